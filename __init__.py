@@ -1,0 +1,1 @@
+"""evenhand: a training toolkit for fair summarizers. This file imports nothing."""

@@ -1,0 +1,279 @@
+"""The command line. Only this file prints.
+
+Every verb imports what it needs when it runs, so `evenhand --help` and `evenhand validate` answer without torch.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import processes
+from .errors import EvenhandError
+from .recipe_file import load_recipe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .config import Recipe
+    from .loop import Step
+    from .run import Phase
+    from .stages import Receipt
+
+EPILOG = (
+    "Exit codes: 0 done; 1 a stage failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
+    "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command continues."
+)
+
+app = typer.Typer(
+    name="evenhand",
+    help="Train and check summarizers that treat sides fairly.\n\n"
+    "Start here:  [bold]evenhand loop recipes/quickstart.yaml[/bold]  "
+    "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, for example recipes/quickstart.yaml.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."
+    ),
+]
+PhaseName = Annotated[
+    str | None,
+    typer.Option(
+        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
+    ),
+]
+
+
+@app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2")
+def validate(recipe: RecipePath, set_: Overrides = None) -> None:
+    """Check a recipe and its corpus without loading a model; all mistakes are shown together."""
+    loaded = load_recipe(recipe, set_ or [])
+    from .loop import plan
+
+    planned = plan(loaded)
+    _console().print(f"[green]{recipe} is sound[/green]: {len(planned)} steps, output {loaded.output}", highlight=False)
+
+
+@app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
+def loop(
+    recipe: RecipePath,
+    set_: Overrides = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
+) -> None:
+    """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
+    loaded = load_recipe(recipe, set_ or [])
+    from .loop import plan, run_loop
+
+    planned = plan(loaded)
+    if dry_run:
+        _print_plan(loaded, planned)
+        return
+    console = _console()
+    console.print(f"[bold]{loaded.name}[/bold]: {len(planned)} steps in {loaded.output}", highlight=False)
+    _run_with_progress(console, loaded, run_loop)
+    _print_result(console, loaded)
+
+
+@app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base")
+def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
+    from .generate.stage import generate as run
+
+    _run_stage("generate", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00")
+def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Score the candidates of one phase with the recipe's judges: judgements.jsonl."""
+    from .judges.stage import judge as run
+
+    _run_stage("judge", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base")
+def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
+    from .rerank.stage import rerank as run
+
+    _run_stage("rerank", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand train recipes/quickstart.yaml --phase round-00")
+def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """LoRA DPO on one round's pairs under accelerate launch: adapter/.
+
+    On several GPUs you may also launch it yourself:
+    accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo --config RECIPE
+    """
+    from .train.launch import train as run
+
+    _run_stage("train", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand report recipes/quickstart.yaml")
+def report(recipe: RecipePath, set_: Overrides = None) -> None:
+    """Compare the systems of the evaluation phases: report/index.html, report.json, report.md."""
+    loaded = load_recipe(recipe, set_ or [])
+    from .evaluation.report import report as run
+
+    receipt, reused = run(loaded)
+    _console().print(_summary("report", receipt.counts, receipt.seconds, reused), highlight=False)
+
+
+@app.command(name="import", epilog="Example: evenhand import polisum dev.json --out corpora/polisum-dev.jsonl")
+def import_(
+    kind: Annotated[str, typer.Argument(metavar="FORMAT", help="polisum: the PoliSum authors' JSON.")],
+    file: Annotated[Path, typer.Argument(help="The file to read.")],
+    out: Annotated[Path, typer.Option(help="JSON-lines file of document sets to write.")],
+    faithful_to_release: Annotated[
+        bool, typer.Option("--faithful-to-release", help="Keep the release's exchanged side labels, to reproduce it.")
+    ] = False,
+) -> None:
+    """Turn somebody else's data into document sets; what was repaired or left out is counted."""
+    from .corpora.polisum import import_polisum
+    from .errors import DataError
+    from .storage import write_jsonl
+
+    if kind != "polisum":
+        raise DataError(f"format {kind!r} is not known; known formats: polisum")
+    result = import_polisum(file, faithful_to_release=faithful_to_release)
+    write_jsonl(out, result.sets)
+    _console().print(f"{out}: {len(result.sets)} document sets; {result.report}", highlight=False)
+
+
+@app.command(epilog="Example: evenhand recipes")
+def recipes() -> None:
+    """List the recipes that come with evenhand, each with the command that runs it."""
+    folder = Path(__file__).parent / "recipes"
+    for path in sorted(folder.rglob("*.yaml")):
+        command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        _console().print(f"[bold]{path.relative_to(folder)}[/bold]\n    {command}", highlight=False)
+
+
+@app.command(epilog="Example: evenhand env")
+def env() -> None:
+    """Show which libraries are installed, which extras are missing, and where caches lie."""
+    from .extras import EXTRAS, installed_versions
+    from .models import cache_folder
+    from .stages import RECORDED
+
+    console = _console()
+    versions = installed_versions(RECORDED)
+    for name in RECORDED:
+        console.print(f"{name:24}{versions.get(name, '-')}", highlight=False)
+    absent = {extra for library, extra in EXTRAS.items() if not _is_installed(library)}
+    if absent:
+        console.print(
+            f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'", highlight=False, markup=False
+        )
+    console.print(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)", highlight=False)
+
+
+def main() -> None:
+    """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
+    processes.follow_parent()
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    for noisy in ("httpx", "datasets", "filelock"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        app()
+    except EvenhandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; the same command continues", file=sys.stderr)
+        sys.exit(130)
+
+
+def _run_stage(
+    verb: str,
+    path: Path,
+    phase_name: str | None,
+    overrides: list[str] | None,
+    run: "Callable[[Phase], tuple[Receipt, bool]]",
+) -> None:
+    recipe = load_recipe(path, overrides or [])
+    from .loop import save_resolved
+    from .run import open_phase, phases
+    from .tracking import track
+
+    phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
+    save_resolved(recipe)
+    receipt, reused = run(phase)
+    if not reused:
+        track(phase, receipt)
+    _console().print(_summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused), highlight=False)
+
+
+def _summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> str:
+    """One line: what a step made, in how long, or that it was reused."""
+    shown = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in counts.items() if isinstance(value, int))
+    left_out = sum(row["count"] for row in counts.get("left_out", []))
+    parts = [f"{name:30}", f"reused ({seconds:.0f} s earlier)" if reused else f"{seconds:6.1f} s", shown]
+    if left_out:
+        parts.append(f"{left_out:,} left out")
+    return "  ".join(part for part in parts if part)
+
+
+def _run_with_progress(console: "Console", recipe: "Recipe", run_loop: Any) -> None:
+    """Run the loop with one line a finished step and, in a terminal, the running step's last log line."""
+    from rich.text import Text
+
+    with console.status("") as status:
+
+        def on_start(step: "Step") -> Callable[[str], None]:
+            status.update(Text(step.name))
+            return lambda line: status.update(Text(f"{step.name}  {line}", overflow="ellipsis", no_wrap=True))
+
+        def on_done(step: "Step", receipt: "Receipt | None", seconds: float) -> None:
+            if receipt is not None:
+                # a step that only found its work done takes less time than the work took
+                reused = seconds < receipt.seconds
+                console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False)
+
+        run_loop(recipe, on_start=on_start, on_done=on_done)
+
+
+def _print_plan(recipe: "Recipe", planned: list[Any]) -> None:
+    from rich.table import Table
+
+    table = Table("step", "work", "state", title=f"{recipe.name}: plan", title_justify="left")
+    for row in planned:
+        table.add_row(row.step.name, row.work, "done" if row.is_done else "to do")
+    console = _console()
+    console.print(table)
+    console.print(f"output: {recipe.output}", highlight=False)
+
+
+def _print_result(console: "Console", recipe: "Recipe") -> None:
+    from .evaluation.table import result_table
+
+    console.print(result_table(recipe))
+    console.print(f"report: {recipe.output / 'report' / 'index.html'}", highlight=False)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(soft_wrap=True)
+
+
+def _is_installed(library: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(library) is not None
+
+
+if __name__ == "__main__":
+    main()

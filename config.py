@@ -1,0 +1,293 @@
+"""What a recipe may say: its sections as frozen, checked types.
+
+Nothing here imports a model library, so a typing mistake costs half a second and not a minute. Keys that belong to a
+library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as they stand.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .records import Sampling
+
+
+class Section(BaseModel):
+    """Base of all recipe sections: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelSection(Section):
+    """A language model and how it is loaded."""
+
+    # Hugging Face id, local folder, GGUF file, or "embedded:smollm2-135m-instruct"
+    name: str
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "bfloat16"
+    # load the frozen weights in 4 bits (NF4, bitsandbytes) for training
+    quantise: Literal["nf4"] | None = None
+    # attention implementation of transformers
+    attn_implementation: str = "sdpa"
+    # adapter folder that the first round starts from
+    adapter: Path | None = None
+
+
+class SplitSection(Section):
+    """Which document sets of the corpus, and how many of them."""
+
+    # the sets whose own `split` has this name; None takes what the seeded split by topic gives
+    split: str | None = None
+    # first so many sets in corpus order; None takes all
+    limit: int | None = Field(default=None, ge=1)
+    # so many requests, drawn with the recipe's seed (for training: anew in each round); None takes all
+    sample: int | None = Field(default=None, ge=1)
+
+
+class CorpusSection(Section):
+    """The documents, and which sides there are."""
+
+    # "sample" for the bundled corpus, or a JSON-lines file of document sets
+    path: str = "sample"
+    # social attribute by which documents are grouped
+    attribute: str = "stance"
+    # the attribute values that summaries are asked for; None takes every value of a set
+    sides: tuple[str, ...] | None = None
+    train: SplitSection = SplitSection(split="train")
+    test: SplitSection = SplitSection(split="test")
+    # share of the topics that a seeded split holds back for the test, when the corpus names no split
+    test_share: float = Field(default=0.25, gt=0, lt=1)
+
+
+class TaskSection(Section):
+    """What is asked of the model."""
+
+    # a shipped template or a file with the fields {documents} {side} {opening} {sentences} {topic}
+    template: str = "perspective"
+    # words a summary opens with; {side} is the capitalised side; None asks for none
+    opening: str | None = "The {side}"
+    # number of sentences asked for; None asks for none
+    sentences: int | None = Field(default=1, ge=1)
+
+
+class Plan(Sampling):
+    """A named way of drawing candidates, and how many of them."""
+
+    candidates: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _repeats_must_differ(self) -> "Plan":
+        if self.temperature == 0 and self.candidates > 1:
+            raise ValueError(
+                f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
+                "write candidates: 1 or a temperature above 0"
+            )
+        return self
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling parameters without the number of candidates."""
+        return Sampling(**self.model_dump(exclude={"candidates"}))
+
+
+class BackendSection(Section):
+    """What runs a model."""
+
+    backend: Literal["vllm", "transformers", "scripted"] = "vllm"
+    # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
+    max_model_len: int = Field(default=4096, ge=16)
+    # requests whose candidates go to the engine together: the unit that an interruption can lose
+    requests_per_batch: int = Field(default=64, ge=1)
+    # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
+    adapter: Literal["serve", "merge"] | None = None
+    # keyword arguments of vllm.LLM, as they stand
+    engine: dict[str, Any] = Field(default_factory=dict)
+
+
+class GenerateSection(BackendSection):
+    """How candidates are made."""
+
+    method: Literal["zero-shot"] = "zero-shot"
+    plans: dict[str, Plan] = Field(min_length=1)
+    # interpreter of the generation process, when vLLM lives in another environment
+    python: str | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of one request over all plans."""
+        return sum(plan.candidates for plan in self.plans.values())
+
+
+class JudgeSection(Section):
+    """What all judges share."""
+
+    # text the summary is compared with: the side's documents, the other sides' documents, or the side's listed key points
+    against: Literal["source", "opposing", "key_points"] = "source"
+
+
+class RubricJudge(JudgeSection):
+    """An LLM that grades coverage or faithfulness from 1 to 5."""
+
+    kind: Literal["rubric"]
+    rubric: Literal["coverage", "faithfulness"]
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+    # "expected": mean grade under the model's distribution over the grades; "greedy": one whole grade, read from the reply (as published)
+    scoring: Literal["expected", "greedy"] = "expected"
+    # another template than judges/prompts/<rubric>.txt
+    template: str | None = None
+    # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
+    max_attempts: int = Field(default=3, ge=1)
+
+
+class AlignmentJudge(JudgeSection):
+    """AlignScore-style: best-matching source chunk of each claim, mean over claims."""
+
+    kind: Literal["alignment"]
+    # "encoder": cosine of sentence embeddings; "nli": any NLI classifier; "alignscore": an AlignScore checkpoint
+    aligner: Literal["encoder", "nli", "alignscore"] = "encoder"
+    # Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
+    model: str = "embedded:all-minilm-l6-v2"
+    # "precision": summary sentences supported by the source; "recall": source sentences taken up by the summary
+    direction: Literal["precision", "recall"] = "precision"
+    # source text per chunk: single sentences, or AlignScore's chunks of about 350 words
+    chunks: Literal["sentence", "350-words"] = "350-words"
+    batch_size: int = Field(default=32, ge=1)
+
+
+class RougeJudge(JudgeSection):
+    """ROUGE of the summary against the text."""
+
+    kind: Literal["rouge"]
+    type: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
+    measure: Literal["recall", "precision", "fmeasure"] = "recall"
+
+
+class RuleJudge(JudgeSection):
+    """A count that needs no model: words of the summary, or 1 when it keeps the output contract."""
+
+    kind: Literal["length", "contract"]
+
+
+JudgeOptions = Annotated[RubricJudge | AlignmentJudge | RougeJudge | RuleJudge, Field(discriminator="kind")]
+
+
+class RewardSection(Section):
+    """How judges become one reward."""
+
+    # the judges of the reward: their names in `judges`
+    judges: tuple[str, ...] = Field(min_length=1)
+    # mean of raw scores; weighted mean of raw scores; mean of z-scores within the request
+    combine: Literal["mean", "weighted", "z_mean"] = "mean"
+    # weight of each judge, for `weighted` and `z_mean`
+    weights: dict[str, float] = Field(default_factory=dict)
+
+
+class PairsSection(Section):
+    """Which candidates are compared in training."""
+
+    # "all": every unordered pair; "best_k": the k widest; "top_bottom": best against worst
+    mode: Literal["all", "best_k", "top_bottom"] = "top_bottom"
+    # pairs kept of a request, for best_k
+    k: int = Field(default=10, ge=1)
+    # smallest reward gap
+    least_margin: float = Field(default=0.0, ge=0)
+    # pairs whose longer summary has more than this many times the words of the shorter are left out; None keeps all
+    most_length_ratio: float | None = Field(default=None, ge=1)
+    # leave out pairs whose chosen summary breaks the output contract
+    chosen_keeps_contract: bool = True
+
+
+class LoraSection(Section):
+    """The adapter; names follow peft.LoraConfig."""
+
+    r: int = Field(default=16, ge=1)
+    lora_alpha: int = Field(default=32, ge=1)
+    lora_dropout: float = Field(default=0.0, ge=0, lt=1)
+    target_modules: tuple[str, ...] | Literal["all-linear"] = ("q_proj", "k_proj", "v_proj", "o_proj")
+
+
+class TrainSection(Section):
+    """How the training process is run and what it is held to."""
+
+    # accelerate configuration file: a path, or a name from accelerate_configs/
+    accelerate_config: str = "cpu"
+    # processes, when the file should not decide
+    num_processes: int | None = Field(default=None, ge=1)
+    # reference policy of every round: the untrained model, or the policy that the round starts from
+    reference: Literal["initial", "previous"] = "initial"
+    # rows longer than trainer.max_length: stop, or leave them out and count them by side
+    excess_length_strategy: Literal["raise", "drop"] = "raise"
+    # pair file to train on instead of the run folder's
+    pairs: Path | None = None
+    # interpreter of the training process
+    python: str | None = None
+
+
+class EvaluationSection(Section):
+    """How a checkpoint is compared with the base model."""
+
+    # the judges of the report: their names in `judges`; keep them apart from the reward's
+    judges: tuple[str, ...] = Field(min_length=1)
+    # bootstrap draws over document sets
+    resamples: int = Field(default=10_000, ge=100)
+    # level of the intervals
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    # example requests that the report shows side by side
+    examples: int = Field(default=6, ge=0)
+
+
+class LimitsSection(Section):
+    """Shares that may be left out before a stage ends with exit code 3."""
+
+    # judgements without a score, of each judge
+    unscored: float = Field(default=0.02, ge=0, le=1)
+    # requests without any candidate
+    failed: float = Field(default=0.0, ge=0, le=1)
+
+
+class WandbSection(Section):
+    """Logging to Weights & Biases; off unless the recipe has this section."""
+
+    project: str = "evenhand"
+    entity: str | None = None
+    mode: Literal["online", "offline"] = "offline"
+
+
+class Recipe(Section):
+    """A whole study; see recipes/ for runnable ones."""
+
+    # name of the run; part of every seed
+    name: str
+    seed: int = 42
+    # run folder
+    output: Path
+    model: ModelSection
+    corpus: CorpusSection = CorpusSection()
+    task: TaskSection = TaskSection()
+    generate: GenerateSection
+    judges: dict[str, JudgeOptions] = Field(min_length=1)
+    reward: RewardSection
+    pairs: PairsSection = PairsSection()
+    lora: LoraSection = LoraSection()
+    train: TrainSection = TrainSection()
+    # keyword arguments of trl.DPOConfig, as they stand
+    trainer: dict[str, Any] = Field(default_factory=dict)
+    # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
+    rounds: int = Field(default=1, ge=0)
+    evaluation: EvaluationSection
+    limits: LimitsSection = LimitsSection()
+    wandb: WandbSection | None = None
+
+    @model_validator(mode="after")
+    def _judges_are_known(self) -> "Recipe":
+        for place, names in (
+            ("reward.judges", self.reward.judges),
+            ("reward.weights", tuple(self.reward.weights)),
+            ("evaluation.judges", self.evaluation.judges),
+        ):
+            unknown = [name for name in names if name not in self.judges]
+            if unknown:
+                raise ValueError(f"{place} names {unknown[0]!r}, which 'judges' does not have; it has {', '.join(self.judges)}")
+        return self

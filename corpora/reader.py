@@ -1,0 +1,107 @@
+"""Document sets from a JSON-lines file, one set a line, checked before anything is made from them.
+
+A corpus is read whole and every mistake in it is reported at once, each with file and line: mending a file should take
+one pass, not one pass a mistake.
+"""
+
+from collections.abc import Iterable, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from ..config import CorpusSection
+from ..errors import DataError
+from ..records import DocumentSet
+from ..storage import listed, listed_lines, read_numbered
+from ..text import did_you_mean
+
+# value of corpus.path that stands for the bundled sample corpus
+SAMPLE = "sample"
+
+
+def load_corpus(section: CorpusSection) -> list[DocumentSet]:
+    """The document sets that a recipe names, each with at least one document of every side asked for.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: lines, sets or sides of the corpus are wrong; all are listed.
+    """
+    if section.path == SAMPLE:
+        with as_file(files(__package__) / "sample" / "sample.jsonl") as path:
+            sets = read_document_sets(path, section.attribute)
+    else:
+        sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
+    check_sides(sets, section)
+    return sets
+
+
+def read_document_sets(path: Path, attribute: str | None = None) -> list[DocumentSet]:
+    """The document sets of a JSON-lines file, in order.
+
+    Args:
+        path: one set a line; blank lines are skipped.
+        attribute: social attribute that every document must have; None asks for none.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: the file holds no set, a line is no document set (broken JSON, unknown key, empty document, document id
+            twice), a set id occurs twice, or a document lacks the attribute. All mistakes are listed with file and line.
+    """
+    numbered, mistakes = read_numbered(path, DocumentSet)
+    mistakes.extend(_mistakes(numbered, attribute))
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    if not numbered:
+        raise DataError(f"{path}: holds no document set; one JSON object a line is expected")
+    return [documents for _, documents in numbered]
+
+
+def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:
+    """Refuse sets that have no document of a side that summaries are asked for.
+
+    Without `corpus.sides` each set is asked for the sides that it has, and nothing can be missing.
+
+    Raises:
+        DataError: sides are missing; every set and side is listed.
+    """
+    asked = section.sides or ()
+    known = list(dict.fromkeys(value for documents in sets for value in documents.values(section.attribute)))
+    unknown = [side for side in asked if side not in known]
+    if unknown:
+        raise DataError(
+            "\n".join(
+                f"corpus.sides names {side!r}, but no document of the corpus has it as {section.attribute!r}"
+                f"{did_you_mean(side, known)} Values of {section.attribute!r} are {', '.join(known)}."
+                for side in unknown
+            )
+        )
+    missing = [
+        f"set {documents.id!r}: no document with {section.attribute} {side!r}"
+        for documents in sets
+        for side in asked
+        if not documents.select(section.attribute, side)
+    ]
+    if missing:
+        raise DataError(
+            listed(missing)
+            + f"\ncorpus.sides asks for {', '.join(asked)} of every set: add documents of the missing side, "
+            "take the set out of the corpus, or take the side out of corpus.sides"
+        )
+
+
+def _mistakes(numbered: Iterable[tuple[int, DocumentSet]], attribute: str | None) -> Iterable[tuple[int, str]]:
+    """What is wrong with sets that are well-formed in themselves: line number and text."""
+    first_line: dict[str, int] = {}
+    for line, documents in numbered:
+        earlier = first_line.setdefault(documents.id, line)
+        if earlier != line:
+            yield line, f"set id {documents.id!r} occurs in line {earlier} already; rename one or take one out"
+        if attribute is None:
+            continue
+        for document in documents.documents:
+            if attribute not in document.attributes:
+                has = ", ".join(sorted(document.attributes)) or "none"
+                yield (
+                    line,
+                    f"document {document.id!r} has no attribute {attribute!r} (it has {has}); "
+                    "add it, or name another with corpus.attribute",
+                )

@@ -1,0 +1,52 @@
+"""Everything evenhand itself refuses, and the exit code each refusal ends with.
+
+| code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | failed: a stage could not finish; what was finished stays on disk and the same command continues |
+| 2 | what was given is wrong: command line, recipe or data; nothing was started |
+| 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
+| 130 | interrupted; the same command continues |
+"""
+
+
+class EvenhandError(Exception):
+    """Anything evenhand itself refuses; its text says what was wrong, where, and how to mend it."""
+
+    exit_code = 1
+
+
+class RecipeError(EvenhandError, ValueError):
+    """A recipe key or value is wrong, or two of them do not go together."""
+
+    exit_code = 2
+
+
+class DataError(EvenhandError, ValueError):
+    """A record or a set of records does not hold together."""
+
+    exit_code = 2
+
+
+class ModelError(EvenhandError, RuntimeError):
+    """A model folder or a backend could not be opened, or gave what it must not."""
+
+
+class JudgeError(EvenhandError, RuntimeError):
+    """A judge could not run at all (an unreadable reply is no error: it is unscored)."""
+
+
+class StorageError(EvenhandError, OSError):
+    """A file of the run cannot be read or written."""
+
+
+class LeftOutError(EvenhandError, RuntimeError):
+    """A stage finished, but left out more than the recipe allows."""
+
+    exit_code = 3
+
+
+class MissingExtra(EvenhandError, ImportError):
+    """An optional library is absent; the text names the extra that brings it."""
+
+    exit_code = 2

@@ -1,0 +1,1 @@
+"""Comparing checkpoints, and the report."""

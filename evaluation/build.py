@@ -1,0 +1,171 @@
+"""The report's numbers, gathered from the files of a run."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..config import Recipe
+from .compare import Comparer, Measured, Values, bootstrap_of
+from .contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report, SideGap
+from .examples import choose_examples
+from .findings import RERANKING, TRAINING, Evidence, findings, title
+from .judge_roles import judge_notes
+from .ledger import read_ledger
+from .provenance import read_provenance
+from .systems import (
+    SYSTEMS,
+    TRAITS,
+    PolicyOutput,
+    Quantity,
+    best_of,
+    issue_quantities,
+    quantities,
+    read_policies,
+    values_of,
+)
+from .training_log import read_training
+from .cautions import cautions
+
+ISSUE = "issue: "
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measure of every system: a value a request, in the order of the requests."""
+
+    measured: Measured
+    by_system: Mapping[str, Values]
+
+
+def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
+    """Everything the report says.
+
+    Args:
+        recipe: the run's.
+        probed: result of the adapter probe; None when nothing was trained.
+
+    Raises:
+        DataError: an evaluation is not finished, or two of them cannot be compared.
+    """
+    numbers = Numbers(recipe, read_policies(recipe))
+    provenance = read_provenance(recipe)
+    totals, ledger = read_ledger(recipe, provenance.stages)
+    return Report(
+        name=recipe.name,
+        title=title(numbers.evidence),
+        findings=tuple(findings(numbers.evidence)),
+        warnings=tuple(cautions(recipe, numbers.outputs, numbers.evidence, probed)),
+        judges=tuple(numbers.judges),
+        systems=numbers.systems,
+        sides=numbers.compare.sides,
+        candidates=recipe.generate.n_candidates,
+        scores=tuple(numbers.scores()),
+        differences=tuple(numbers.differences),
+        score_gaps=tuple(numbers.score_gaps()),
+        gain_gaps=tuple(numbers.gain_gaps),
+        traits=tuple(numbers.traits()),
+        curve=tuple(numbers.curve()),
+        training=tuple(read_training(recipe)),
+        examples=numbers.examples(),
+        totals=tuple(totals),
+        ledger=tuple(ledger),
+        probe=probed,
+        provenance=provenance,
+    )
+
+
+class Numbers:
+    """The numbers that come from the two policies' judged candidates."""
+
+    def __init__(self, recipe: Recipe, outputs: list[PolicyOutput]) -> None:
+        self.recipe = recipe
+        self.outputs = outputs
+        self.compare = Comparer(outputs[0].requests, bootstrap_of(recipe))
+        self.systems = tuple(s.name for s in SYSTEMS if s.policy in {output.policy for output in outputs})
+        signatures = {name: text for output in outputs for name, text in output.signatures.items()}
+        self.judges: list[JudgeNote] = judge_notes(recipe, signatures)
+        self._quantities = quantities(recipe, outputs)
+        self._judged = [self._measure(_measured(note), self._quantities[note.name]) for note in self.judges]
+
+    def scores(self) -> Iterator[Estimate]:
+        """Mean of every judge and system, by side and overall."""
+        for judged in self._judged:
+            for system, values in judged.by_system.items():
+                yield from self.compare.estimates(judged.measured, system, values)
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every judge's paired differences, by side and overall."""
+        return [d for judged in self._judged for d in self.compare.differences(judged.measured, judged.by_system)]
+
+    def score_gaps(self) -> Iterator[SideGap]:
+        """How far apart the sides are under each judge and system."""
+        for judged in self._judged:
+            for system, values in judged.by_system.items():
+                gap = self.compare.gap(judged.measured, system, values)
+                if gap:
+                    yield gap
+
+    @cached_property
+    def gain_gaps(self) -> list[SideGap]:
+        """How far apart the sides' gains are in each comparison."""
+        found = (
+            self.compare.gap(judged.measured, comparison, values)
+            for judged in self._judged
+            for comparison, values in self.compare.paired(judged.by_system).items()
+        )
+        return [gap for gap in found if gap]
+
+    def traits(self) -> Iterator[Estimate]:
+        """Contract, wrong side, length and the issues that occurred, by side and overall."""
+        named = {name: (self._quantities[name], how) for name, how in TRAITS.items() if name in self._quantities}
+        for issue, quantity in issue_quantities(self.outputs).items():
+            named[ISSUE + issue] = (quantity, "share of summaries in which the contract check found this")
+        for name, (quantity, how) in named.items():
+            measurement = self._measure(Measured(name, how), quantity)
+            for system, values in measurement.by_system.items():
+                yield from self.compare.estimates(measurement.measured, system, values)
+
+    def curve(self) -> Iterator[CurvePoint]:
+        """Expected score of the best of n = 1 ... k candidates under every judge and policy."""
+        for note in self.judges:
+            for output in self.outputs:
+                for n in range(1, self.recipe.generate.n_candidates + 1):
+                    values = best_of(output, self._quantities[note.name], n)
+                    yield self.compare.curve(_measured(note), output.policy, n, values)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the headline is made from."""
+        return Evidence(
+            judges=self.judges,
+            differences=self.differences,
+            gain_gaps=self.gain_gaps,
+            sides=self.compare.sides,
+            candidates=self.recipe.generate.n_candidates,
+            is_trained=len(self.outputs) > 1,
+        )
+
+    def examples(self) -> Examples | None:
+        """Example requests, ordered by what the headline is about."""
+        judge = next(iter(self.evidence.deciding), None)
+        if judge is None:
+            return None
+        comparison = TRAINING if self.evidence.is_trained else RERANKING
+        judged = next(j for j in self._judged if j.measured.name == judge.name)
+        paired = self.compare.paired(judged.by_system)[comparison]
+        return choose_examples(
+            self.outputs, paired, (comparison, judge.name), self.recipe.evaluation.examples
+        )
+
+    def _measure(self, measured: Measured, quantity: Quantity) -> Measurement:
+        by_policy = {output.policy: output for output in self.outputs}
+        return Measurement(
+            measured,
+            {s.name: values_of(s, by_policy[s.policy], quantity) for s in SYSTEMS if s.policy in by_policy},
+        )
+
+
+def _measured(note: JudgeNote) -> Measured:
+    return Measured(note.name, note.signature, lower_is_better=note.better == "lower")

@@ -1,0 +1,91 @@
+"""What a reader must know before believing the numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..config import Recipe
+from .findings import Evidence
+from .judge_roles import overlap_warnings
+from .systems import PolicyOutput
+
+# with fewer document sets than this, percentile intervals are too narrow
+FEW_SETS = 10
+
+
+def cautions(
+    recipe: Recipe, outputs: Sequence[PolicyOutput], evidence: Evidence, probed: dict[str, Any] | None
+) -> list[str]:
+    """All warnings of a run, the gravest first."""
+    signatures = {name: text for output in outputs for name, text in output.signatures.items()}
+    return [
+        *_inactive(probed),
+        *overlap_warnings(recipe, signatures),
+        *_few_sets(evidence),
+        *_one_sided(outputs, evidence.sides),
+        *(warning for output in outputs for warning in _short_of_candidates(output, evidence.candidates)),
+        *(warning for output in outputs for warning in _unscored(output)),
+    ]
+
+
+def _inactive(probed: dict[str, Any] | None) -> list[str]:
+    if probed is None or probed["active"]:
+        return []
+    return [
+        "The trained adapter is INACTIVE: it changes no log-probability of any probe. The comparison below is of the "
+        "untrained model with itself."
+    ]
+
+
+def _few_sets(evidence: Evidence) -> list[str]:
+    n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
+    if n_sets >= FEW_SETS:
+        return []
+    sets = "1 document set" if n_sets == 1 else f"{n_sets} document sets"
+    return [
+        f"The comparison rests on {sets}: with fewer than {FEW_SETS}, bootstrap intervals are narrower than they "
+        "should be."
+    ]
+
+
+def _one_sided(outputs: Sequence[PolicyOutput], sides: Sequence[str]) -> list[str]:
+    if len(sides) < 2:
+        return []
+    sides_of: dict[str, set[str]] = {}
+    for request in outputs[0].requests:
+        sides_of.setdefault(request.document_set.id, set()).add(request.side)
+    lacking = sum(len(found) < len(sides) for found in sides_of.values())
+    if not lacking:
+        return []
+    return [
+        f"{lacking} of {len(sides_of)} document sets lack a request for one of the sides {', '.join(sides)}; they are "
+        "left out where sides are compared within a set."
+    ]
+
+
+def _short_of_candidates(output: PolicyOutput, wanted: int) -> list[str]:
+    """Requests whose candidates are fewer than were asked for: their budget was not equal."""
+    groups = [output.group(request.id) for request in output.requests]
+    none = sum(group is None for group in groups)
+    fewer = sum(group is not None and len(group.candidates) < wanted for group in groups)
+    found = []
+    if none:
+        found.append(f"{none} of {len(groups)} requests have no candidate of the {output.policy} model and are left out.")
+    if fewer:
+        found.append(
+            f"{fewer} of {len(groups)} requests have fewer than {wanted} candidates of the {output.policy} model; the best "
+            "of those they have stands in."
+        )
+    return found
+
+
+def _unscored(output: PolicyOutput) -> list[str]:
+    candidates = [c for request in output.requests if (g := output.group(request.id)) for c in g.candidates]
+    found = []
+    for judge in output.phase.judges:
+        unscored = sum(c.scores.get(judge) is None for c in candidates)
+        if unscored:
+            found.append(
+                f"Judge {judge!r} gave no score to {unscored} of {len(candidates)} candidates of the {output.policy} model; "
+                "they are left out of its means, and the ledger has the reasons."
+            )
+    return found

@@ -1,0 +1,88 @@
+"""What each judge of a run is used for, and whether the report's judges are independent of the reward.
+
+A policy trained on a judge learns that judge's habits with its taste: its score rises whether or not the summaries
+became better. Only a judge that was no reward says whether they did.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ..config import AlignmentJudge, JudgeOptions, Recipe, RougeJudge, RubricJudge, RuleJudge
+from .contents import JudgeNote
+
+
+def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote]:
+    """The judges of the evaluation with their role; independent ones first, those of the reward last."""
+    order = {"report": 0, "both": 1, "reward": 2}
+    names = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
+    notes = [
+        JudgeNote(
+            name=name,
+            signature=signatures.get(name, "no judgement"),
+            role=_role(recipe, signatures, name),
+            better=_better(recipe.judges[name]),
+        )
+        for name in names
+    ]
+    return sorted(notes, key=lambda note: order[note.role])
+
+
+def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
+    """What makes a judge of the report less than independent of the reward, in sentences."""
+    warnings = []
+    for name in recipe.evaluation.judges:
+        if name in recipe.reward.judges:
+            warnings.append(
+                f"Judge {name!r} is a judge of the report and of the reward: what was trained and chosen by a score "
+                "cannot be proven by it. Name another judge under evaluation.judges."
+            )
+            continue
+        for other in recipe.reward.judges:
+            shared = _shared(recipe, signatures, name, other)
+            if shared:
+                warnings.append(f"Report judge {name!r} and reward judge {other!r} {shared}.")
+    return warnings
+
+
+def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["report", "reward", "both"]:
+    if name not in recipe.evaluation.judges:
+        return "reward"
+    same = any(name == other or _is_same(recipe, signatures, name, other) for other in recipe.reward.judges)
+    return "both" if same else "report"
+
+
+def _better(options: JudgeOptions) -> Literal["higher", "lower"] | None:
+    if isinstance(options, RuleJudge) and options.kind == "length":
+        return None
+    return "lower" if options.against == "opposing" else "higher"
+
+
+def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:
+    """What two judges have in common, None when they are independent."""
+    if _is_same(recipe, signatures, name, other):
+        return "are the same judge under two names, so it proves nothing about the reward"
+    basis = _basis(recipe.judges[name])
+    if basis and basis == _basis(recipe.judges[other]):
+        return f"both rest on {basis}, so they share its blind spots"
+    return None
+
+
+def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
+    """Whether two judges give the same scores: equal options, or equal signatures apart from the leading name."""
+    if recipe.judges[name] == recipe.judges[other]:
+        return True
+    mine, theirs = signatures.get(name), signatures.get(other)
+    return mine is not None and theirs is not None and _nameless(mine, name) == _nameless(theirs, other)
+
+
+def _nameless(signature: str, name: str) -> str:
+    return signature.removeprefix(f"{name}|")
+
+
+def _basis(options: JudgeOptions) -> str | None:
+    """What a judge's scores stand on: its model, or word overlap."""
+    if isinstance(options, RubricJudge):
+        return f"the model {options.model.name}"
+    if isinstance(options, AlignmentJudge):
+        return f"the model {options.model}"
+    return "word overlap (ROUGE)" if isinstance(options, RougeJudge) else None

@@ -1,0 +1,104 @@
+"""The report stage: two judged evaluations in, report.json, report.md and one self-contained page out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import ModelError
+from ..records import Record
+from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
+from ..stages import Receipt, Stage
+from ..storage import file_digest, parse_line, read_text, write_json, write_text
+from .build import build_report
+from .contents import Report
+from .markdown import render_markdown
+from .page import TEMPLATES, render_page
+from .probe import probe
+from .training_log import TRAINING
+
+FOLDER = "report"
+JSON, MARKDOWN, PAGE, PROBE = "report.json", "report.md", "index.html", "probe.json"
+# raised when the same inputs give another report
+FORMAT = "evenhand-report/1"
+
+
+def report(recipe: Recipe) -> tuple[Receipt, bool]:
+    """Write <output>/report/; the receipt, and whether the report was there already.
+
+    Raises:
+        DataError: an evaluation is not finished, or two of them cannot be compared.
+        ModelError: the trained adapter changes nothing; the report is written first and says so.
+    """
+    trained = _trained_phase(recipe)
+    probed = _probe(trained) if trained else None
+    folder = recipe.output / FOLDER
+    stage = Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
+    receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
+    if trained and probed and not probed["active"]:
+        raise ModelError(
+            f"{trained.adapter}: the adapter is INACTIVE: it changes no log-probability of {len(probed['probes'])} "
+            f"probes, so {folder / PAGE} compares the model with itself; look at the learning rate and the training log"
+        )
+    return receipt, reused
+
+
+def read_report(recipe: Recipe) -> Report:
+    """The report that was written.
+
+    Raises:
+        StorageError: there is none.
+        DataError: it is no report of this version.
+    """
+    return parse_line(read_text(recipe.output / FOLDER / JSON), Report)
+
+
+def _trained_phase(recipe: Recipe) -> Phase | None:
+    """The evaluation of the trained policy, when its adapter exists."""
+    last = phases(recipe)[-1]
+    return last if last.after_round is not None and last.adapter and last.adapter.is_dir() else None
+
+
+def _probe(phase: Phase) -> dict[str, Any]:
+    """The adapter probe's result, from its own stage, so that a new page does not load the model again."""
+    adapter = phase.adapter
+    inputs = {
+        "model": phase.recipe.model.model_dump(mode="json"),
+        "adapter": file_digest(adapter) if adapter else None,
+        "candidates": file_digest(phase.folder / CANDIDATES),
+    }
+    folder = phase.recipe.output / FOLDER
+
+    def work() -> dict[str, Any]:
+        result = probe(phase)
+        write_json(folder / PROBE, result)
+        return {"active": result["active"], "probes": len(result["probes"])}
+
+    Stage("probe", folder, inputs, (PROBE,)).run(work)
+    found: dict[str, Any] = json.loads(read_text(folder / PROBE))
+    return found
+
+
+def _inputs(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    files = [folder / PROBE, TEMPLATES]
+    for phase in phases(recipe):
+        names = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
+        files += [phase.folder / name for name in names]
+        files += sorted((phase.folder / "receipts").glob("*.json"))
+    return {
+        "format": FORMAT,
+        "recipe": recipe.model_dump(mode="json"),
+        "files": {_name(path, recipe): file_digest(path) for path in files if path.exists()},
+    }
+
+
+def _name(path: Path, recipe: Recipe) -> str:
+    return str(path.relative_to(recipe.output)) if path.is_relative_to(recipe.output) else path.name
+
+
+def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> dict[str, Any]:
+    built: Record = build_report(recipe, probed)
+    write_text(folder / JSON, built.model_dump_json(indent=2) + "\n")
+    write_text(folder / MARKDOWN, render_markdown(built))
+    write_text(folder / PAGE, render_page(built))
+    return {"differences": len(built.differences), "warnings": len(built.warnings), "left_out": []}

@@ -1,0 +1,1 @@
+"""Fairness measures: arrays in, numbers out; no model is imported here."""

@@ -1,0 +1,1 @@
+"""Candidates: prompts, backends, sampling plans, the output contract."""

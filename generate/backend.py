@@ -1,0 +1,118 @@
+"""The one narrow seam to language models: a batch of asks in, a batch of replies out.
+
+Methods and judges know nothing of vLLM or transformers. Prompts travel as token ids made by one function
+(`prompt_tokens`), which training uses as well: what is trained on is what was generated from.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..errors import ModelError
+from ..records import Message, Sampling
+from ..storage import digest
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One prompt, one reply wanted."""
+
+    prompt: tuple[Message, ...]
+    sampling: Sampling
+    seed: int
+    # the reply must be one of these, each a single token after the prompt; empty for free text
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of an ask: a text, or the reason there is none."""
+
+    text: str
+    # "stop": the model ended; "length": it ran into max_tokens; "failed": see `error`
+    finish_reason: str
+    n_prompt_tokens: int = 0
+    # digest of the prompt's token ids
+    prompt_digest: str = ""
+    # generated token ids, end token included when the model gave one
+    token_ids: tuple[int, ...] = ()
+    # sum of the generated tokens' log-probabilities under the model (temperature 1), in nats; None when unknown
+    logps: float | None = None
+    # choice -> probability among the choices, summing to 1; empty without choices or when the backend cannot tell
+    choice_probabilities: dict[str, float] = field(default_factory=dict)
+    # why there is no text, when finish_reason is "failed"
+    error: str = ""
+
+
+class Backend(Protocol):
+    """Runs a model. Opening one loads the model; closing it gives the memory back."""
+
+    # names everything that the replies depend on besides the asks
+    signature: str
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order. An ask that cannot be answered gets a failed reply; it never stops the others."""
+        ...
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        ...
+
+
+def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
+    """Token ids of a chat up to where the answer begins, under the tokenizer's own chat template.
+
+    A tokenizer without a chat template gets the turns' texts, separated by blank lines.
+    """
+    if tokenizer.chat_template is None:
+        text = "\n\n".join(message.content for message in prompt) + "\n\n"
+        return list(tokenizer(text)["input_ids"])
+    turns = [message.model_dump() for message in prompt]
+    encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
+    return list(encoded["input_ids"])
+
+
+def tokens_digest(token_ids: Sequence[int]) -> str:
+    """Digest of token ids, 16 hexadecimal digits."""
+    return digest(list(token_ids))
+
+
+def too_long(n_prompt_tokens: int, ask: Ask, max_model_len: int) -> str | None:
+    """Why an ask does not fit, None when it does. Checked before an engine sees the prompt."""
+    n_answer = 1 if ask.choices else ask.sampling.max_tokens
+    if n_prompt_tokens + n_answer <= max_model_len:
+        return None
+    return (
+        f"prompt of {n_prompt_tokens} tokens and {n_answer} for the answer exceed max_model_len {max_model_len}; "
+        "raise max_model_len or leave the set out"
+    )
+
+
+def choice_ids(tokenizer: Any, choices: Sequence[str]) -> list[int]:
+    """Token id of each choice.
+
+    Raises:
+        ModelError: a choice is not a single token of this tokenizer.
+    """
+    encoded = [tokenizer.encode(choice, add_special_tokens=False) for choice in choices]
+    for choice, ids in zip(choices, encoded, strict=True):
+        if len(ids) != 1:
+            raise ModelError(
+                f"answer {choice!r} is {len(ids)} tokens of this model; constrained answers must be single tokens, "
+                "so use scoring: greedy with it"
+            )
+    return [ids[0] for ids in encoded]
+
+
+def normalised(logprobs: dict[str, float]) -> dict[str, float]:
+    """Probabilities among the choices, summing to 1, from their log-probabilities."""
+    weights = {choice: math.exp(value - max(logprobs.values())) for choice, value in logprobs.items()}
+    return {choice: weight / sum(weights.values()) for choice, weight in weights.items()}
+
+
+def failed(prompt: Sequence[int], reason: str) -> Reply:
+    """The reply to an ask that could not be answered."""
+    return Reply(
+        text="", finish_reason="failed", n_prompt_tokens=len(prompt), prompt_digest=tokens_digest(prompt), error=reason
+    )

@@ -1,0 +1,36 @@
+"""The backends by name, opened when a stage needs one."""
+
+from pathlib import Path
+
+from .. import models
+from ..config import BackendSection, ModelSection
+from .backend import Backend
+
+
+def open_backend(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> Backend:
+    """The backend of that name with its model loaded.
+
+    Raises:
+        MissingExtra: its library is not installed.
+        ModelError: the model cannot be opened.
+    """
+    signature = backend_signature(section, model, adapter)
+    if section.backend == "scripted":
+        from .scripted import ScriptedBackend
+
+        return ScriptedBackend(max_model_len=section.max_model_len, **section.engine)
+    if section.backend == "transformers":
+        from .transformers_backend import TransformersBackend
+
+        return TransformersBackend(section, model, adapter, signature)
+    from .vllm_backend import VllmBackend
+
+    return VllmBackend(section, model, adapter, signature)
+
+
+def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:
+    """Text that names model, adapter, number type and backend; known without loading anything."""
+    if section.backend == "scripted":
+        return "scripted:copy_a_sentence"
+    name = models.signature(model.name, model.revision, adapter)
+    return f"{name}|{model.dtype}|{section.backend}"

@@ -1,0 +1,141 @@
+"""The output contract: a summary opens with the words asked for, names its own side and has the asked number of sentences.
+
+A model's output is cleaned of what stands around the summary and then checked. It is never repaired: what breaks the contract
+is flagged, counted and judged as it is.
+
+Source: specification of the seed paper, section 2; there the opening is "The Left" or "The Right" and the number is one.
+"""
+
+import re
+from dataclasses import dataclass
+
+from ..records import Contract
+from ..text import fold
+
+DOUBLE_QUOTES = '"\u201c\u201d'
+CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
+# words whose full stop ends no sentence
+ABBREVIATIONS = frozenset(
+    [
+        "Mr",
+        "Mrs",
+        "Ms",
+        "Dr",
+        "St",
+        "Sen",
+        "Rep",
+        "Gov",
+        "Jr",
+        "Sr",
+        "v",
+        "vs",
+        "No",
+        "Gen",
+        "U.S",
+        "D.C",
+        "Inc",
+        "Prof",
+    ]
+)
+BLANK_LINE = re.compile(r"\n\s*\n")
+# a mark that may end a sentence, closing quotes after it, and the first letter of what follows
+MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
+# the word that a full stop belongs to, with its inner full stops
+LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A model's output after cleaning, and whether it keeps the contract."""
+
+    # True when the text opens as asked and has the asked number of sentences
+    ok: bool
+    # what judges see; "" when there was nothing
+    text: str
+    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, multi_sentence, few_sentences
+    issues: tuple[str, ...]
+
+
+def check_output(contract: Contract, text: str) -> Checked:
+    """The cleaned output and what is wrong with it; `preamble` and `trailing` are cleaned away and do no harm.
+
+    Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`)
+    and everything from the first blank line on (`trailing`), and folds white space. A text that opens with another side's
+    words is `wrong_side`, one that does not open as asked is `missing_opener`. More sentences than asked are
+    `multi_sentence`, fewer are `few_sentences`; they are not cut.
+
+    Source: specification of the seed paper, section 2.
+    """
+    text = _unquoted(text.strip())
+    if not text:
+        return Checked(ok=False, text="", issues=("empty",))
+    issues = []
+    wrong_side = _opening_of(text, contract) in contract.other_openings
+    if wrong_side:
+        issues.append("wrong_side")
+    elif start := _preamble(text, contract):
+        text = text[start:]
+        issues.append("preamble")
+    if cut := BLANK_LINE.search(text):
+        text = text[: cut.start()]
+        issues.append("trailing")
+    text = fold(text)
+    opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
+    if not opens and not wrong_side:
+        issues.append("missing_opener")
+    surplus = count_sentences(text) - contract.sentences if contract.sentences is not None else 0
+    if surplus:
+        issues.append("multi_sentence" if surplus > 0 else "few_sentences")
+    return Checked(ok=opens and not surplus, text=text, issues=tuple(issues))
+
+
+def count_sentences(text: str) -> int:
+    """Sentences of a text that is not blank, at least 1; what follows the last mark counts as one.
+
+    A sentence ends at ".", "!" or "?" and closing quotes before white space and an upper-case letter. A full stop after an
+    abbreviation of the list or after a single letter ends none. The contract has this rule of its own, and not a sentence
+    splitter's, so that a new version of a library cannot change who keeps the contract.
+    """
+    return 1 + sum(_ends_sentence(text, mark) for mark in MARK.finditer(text))
+
+
+def _ends_sentence(text: str, mark: re.Match[str]) -> bool:
+    if not mark[2].isupper():
+        return False
+    if mark[1] != ".":
+        return True
+    word = LAST_WORD.search(text, 0, mark.start())
+    if word is None:
+        return True
+    return word[0] not in ABBREVIATIONS and len(word[0].rpartition(".")[2]) > 1
+
+
+def _opening_of(text: str, contract: Contract) -> str | None:
+    """The opening that the text begins with, the longest where one is part of another; None when it is none of them."""
+    openings = [contract.opening or "", *contract.other_openings]
+    return max((o for o in openings if o and _opens(text, o)), key=len, default=None)
+
+
+def _opens(text: str, opening: str) -> bool:
+    """Whether the text begins with these words, and not with a longer one ("The Leftovers")."""
+    return text.startswith(opening) and not text[len(opening) : len(opening) + 1].isalpha()
+
+
+def _preamble(text: str, contract: Contract) -> int:
+    """Length of what stands before the opening and ends in a colon or a line break; 0 when there is no such thing."""
+    if contract.opening is None or _opening_of(text, contract) == contract.opening:
+        return 0
+    start = text.find(contract.opening)
+    while start > 0:
+        before = text[:start].rstrip(" \t\r")
+        if before.endswith((":", "\n")) and _opening_of(text[start:], contract) == contract.opening:
+            return start
+        start = text.find(contract.opening, start + 1)
+    return 0
+
+
+def _unquoted(text: str) -> str:
+    """The text without the double quotes at both its ends."""
+    while len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES:
+        text = text[1:-1].strip()
+    return "" if text in DOUBLE_QUOTES else text

@@ -1,0 +1,86 @@
+"""Summary requests: who is to be summarised, from which documents, with which words.
+
+The documents come first in every prompt and what is asked comes last, so that all requests of a set share a long prefix,
+which the engine computes once.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..config import CorpusSection, TaskSection
+from ..errors import DataError
+from ..prompts import PromptTemplate, load_template
+from ..records import Contract, DocumentSet, Message, Perspective, SummaryRequest
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+
+def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> list[SummaryRequest]:
+    """One request for each set and side, sets in their order, sides in the recipe's.
+
+    Raises:
+        RecipeError: the prompt template is unknown or asks for an unknown field.
+        DataError: a set has no value of the corpus's attribute.
+    """
+    template = load_template(task.template, PROMPTS)
+    return [
+        _request(documents, side, corpus, task, template) for documents in sets for side in sides_of(documents, corpus)
+    ]
+
+
+def sides_of(documents: DocumentSet, corpus: CorpusSection) -> tuple[str, ...]:
+    """The sides that summaries of this set are asked for.
+
+    Raises:
+        DataError: no document has the attribute.
+    """
+    sides = corpus.sides or documents.values(corpus.attribute)
+    if not sides:
+        raise DataError(
+            f"set {documents.id!r}: no document has the attribute {corpus.attribute!r}; "
+            "name another with corpus.attribute or add it to the documents"
+        )
+    return sides
+
+
+def _request(
+    documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
+) -> SummaryRequest:
+    others = [value for value in sides_of(documents, corpus) if value != side]
+    contract = Contract(
+        opening=_opening(task, side),
+        other_openings=tuple(o for value in others if (o := _opening(task, value))),
+        sentences=task.sentences,
+    )
+    text = template.fill(
+        documents=_layout(documents, corpus),
+        topic=documents.topic,
+        side=_name(side),
+        opening=contract.opening or "",
+        sentences=str(task.sentences or ""),
+    )
+    return SummaryRequest(
+        id=f"{documents.id}/{side}",
+        document_set=documents,
+        perspective=Perspective(attribute=corpus.attribute, value=side),
+        contract=contract,
+        template=template.signature,
+        prompt=(Message(role="user", content=text),),
+    )
+
+
+def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
+    """All documents under their side's name, one a line."""
+    blocks = []
+    for side in sides_of(documents, corpus):
+        lines = [" ".join(d.text.split()) for d in documents.select(corpus.attribute, side)]
+        blocks.append("\n".join([f"{_name(side)}:", *lines]))
+    return "\n\n".join(blocks)
+
+
+def _opening(task: TaskSection, side: str) -> str | None:
+    return task.opening.replace("{side}", _name(side)) if task.opening else None
+
+
+def _name(side: str) -> str:
+    return side[:1].upper() + side[1:]

@@ -1,0 +1,178 @@
+"""The stage that makes candidates: documents in, requests and candidates out.
+
+Requests go to the engine in fixed batches, and a finished batch is one line of the journal. An interrupted run redoes the
+batch that was in flight with the same asks and the same seeds, so it ends with the same candidates as an undisturbed one.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from tqdm import tqdm
+
+from ..corpora import load_corpus, split_sets
+from ..corpora.splits import choose
+from ..errors import LeftOutError
+from ..records import Candidate, Failure, Record, SummaryRequest
+from ..run import CANDIDATES, FAILURES, REQUESTS, Phase
+from ..stages import Receipt, Stage
+from ..storage import Journal, digest, write_jsonl
+from . import zero_shot
+from .backend import Backend, Reply
+from .backends import backend_signature, open_backend
+from .contract import check_output
+from .plans import Draw, draw_seed, draws
+from .requests import build_requests
+
+METHODS = {"zero-shot": zero_shot.summarise}
+
+
+class Batch(Record):
+    """What came of one batch of requests: a line of the journal."""
+
+    number: int
+    candidates: tuple[Candidate, ...]
+    failures: tuple[Failure, ...]
+
+
+def phase_requests(phase: Phase) -> list[SummaryRequest]:
+    """The requests of a phase: the split's document sets, each side, drawn down to `sample` where the recipe says so.
+
+    Raises:
+        DataError: the corpus is wrong, or sets of one topic stand on both sides of the split.
+    """
+    recipe = phase.recipe
+    sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed)[phase.split]
+    section = phase.split_section
+    requests = build_requests(choose(sets, section), recipe.corpus, recipe.task)
+    if section.sample is None or section.sample >= len(requests):
+        return requests
+    # every round draws anew, from a generator of its own
+    generator = random.Random(digest([recipe.name, recipe.seed, phase.split, phase.round]))  # noqa: S311
+    drawn = sorted(generator.sample(range(len(requests)), section.sample))
+    return [requests[i] for i in drawn]
+
+
+def generate(phase: Phase) -> tuple[Receipt, bool]:
+    """Make the candidates of a phase; the receipt, and whether they were there already.
+
+    Raises:
+        DataError: the corpus is wrong.
+        LeftOutError: more requests failed than limits.failed allows; the files are written all the same.
+    """
+    requests = phase_requests(phase)
+    stage = generate_stage(phase, requests)
+    receipt, reused = stage.run(lambda: _work(phase, stage, requests))
+    _refuse_failures(phase, receipt)
+    return receipt, reused
+
+
+def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
+    """The stage, with everything its candidates depend on."""
+    recipe = phase.recipe
+    section = recipe.generate
+    inputs = {
+        "run": [recipe.name, recipe.seed, phase.name],
+        "requests": digest([request.model_dump(mode="json") for request in requests]),
+        "generate": section.model_dump(mode="json", exclude={"python"}),
+        "model": backend_signature(section, recipe.model, phase.adapter)
+        if phase.adapter is None or phase.adapter.exists()
+        else "adapter not trained yet",
+    }
+    return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES))
+
+
+def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dict[str, Any]:
+    section = phase.recipe.generate
+    write_jsonl(phase.folder / REQUESTS, requests)
+    size = section.requests_per_batch
+    batches = [requests[start : start + size] for start in range(0, len(requests), size)]
+    journal = Journal(stage.journal_path(), Batch)
+    open_batches = range(len(journal.records), len(batches))
+    if open_batches:
+        order = draws(section.plans)
+        with (
+            closing(open_backend(section, phase.recipe.model, phase.adapter)) as backend,
+            tqdm(total=len(requests), initial=open_batches.start * size, unit="request", disable=None) as bar,
+        ):
+            for number in open_batches:
+                journal.append([_batch(phase, backend, number, batches[number], order)])
+                bar.update(len(batches[number]))
+    done = journal.records
+    write_jsonl(phase.folder / CANDIDATES, (c for batch in done for c in batch.candidates))
+    write_jsonl(phase.folder / FAILURES, (f for batch in done for f in batch.failures))
+    journal.close()
+    return _counts(requests, done)
+
+
+def _batch(
+    phase: Phase, backend: Backend, number: int, requests: Sequence[SummaryRequest], order: Sequence[Draw]
+) -> Batch:
+    recipe = phase.recipe
+    seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
+    replies = METHODS[recipe.generate.method](backend, requests, order, seeds)
+    candidates: list[Candidate] = []
+    failures: list[Failure] = []
+    for request, row, row_seeds in zip(requests, replies, seeds, strict=True):
+        reasons = [reply.error for reply in row if reply.finish_reason == "failed"]
+        if reasons:
+            failures.append(Failure(request_id=request.id, side=request.side, reason="refused", detail=reasons[0]))
+            continue
+        for draw, reply, seed in zip(order, row, row_seeds, strict=True):
+            candidates.append(_candidate(request, draw, reply, seed, (recipe.generate.method, backend.signature)))
+    return Batch(number=number, candidates=tuple(candidates), failures=tuple(failures))
+
+
+def _candidate(request: SummaryRequest, draw: Draw, reply: Reply, seed: int, made_by: tuple[str, str]) -> Candidate:
+    method, model = made_by
+    checked = check_output(request.contract, reply.text)
+    return Candidate(
+        id=digest([request.id, draw.index, seed, model, reply.text]),
+        request_id=request.id,
+        text=checked.text,
+        raw_text=reply.text,
+        issues=checked.issues,
+        contract_ok=checked.ok,
+        method=method,
+        plan=draw.name,
+        sampling=draw.plan.sampling,
+        index=draw.index,
+        seed=seed,
+        model=model,
+        prompt_digest=reply.prompt_digest,
+        n_prompt_tokens=reply.n_prompt_tokens,
+        token_ids=reply.token_ids,
+        n_tokens=len(reply.token_ids) or len(reply.text.split()),
+        finish_reason=reply.finish_reason,
+        logps=reply.logps,
+    )
+
+
+def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dict[str, Any]:
+    candidates = [c for batch in batches for c in batch.candidates]
+    failures = [f for batch in batches for f in batch.failures]
+    side_of = {request.id: request.side for request in requests}
+    return {
+        "requests": len(requests),
+        "candidates": len(candidates),
+        "tokens": sum(c.n_tokens for c in candidates),
+        "contract_kept": dict(Counter(side_of[c.request_id] for c in candidates if c.contract_ok)),
+        "contract_issues": dict(Counter(issue for c in candidates for issue in c.issues)),
+        "stopped_by_max_tokens": sum(c.finish_reason == "length" for c in candidates),
+        "left_out": [
+            {"stage": "generate", "side": side, "reason": reason, "count": count}
+            for (side, reason), count in sorted(Counter((f.side, f.reason) for f in failures).items())
+        ],
+    }
+
+
+def _refuse_failures(phase: Phase, receipt: Receipt) -> None:
+    failed = sum(row["count"] for row in receipt.counts["left_out"])
+    total = receipt.counts["requests"]
+    if failed > phase.recipe.limits.failed * total:
+        raise LeftOutError(
+            f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
+            f"{phase.recipe.limits.failed} allows; the file names each reason. Mend them, or raise limits.failed"
+        )

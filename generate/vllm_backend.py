@@ -1,0 +1,177 @@
+"""vLLM as a backend: paged attention, prefix caching, continuous batching.
+
+The engine lives in the stage's own process and is stepped by it, so a batch of asks is scheduled the same way every time;
+with the prefix cache emptied before each batch, equal batches give equal texts, also after an interruption.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..config import BackendSection, ModelSection
+from ..errors import ModelError
+from ..extras import need
+from ..models import cache_folder, locate
+from ..storage import digest, file_digest
+from .adapters import merge_adapter
+from .backend import Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
+
+log = logging.getLogger(__name__)
+
+# variables that must be set before vLLM is imported; a value of the user's wins
+VARIABLES = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_CPU_KVCACHE_SPACE": "4",
+}
+# vLLM hands adapters of these ranks to its kernels
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+
+
+class VllmBackend:
+    """A vLLM engine with a model and, where asked for, a LoRA adapter."""
+
+    def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
+        for name, value in VARIABLES.items():
+            os.environ.setdefault(name, value)
+        self._vllm = need("vllm", "backend 'vllm'")
+        from vllm.platforms import current_platform
+
+        self.signature = signature
+        self._max_model_len = section.max_model_len
+        on_cpu = current_platform.is_cpu()
+        folder = locate(model.name, model.revision)
+        self._lora = None
+        if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
+            folder = str(merge_adapter(Path(folder), adapter, _merged_folder(model, adapter), model.dtype))
+        elif adapter is not None:
+            self._lora = _lora_request(adapter)
+        arguments = _engine_arguments(section, model, on_cpu) | _lora_arguments(adapter if self._lora else None)
+        try:
+            self._engine = self._vllm.LLM(folder, **arguments | section.engine)
+        except (ValueError, OSError, RuntimeError, TypeError) as error:
+            raise ModelError(f"backend 'vllm' cannot open model {model.name!r}: {error}") from error
+        self._tokenizer = self._engine.get_tokenizer()
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order."""
+        prompts = [prompt_tokens(self._tokenizer, ask.prompt) for ask in asks]
+        replies: dict[int, Reply] = {}
+        for index, (ask, tokens) in enumerate(zip(asks, prompts, strict=True)):
+            reason = too_long(len(tokens), ask, self._max_model_len)
+            if reason:
+                replies[index] = failed(tokens, reason)
+        fitting = [index for index in range(len(asks)) if index not in replies]
+        self._engine.reset_prefix_cache()
+        self._run(fitting, asks, prompts, replies)
+        return [replies[index] for index in range(len(asks))]
+
+    def _run(
+        self, indexes: Sequence[int], asks: Sequence[Ask], prompts: Sequence[list[int]], replies: dict[int, Reply]
+    ) -> None:
+        """Answer these asks; when the engine refuses the batch, halve it until the refused ask is found."""
+        if not indexes:
+            return
+        from vllm.exceptions import VLLMValidationError
+        from vllm.inputs import TokensPrompt
+
+        try:
+            outputs = self._engine.generate(
+                [TokensPrompt(prompt_token_ids=prompts[index]) for index in indexes],
+                [self._parameters(asks[index]) for index in indexes],
+                lora_request=self._lora,
+                use_tqdm=False,
+            )
+        except VLLMValidationError as error:
+            if len(indexes) == 1:
+                replies[indexes[0]] = failed(prompts[indexes[0]], str(error))
+                return
+            half = len(indexes) // 2
+            self._run(indexes[:half], asks, prompts, replies)
+            self._run(indexes[half:], asks, prompts, replies)
+            return
+        for index, output in zip(indexes, outputs, strict=True):
+            replies[index] = self._reply(asks[index], prompts[index], output.outputs[0])
+
+    def _parameters(self, ask: Ask) -> Any:
+        sampling = ask.sampling
+        common: dict[str, Any] = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "top_k": sampling.top_k,
+            "min_p": sampling.min_p,
+            "seed": ask.seed,
+        }
+        if ask.choices:
+            ids = choice_ids(self._tokenizer, ask.choices)
+            return self._vllm.SamplingParams(
+                **common, max_tokens=1, allowed_token_ids=ids, logprob_token_ids=ids, logprobs=len(ids)
+            )
+        if sampling.repetition_penalty != 1:
+            from .repetition import PENALTY
+
+            common["extra_args"] = {PENALTY: sampling.repetition_penalty}
+        return self._vllm.SamplingParams(**common, max_tokens=sampling.max_tokens, logprobs=0)
+
+    def _reply(self, ask: Ask, prompt: list[int], output: Any) -> Reply:
+        probabilities = {}
+        if ask.choices:
+            ids = choice_ids(self._tokenizer, ask.choices)
+            found = output.logprobs[0]
+            probabilities = normalised({c: found[i].logprob for c, i in zip(ask.choices, ids, strict=True)})
+        return Reply(
+            text=output.text,
+            finish_reason=output.finish_reason or "stop",
+            n_prompt_tokens=len(prompt),
+            prompt_digest=tokens_digest(prompt),
+            token_ids=tuple(output.token_ids),
+            logps=output.cumulative_logprob,
+            choice_probabilities=probabilities,
+        )
+
+    def close(self) -> None:
+        """Shut the engine down; the process should end soon after, vLLM gives memory back only then."""
+        self._engine.llm_engine.engine_core.shutdown()
+
+
+def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "revision": model.revision,
+        "dtype": model.dtype,
+        "max_model_len": section.max_model_len,
+        "enable_prefix_caching": True,
+        "logits_processors": ["evenhand.generate.repetition:GeneratedRepetitionPenalty"],
+        "seed": 0,
+    }
+    if on_cpu:
+        # per-request seeds crash the CPU engine as soon as a prompt is prefilled in chunks
+        arguments |= {
+            "enforce_eager": True,
+            "enable_chunked_prefill": False,
+            "max_num_batched_tokens": max(8192, section.max_model_len),
+        }
+    return arguments
+
+
+def _lora_arguments(adapter: Path | None) -> dict[str, Any]:
+    if adapter is None:
+        return {}
+    rank = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))["r"]
+    return {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
+
+
+def _lora_request(adapter: Path) -> Any:
+    """A request with a name, number and path of its own: vLLM takes an adapter of a known name for the one it has."""
+    from vllm.lora.request import LoRARequest
+
+    content = file_digest(adapter)
+    return LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
+
+
+def _merged_folder(model: ModelSection, adapter: Path) -> Path:
+    content = digest([model.name, model.revision, model.dtype, file_digest(adapter)])
+    return cache_folder() / "merged" / content

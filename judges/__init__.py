@@ -1,0 +1,46 @@
+"""Judges: anything that scores a candidate, their cache and their combination."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..config import JudgeOptions
+from .alignment import open_alignment
+from .judge import Judge, JudgeInput, Verdict
+from .rouge import open_rouge
+from .rubric import open_rubric
+from .rules import open_contract, open_length
+from .shared import SharedModels
+
+# kind in the recipe -> what makes such a judge of its name, its options and the models that judges share
+JUDGES: dict[str, Callable[[str, Any, SharedModels], Judge]] = {
+    "rubric": open_rubric,
+    "alignment": open_alignment,
+    "rouge": open_rouge,
+    "length": open_length,
+    "contract": open_contract,
+}
+
+
+def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = None) -> Judge:
+    """The judge that the options describe; no model is loaded before it scores.
+
+    Args:
+        name: what the recipe calls it.
+        options: its section of the recipe.
+        models: where judges that are used together find models that they have in common.
+
+    Raises:
+        RecipeError: its prompt template does not exist or lacks a field.
+        ModelError: its model is a path that holds no model.
+        JudgeError: its model is of a kind that the judge must not load.
+    """
+    return JUDGES[options.kind](name, options, models or SharedModels())
+
+
+def open_judges(options: Mapping[str, JudgeOptions]) -> list[Judge]:
+    """The judges of these names and options; those on the same model share it."""
+    models = SharedModels()
+    return [open_judge(name, section, models) for name, section in options.items()]
+
+
+__all__ = ["JUDGES", "Judge", "JudgeInput", "Verdict", "open_judge", "open_judges"]

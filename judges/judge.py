@@ -1,0 +1,74 @@
+"""What a judge is: a batch of summaries and reference texts in, a batch of verdicts out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+# the text that a summary is compared with
+Against = Literal["source", "opposing", "key_points"]
+
+# requests judged between two entries of the journal, where no backend section says otherwise
+REQUESTS_PER_BATCH = 64
+
+
+@dataclass(frozen=True)
+class JudgeInput:
+    """A candidate and the text that it is compared with."""
+
+    candidate_id: str
+    request_id: str
+    # the candidate's cleaned text, not blank unless the judge looks at the summary alone
+    text: str
+    contract_ok: bool
+    # text chosen by the judge's `against`; "" for a judge that looks at the summary alone
+    reference: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A score, or the reason why there is none."""
+
+    score: float | None
+    # a short reason; what follows ": " is detail that counts leave out
+    unscored: str | None = None
+    # what the score was made from: an LLM's replies, its grade probabilities, the best match of each claim
+    raw: str | None = None
+    attempts: int = 1
+
+
+class Judge(Protocol):
+    """Scores candidates. Opening one is cheap; its model is loaded by the first `score` and given back by `close`.
+
+    So a stage that finds every verdict in the cache loads no model.
+    """
+
+    # what the recipe calls it
+    name: str
+    # names everything that its scores depend on, and nothing else
+    signature: str
+    # bounds of the scale; higher is more of what the judge measures
+    low: float
+    high: float
+    # which text the summary is compared with; None for a judge that looks at the summary alone
+    against: Against | None
+    # judges of equal, not empty `loads` hold one model together and are best asked side by side
+    loads: str
+    # requests whose candidates are scored in one batch: the unit that an interruption can lose
+    requests_per_batch: int
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order. An input that cannot be scored never stops the others."""
+        ...
+
+    def close(self) -> None:
+        """Give the model's memory back; closing twice does no harm."""
+        ...
+
+
+def judge_signature(measured: str, kind: str, **parts: Any) -> str:
+    """Signature of a judge: what it measures, its kind, then what the scores depend on, in the order given.
+
+    >>> judge_signature("rouge1-recall", "rouge", against="source", v=1)
+    'rouge1-recall|judge:rouge|against:source|v:1'
+    """
+    return "|".join([measured, f"judge:{kind}", *(f"{key}:{value}" for key, value in parts.items())])

@@ -1,0 +1,63 @@
+"""ROUGE of a summary against a text, by the rouge-score package without stemming.
+
+Source: Lin 2004; specification of the seed paper, section 6.
+"""
+
+from collections.abc import Sequence
+
+from ..config import RougeJudge
+from ..extras import need
+from .judge import REQUESTS_PER_BATCH, Judge, JudgeInput, Verdict, judge_signature
+from .shared import SharedModels
+
+TYPES = ("rouge1", "rouge2", "rougeL")
+MEASURES = ("precision", "recall", "fmeasure")
+
+
+def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of each ROUGE type, in [0, 1]; all 0 for an empty summary.
+
+    Precision is the share of the summary's n-grams found in the document, recall the share of the document's found in
+    the summary.
+    """
+    scorer = need("rouge_score.rouge_scorer", "judge 'rouge'").RougeScorer(list(types), use_stemmer=False)
+    found = scorer.score(document, summary)
+    return {kind: {measure: float(getattr(found[kind], measure)) for measure in MEASURES} for kind in types}
+
+
+class Rouge:
+    """One measure of one ROUGE type as a judge, on a scale from 0 to 1."""
+
+    loads = ""
+    requests_per_batch = REQUESTS_PER_BATCH
+    low = 0.0
+    high = 1.0
+
+    def __init__(self, name: str, options: RougeJudge) -> None:
+        self.name = name
+        self.against = options.against
+        self.signature = judge_signature(
+            f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=1
+        )
+        self._type = options.type
+        self._measure = options.measure
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input; a text without a-z and 0-9, which ROUGE cannot see, is unscored."""
+        tokenize = need("rouge_score.tokenize", "judge 'rouge'").tokenize
+        verdicts = []
+        for each in inputs:
+            if tokenize(each.text, None) and tokenize(each.reference, None):
+                values = rouge(each.reference, each.text, (self._type,))
+                verdicts.append(Verdict(values[self._type][self._measure]))
+            else:
+                verdicts.append(Verdict(None, "no words that ROUGE reads (a-z, 0-9)"))
+        return verdicts
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+    """The ROUGE judge that the options describe."""
+    return Rouge(name, options)

@@ -1,0 +1,50 @@
+"""Judges that need no model and no reference: the length in words, and whether the output contract is kept."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from ..config import RuleJudge
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from .shared import SharedModels
+
+
+def n_words(candidate: JudgeInput) -> float:
+    """Words of the summary between white space, as in the published length baseline; 0 for an empty one."""
+    return float(len(candidate.text.split()))
+
+
+def keeps_contract(candidate: JudgeInput) -> float:
+    """1 when the summary opens as asked and has the asked number of sentences, else 0."""
+    return float(candidate.contract_ok)
+
+
+class Rule:
+    """A judge that counts; it scores every candidate, empty ones too."""
+
+    against: Against | None = None
+    loads = ""
+    requests_per_batch = REQUESTS_PER_BATCH
+    low = 0.0
+
+    def __init__(self, name: str, signature: str, high: float, rule: Callable[[JudgeInput], float]) -> None:
+        self.name = name
+        self.signature = signature
+        self.high = high
+        self._rule = rule
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order."""
+        return [Verdict(self._rule(each)) for each in inputs]
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+    """The judge that counts words; the baseline that no metric should lose against."""
+    return Rule(name, judge_signature("words", "length", v=1), math.inf, n_words)
+
+
+def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+    """The judge that gives 1 for a kept output contract, else 0."""
+    return Rule(name, judge_signature("contract", "contract", v=1), 1.0, keeps_contract)

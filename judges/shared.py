@@ -1,0 +1,47 @@
+"""Models that several judges use: loaded when one of them is first needed, once for all of them."""
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+
+class Closable(Protocol):
+    """Anything that holds memory until it is closed."""
+
+    def close(self) -> None:
+        """Give the memory back."""
+        ...
+
+
+M = TypeVar("M", bound=Closable)
+
+
+class Lazy(Generic[M]):
+    """A model that is loaded on first use; after `close`, the next use loads it again."""
+
+    def __init__(self, key: str, load: Callable[[], M]) -> None:
+        self.key = key
+        self._load = load
+        self._model: M | None = None
+
+    def get(self) -> M:
+        """The loaded model."""
+        if self._model is None:
+            self._model = self._load()
+        return self._model
+
+    def close(self) -> None:
+        """Give the model's memory back, if it was loaded."""
+        if self._model is not None:
+            self._model.close()
+            self._model = None
+
+
+class SharedModels:
+    """One `Lazy` for each key: judges that name the same model with the same settings get the same one."""
+
+    def __init__(self) -> None:
+        self._lazy: dict[str, Lazy[Any]] = {}
+
+    def lazy(self, key: str, load: Callable[[], M]) -> Lazy[M]:
+        """The model of that key; `load` is kept for the first use if the key is new."""
+        return cast(Lazy[M], self._lazy.setdefault(key, Lazy(key, load)))

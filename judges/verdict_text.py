@@ -1,0 +1,136 @@
+"""The grade in a judge's reply, or None: a reply that can be read in two ways has said nothing.
+
+Source: specification of the seed paper, sections 7.2 (reading) and 7.3 (attempts). Two things are added: a `</think>`
+without its opening ends the thoughts (some chat templates open them in the prompt), and a `<think>` without its end
+means that the reply was cut off while thinking, so that no verdict followed.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+NUMBER_WORDS = {
+    word: float(value)
+    for value, word in enumerate("zero one two three four five six seven eight nine ten".split())
+}
+
+THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+END_OF_THOUGHT = re.compile(r"^.*</think>", re.DOTALL | re.IGNORECASE)
+OPEN_THOUGHT = re.compile(r"<think>.*$", re.DOTALL | re.IGNORECASE)
+
+BLANKS = str.maketrans("*`#", "   ")
+# figure, en and em dash, horizontal bar, minus sign
+HYPHENS = str.maketrans("\u2012\u2013\u2014\u2015\u2212", "-----")
+
+# a number that is not part of a longer number or a word
+NUMBER = r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?!\w|\.\d)"
+DENOMINATOR = rf"\s*(?:/|\bout\s+of\b)\s*({NUMBER})"
+WORD = "|".join(NUMBER_WORDS)
+QUOTES = r"[\"'\u201c\u201d\u2018\u2019]*"
+
+ALONE = re.compile(rf"({NUMBER}|{WORD})(?:\s*(?:/|\bout\s+of\b)\s*({NUMBER}|{WORD}))?\s*[.!,;:)\]]*")
+LABELLED = re.compile(
+    r"\b(?:score|rating|coverage|faithfulness|answer|grade)\b"
+    rf"{QUOTES}\s*(?:\b(?:is|of)\b\s*)?:?\s*=?\s*{QUOTES}({NUMBER})(?:{DENOMINATOR})?"
+)
+FRACTION = re.compile(rf"({NUMBER}){DENOMINATOR}")
+LIST_MARKER = re.compile(r"\s*\d+[.)]\s")
+
+
+def parse_judge(reply: str, low: float, high: float, integer_only: bool = False) -> float | None:
+    """The grade that the reply gives, in [low, high]; None when it gives none, several, or one off the scale.
+
+    Args:
+        reply: what the judge wrote.
+        low: lowest grade of the scale.
+        high: highest grade of the scale.
+        integer_only: a fractional grade is None, too.
+    """
+    text = _prepared(reply, low, high)
+    value = _value(text, high) if text else None
+    if value is None or not math.isfinite(value) or not low <= value <= high:
+        return None
+    return None if integer_only and not value.is_integer() else value
+
+
+def _prepared(reply: str, low: float, high: float) -> str:
+    """Steps 1 and 2: the reply in lower case without thoughts, markup and echoes of the scale."""
+    text = OPEN_THOUGHT.sub("", END_OF_THOUGHT.sub("", THOUGHT.sub(" ", reply)))
+    text = text.translate(BLANKS).translate(HYPHENS).lower()
+    first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
+    echo = (
+        rf"\(?\s*(?<![\w.]){first}\s*(?:-|~|\bto\b|\bthrough\b)\s*{last}(?!\w|\.\d)\s*(?:only\b|scale\b)?\s*\)?"
+        rf"|\bscale\s+of\s+{last}(?!\w|\.\d)"
+    )
+    return re.sub(echo, " ", text).strip()
+
+
+def _value(text: str, high: float) -> float | None:
+    """Steps 3 to 8: the one value of the first rule that finds any."""
+    alone = ALONE.fullmatch(text.splitlines()[0].strip())
+    if alone:
+        return _only([(alone.group(1), alone.group(2))], high)
+    labelled = LABELLED.findall(text)
+    if labelled:
+        return _only(labelled, high)
+    fractions = FRACTION.findall(text)
+    if fractions and (len({_read(x) for x, _ in fractions}) == 1 or _other_scale(fractions, high)):
+        return _only(fractions, high)
+    marker = LIST_MARKER.match(text)
+    listed = re.findall(NUMBER, text[marker.end() :]) if marker else []
+    numbers = listed or re.findall(NUMBER, text)
+    if not numbers and len(text.split()) <= 4:
+        numbers = [word for word in re.findall(r"[^\W\d_]+", text) if word in NUMBER_WORDS]
+    return _only([(number, "") for number in numbers], high)
+
+
+def _only(found: Sequence[tuple[str, str | None]], high: float) -> float | None:
+    """The one distinct value among (value, denominator) pairs; None for several, or when a denominator is another scale's."""
+    values = {_read(value) for value, _ in found}
+    return values.pop() if len(values) == 1 and not _other_scale(found, high) else None
+
+
+def _other_scale(found: Sequence[tuple[str, str | None]], high: float) -> bool:
+    return any(denominator and _read(denominator) != high for _, denominator in found)
+
+
+def _read(text: str) -> float:
+    return NUMBER_WORDS[text] if text in NUMBER_WORDS else float(text)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the attempts at one grade came to."""
+
+    score: float | None
+    # replies that were looked at
+    attempts: int
+    # no reply could be read
+    failed: bool
+
+
+def judge_fallback(
+    replies: Sequence[str],
+    low: float,
+    high: float,
+    max_attempts: int,
+    on_fail: Literal["null", "min"] = "null",
+) -> Outcome:
+    """The grade of the first readable reply among the first `max_attempts`.
+
+    Args:
+        replies: in the order of the attempts.
+        low: lowest grade of the scale.
+        high: highest grade of the scale.
+        max_attempts: replies after these are never looked at.
+        on_fail: "null" leaves the score out. "min" gives the lowest grade, as the released code of the paper did without
+            a trace; it is there to reproduce its numbers, is marked by `failed`, and no judge of evenhand uses it.
+    """
+    tried = replies[:max_attempts]
+    for attempt, reply in enumerate(tried, start=1):
+        score = parse_judge(reply, low, high)
+        if score is not None:
+            return Outcome(score, attempt, failed=False)
+    return Outcome(low if on_fail == "min" else None, len(tried), failed=True)

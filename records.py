@@ -1,0 +1,261 @@
+"""The records: frozen and validated in memory, one JSON object a line on disk.
+
+    DocumentSet -> SummaryRequest -> Candidate -> Judgement -> CandidateGroup -> PreferencePair
+
+A record is checked once, where it is made or read, and then trusted. Unknown keys are refused: a misspelt key is a
+mistake that would otherwise surface three stages later.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty; give it some text or leave the record out")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Message(Record):
+    """One turn of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Document(Record):
+    """One source text and what it is grouped by."""
+
+    id: Text
+    text: Text
+    # social attributes, for example {"stance": "left"}
+    attributes: dict[str, str] = Field(default_factory=dict)
+
+
+class DocumentSet(Record):
+    """The documents summarised together."""
+
+    id: Text
+    topic: str = ""
+    documents: Annotated[tuple[Document, ...], Field(min_length=1)]
+    # reference summaries, if people wrote some
+    references: tuple[str, ...] = ()
+    # attribute value -> the key points its documents make, if somebody listed them
+    key_points: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    # "train", "test", ... when the corpus has a published split
+    split: str | None = None
+    # whatever else the corpus says of the set; carried along, never read
+    notes: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> "DocumentSet":
+        ids = [document.id for document in self.documents]
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        if twice:
+            raise ValueError(f"document ids occur more than once: {', '.join(twice)}; rename them")
+        return self
+
+    def values(self, attribute: str) -> tuple[str, ...]:
+        """The attribute values of the documents, each once, in order of first appearance."""
+        present = (d.attributes[attribute] for d in self.documents if attribute in d.attributes)
+        return tuple(dict.fromkeys(present))
+
+    def select(self, attribute: str, value: str) -> tuple[Document, ...]:
+        """The documents whose attribute has this value, in their order."""
+        return tuple(d for d in self.documents if d.attributes.get(attribute) == value)
+
+
+class Perspective(Record):
+    """The side a summary is asked to represent."""
+
+    attribute: Text
+    value: Text
+
+
+class Contract(Record):
+    """What a summary must look like; source: specification of the seed paper, section 2."""
+
+    # the words it opens with ("The Left"); None asks for none
+    opening: str | None = None
+    # openings of the other sides, which a summary must not have
+    other_openings: tuple[str, ...] = ()
+    # number of sentences; None asks for none
+    sentences: int | None = Field(default=None, ge=1)
+
+
+class SummaryRequest(Record):
+    """A document set plus what is asked of it."""
+
+    id: Text
+    document_set: DocumentSet
+    # None asks for all sides
+    perspective: Perspective | None = None
+    contract: Contract = Contract()
+    # name and digest of the prompt template
+    template: str
+    # the chat sent to the model
+    prompt: Annotated[tuple[Message, ...], Field(min_length=1)]
+
+    @property
+    def side(self) -> str:
+        """The perspective's value, or "all"; reports split by it."""
+        return self.perspective.value if self.perspective else "all"
+
+    @property
+    def source_documents(self) -> tuple[Document, ...]:
+        """The documents that the summary is to represent."""
+        if self.perspective is None:
+            return self.document_set.documents
+        return self.document_set.select(self.perspective.attribute, self.perspective.value)
+
+    @property
+    def source(self) -> str:
+        """Text of the documents to represent, joined by line breaks: what judges compare a summary with."""
+        return "\n".join(document.text for document in self.source_documents)
+
+    @property
+    def opposing(self) -> str:
+        """Text of the other sides' documents, joined by line breaks; "" when all sides are asked for."""
+        mine = {document.id for document in self.source_documents}
+        return "\n".join(d.text for d in self.document_set.documents if d.id not in mine)
+
+
+class Sampling(Record):
+    """How tokens are drawn; every value is stated, none is left to a model's own defaults."""
+
+    temperature: float = Field(default=1.0, ge=0)
+    # nucleus mass in (0, 1]
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    # 0 keeps all tokens
+    top_k: int = Field(default=0, ge=0)
+    min_p: float = Field(default=0.0, ge=0, le=1)
+    # above 1 discourages repeated tokens; counted over generated tokens, not over the prompt
+    repetition_penalty: float = Field(default=1.0, gt=0)
+    max_tokens: int = Field(default=128, ge=1)
+
+
+class Candidate(Record):
+    """One generated summary of a request."""
+
+    id: Text
+    request_id: Text
+    # cleaned by the contract check, never repaired; what judges see
+    text: str
+    # as the model wrote it
+    raw_text: str
+    # what the contract check found, in its fixed order; empty when nothing
+    issues: tuple[str, ...] = ()
+    # True when the text opens as asked and has the asked number of sentences
+    contract_ok: bool
+    method: str
+    # name of the sampling plan and its values
+    plan: str
+    sampling: Sampling
+    # place in the canonical candidate order of the request: repeats outermost, plans innermost
+    index: int = Field(ge=0)
+    seed: int
+    # signature of model and adapter
+    model: str
+    # digest of the prompt's token ids, so that training can assert it sees the same tokens
+    prompt_digest: str
+    n_prompt_tokens: int
+    # generated token ids, end token included when the model gave one; empty when the backend does not tell
+    token_ids: tuple[int, ...] = ()
+    n_tokens: int
+    finish_reason: str
+    # sum of the generated tokens' log-probabilities in nats; None when the backend does not tell
+    logps: float | None = None
+
+
+class Failure(Record):
+    """A request of which nothing could be generated, and why."""
+
+    request_id: Text
+    side: str
+    reason: str
+    detail: str
+
+
+class Judgement(Record):
+    """One judge's score of one candidate, or the reason there is none."""
+
+    candidate_id: Text
+    request_id: Text
+    judge: str
+    signature: str
+    score: float | None
+    unscored: str | None = None
+    # the judge's reply as it came, when it is a text
+    raw: str | None = None
+    attempts: int = 1
+
+    @model_validator(mode="after")
+    def _score_or_reason(self) -> "Judgement":
+        if (self.score is None) == (self.unscored is None):
+            raise ValueError("needs either a score or the reason why there is none")
+        return self
+
+
+class ScoredCandidate(Record):
+    """A candidate with what its judges said."""
+
+    candidate: Candidate
+    scores: dict[str, float | None]
+    # the combined score that orders candidates; None when a part of it is missing
+    reward: float | None
+
+
+class CandidateGroup(Record):
+    """All candidates of one request with their rewards, best of n named."""
+
+    request_id: Text
+    set_id: Text
+    side: str
+    prompt: tuple[Message, ...]
+    candidates: tuple[ScoredCandidate, ...]
+    # id of the candidate of highest reward; None when none has a reward
+    best_id: str | None
+
+
+class BestSummary(Record):
+    """The summary to use for a request: best of n."""
+
+    request_id: Text
+    set_id: Text
+    side: str
+    # None when no candidate could be scored
+    text: str | None
+    candidate_id: str | None
+    reward: float | None
+    scores: dict[str, float | None]
+    n_candidates: int
+
+
+class PreferencePair(Record):
+    """A better and a worse summary of the same request, in TRL's explicit-prompt conversational columns."""
+
+    prompt: tuple[Message, ...]
+    chosen: tuple[Message, ...]
+    rejected: tuple[Message, ...]
+    request_id: Text
+    set_id: Text
+    side: str
+    chosen_id: Text
+    rejected_id: Text
+    chosen_reward: float
+    rejected_reward: float
+    margin: float = Field(gt=0)
+    prompt_digest: str
+    # the tokens as generated, empty where the text was cleaned and must be tokenised again
+    chosen_token_ids: tuple[int, ...] = ()
+    rejected_token_ids: tuple[int, ...] = ()

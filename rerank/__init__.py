@@ -1,0 +1,1 @@
+"""Best of n, and preference pairs."""

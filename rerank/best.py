@@ -1,0 +1,23 @@
+"""Best of n: the candidate of highest reward; on equal rewards one that keeps the contract, then the first drawn.
+
+Source: specification of the seed paper, section 8.5.
+"""
+
+from collections.abc import Sequence
+
+from ..records import ScoredCandidate
+from ..text import fold
+
+
+def best_of(candidates: Sequence[ScoredCandidate]) -> ScoredCandidate | None:
+    """The best candidate; None when none has a reward."""
+    scored = [c for c in candidates if c.reward is not None]
+    return max(scored, key=lambda c: (c.reward, c.candidate.contract_ok), default=None)
+
+
+def first_of_each_text(texts: Sequence[str]) -> list[int]:
+    """Places of the texts that no earlier one equals, white space folded."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(fold(text), place)
+    return list(first.values())

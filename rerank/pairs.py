@@ -1,0 +1,107 @@
+"""Preference pairs from judged candidates.
+
+A pair teaches something when its two summaries differ clearly in reward and length does not explain it.
+For each request: every unordered pair of scored candidates is weighed once, in canonical order (i before j); pairs that no guard
+refuses are admissible, and the mode chooses among those. Whatever is left out is counted by reason, because a filter
+nobody sees is a bias nobody sees.
+Source: specification of the seed paper, section 9.2.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..config import PairsSection
+from ..records import CandidateGroup, Message, PreferencePair, ScoredCandidate
+from ..text import fold
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The pairs of one request, and how many were left out for which reason."""
+
+    # (place of chosen, place of rejected) in the group
+    pairs: tuple[tuple[int, int], ...]
+    left_out: Counter[str]
+
+
+def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -> Pairing:
+    """The pairs of one request's candidates, in canonical order; widest first for `best_k`."""
+    left_out: Counter[str] = Counter()
+    admissible = []
+    for i, first in enumerate(candidates):
+        for j in range(i + 1, len(candidates)):
+            reason = refusal(first, candidates[j], section)
+            if reason:
+                left_out[reason] += 1
+            else:
+                admissible.append((i, j) if _reward(first) > _reward(candidates[j]) else (j, i))
+    pairs = _by_mode(admissible, candidates, section)
+    if len(admissible) > len(pairs):
+        left_out[f"not taken by {section.mode}"] += len(admissible) - len(pairs)
+    return Pairing(tuple(pairs), left_out)
+
+
+def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSection) -> str | None:
+    """Why two candidates form no pair; None when they do. The first reason that holds, in the order below."""
+    if first.reward is None or second.reward is None:
+        return "unscored"
+    gap = abs(first.reward - second.reward)
+    chosen = first if first.reward > second.reward else second
+    shorter, longer = sorted(len(c.candidate.text.split()) for c in (first, second))
+    ratio = section.most_length_ratio
+    reasons = {
+        "same text": fold(first.candidate.text) == fold(second.candidate.text),
+        "equal reward": gap == 0,
+        "margin": gap < section.least_margin,
+        "chosen breaks contract": section.chosen_keeps_contract and not chosen.candidate.contract_ok,
+        "length": ratio is not None and longer > ratio * shorter,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _by_mode(
+    admissible: list[tuple[int, int]], candidates: Sequence[ScoredCandidate], section: PairsSection
+) -> list[tuple[int, int]]:
+    if section.mode == "all":
+        return admissible
+    if section.mode == "best_k":
+        widest = sorted(admissible, key=lambda pair: _reward(candidates[pair[1]]) - _reward(candidates[pair[0]]))
+        return widest[: section.k]
+    scored = [i for i, c in enumerate(candidates) if c.reward is not None]
+    if not scored:
+        return []
+    # max and min take the first of equals
+    pair = (max(scored, key=lambda i: _reward(candidates[i])), min(scored, key=lambda i: _reward(candidates[i])))
+    return [pair] if pair in admissible else []
+
+
+def _reward(candidate: ScoredCandidate) -> float:
+    assert candidate.reward is not None, "only scored candidates are compared"
+    return candidate.reward
+
+
+def preference_pair(group: CandidateGroup, chosen: ScoredCandidate, rejected: ScoredCandidate) -> PreferencePair:
+    """The pair as a training record in TRL's columns."""
+    return PreferencePair(
+        prompt=group.prompt,
+        chosen=(Message(role="assistant", content=chosen.candidate.text),),
+        rejected=(Message(role="assistant", content=rejected.candidate.text),),
+        request_id=group.request_id,
+        set_id=group.set_id,
+        side=group.side,
+        chosen_id=chosen.candidate.id,
+        rejected_id=rejected.candidate.id,
+        chosen_reward=_reward(chosen),
+        rejected_reward=_reward(rejected),
+        margin=_reward(chosen) - _reward(rejected),
+        prompt_digest=chosen.candidate.prompt_digest,
+        chosen_token_ids=generated_ids(chosen),
+        rejected_token_ids=generated_ids(rejected),
+    )
+
+
+def generated_ids(scored: ScoredCandidate) -> tuple[int, ...]:
+    """Tokens as the model drew them; () when the text was cleaned, since they would say something else then."""
+    candidate = scored.candidate
+    return candidate.token_ids if candidate.text == candidate.raw_text.strip() else ()

@@ -1,0 +1,143 @@
+"""The stage that orders candidates: rewards, best of n, and in training rounds the preference pairs.
+
+Files, each written once: groups.jsonl (all candidates with scores and reward), best.jsonl (the summary to use for each
+request), pairs.jsonl (training rounds), ledger.json (whatever was left out, by stage, side and reason).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ..judges.combine import combine_group
+from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
+from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
+from ..stages import Receipt, Stage
+from ..storage import file_digest, read_jsonl, write_json, write_jsonl
+from .best import best_of, first_of_each_text
+from .pairs import Pairing, choose_pairs, preference_pair
+
+
+def rerank(phase: Phase) -> tuple[Receipt, bool]:
+    """Order the candidates of a phase; the receipt, and whether the files were there already.
+
+    Raises:
+        StorageError: candidates or judgements are missing.
+    """
+    stage = rerank_stage(phase)
+    return stage.run(lambda: _work(phase))
+
+
+def rerank_stage(phase: Phase) -> Stage:
+    """The stage, with everything the order depends on."""
+    recipe = phase.recipe
+    inputs: dict[str, Any] = {
+        "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
+        "reward": recipe.reward.model_dump(mode="json"),
+    }
+    outputs = [GROUPS, BEST, LEDGER]
+    if phase.split == "train":
+        inputs["pairs"] = recipe.pairs.model_dump(mode="json")
+        outputs.append(PAIRS)
+    return Stage("rerank", phase.folder, inputs, tuple(outputs))
+
+
+def _work(phase: Phase) -> dict[str, Any]:
+    groups = build_groups(phase)
+    write_jsonl(phase.folder / GROUPS, groups)
+    write_jsonl(phase.folder / BEST, (best_summary(group) for group in groups))
+    pairings = _pairings(phase, groups)
+    if phase.split == "train":
+        pairs = [
+            preference_pair(group, group.candidates[chosen], group.candidates[rejected])
+            for group, pairing in zip(groups, pairings, strict=True)
+            for chosen, rejected in pairing.pairs
+        ]
+        write_jsonl(phase.folder / PAIRS, pairs)
+    ledger = _ledger(groups, pairings)
+    write_json(phase.folder / LEDGER, ledger)
+    return {**ledger["totals"], "left_out": ledger["rows"]}
+
+
+def build_groups(phase: Phase) -> list[CandidateGroup]:
+    """The candidates of each request with their scores and rewards, requests and candidates in their order."""
+    recipe = phase.recipe
+    by_request: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate):
+        by_request[candidate.request_id].append(candidate)
+    scores: dict[str, dict[str, float | None]] = defaultdict(dict)
+    for judgement in read_jsonl(phase.folder / JUDGEMENTS, Judgement):
+        scores[judgement.candidate_id][judgement.judge] = judgement.score
+    groups = []
+    for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest):
+        candidates = by_request.get(request.id, [])
+        rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
+        rewards = combine_group([{name: row[name] for name in recipe.reward.judges} for row in rows], recipe.reward)
+        scored = tuple(
+            ScoredCandidate(candidate=c, scores=row, reward=reward)
+            for c, row, reward in zip(candidates, rows, rewards, strict=True)
+        )
+        groups.append(_group(request, scored))
+    return groups
+
+
+def _group(request: SummaryRequest, scored: tuple[ScoredCandidate, ...]) -> CandidateGroup:
+    best = best_of(scored)
+    return CandidateGroup(
+        request_id=request.id,
+        set_id=request.document_set.id,
+        side=request.side,
+        prompt=request.prompt,
+        candidates=scored,
+        best_id=best.candidate.id if best else None,
+    )
+
+
+def best_summary(group: CandidateGroup) -> BestSummary:
+    """The summary to use for a request; its text is None when no candidate has a reward."""
+    best = next((c for c in group.candidates if c.candidate.id == group.best_id), None)
+    return BestSummary(
+        request_id=group.request_id,
+        set_id=group.set_id,
+        side=group.side,
+        text=best.candidate.text if best else None,
+        candidate_id=group.best_id,
+        reward=best.reward if best else None,
+        scores=best.scores if best else {},
+        n_candidates=len(group.candidates),
+    )
+
+
+def _pairings(phase: Phase, groups: Sequence[CandidateGroup]) -> list[Pairing]:
+    if phase.split != "train":
+        return []
+    return [choose_pairs(group.candidates, phase.recipe.pairs) for group in groups]
+
+
+def _ledger(groups: Sequence[CandidateGroup], pairings: Sequence[Pairing]) -> dict[str, Any]:
+    """Everything left out, by stage, side and reason, and the totals it was left out of."""
+    left_out: Counter[tuple[str, str, str]] = Counter()
+    for group in groups:
+        if group.best_id is None:
+            left_out["rerank", group.side, "request without a scored candidate"] += 1
+        left_out["rerank", group.side, "candidate without a reward"] += sum(c.reward is None for c in group.candidates)
+    for group, pairing in zip(groups, pairings, strict=False):
+        for reason, count in pairing.left_out.items():
+            left_out["pairs", group.side, reason] += count
+    n_candidates = sum(len(group.candidates) for group in groups)
+    n_distinct = sum(len(first_of_each_text([c.candidate.text for c in group.candidates])) for group in groups)
+    tied = sum(count for (_, _, reason), count in left_out.items() if reason == "equal reward")
+    compared = sum(len(g.candidates) * (len(g.candidates) - 1) // 2 for g in groups)
+    return {
+        "rows": [
+            {"stage": stage, "side": side, "reason": reason, "count": count}
+            for (stage, side, reason), count in sorted(left_out.items())
+            if count
+        ],
+        "totals": {
+            "requests": len(groups),
+            "candidates": n_candidates,
+            "pairs": sum(len(pairing.pairs) for pairing in pairings),
+        },
+        "duplicate_rate": 1 - n_distinct / n_candidates if n_candidates else None,
+        "tie_rate": tied / compared if compared and pairings else None,
+    }

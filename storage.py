@@ -1,0 +1,243 @@
+"""Files of a run: JSON lines, written whole or appended, and digests of their content.
+
+Nothing is written in place. A finished file appears by renaming a temporary one; work in progress lives in a `Journal`,
+which is appended line by line and flushed, so that a kill loses only what was in flight.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from .errors import DataError, StorageError
+
+R = TypeVar("R", bound=BaseModel)
+
+# more mistakes than this in one file are counted, not listed
+MOST_LISTED = 20
+# characters of a wrong value that an error shows
+MOST_SHOWN = 80
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: Any, length: int = 16) -> str:
+    """First `length` hexadecimal digits of the SHA-256 of the value's canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def file_digest(path: Path) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of a file's bytes, or of a folder's files by name.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    if path.is_dir():
+        return digest({str(p.relative_to(path)): file_digest(p) for p in sorted(path.rglob("*")) if p.is_file()})
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def explain(error: ValidationError) -> str:
+    """A pydantic error as one line: each wrong field, what was found and what is wrong with it."""
+    parts = []
+    for problem in error.errors():
+        where = ".".join(str(step) for step in problem["loc"]) or "record"
+        if problem["type"] == "extra_forbidden":
+            parts.append(f"{where!r}: is no key of this record; mend its spelling or take it out")
+            continue
+        if problem["type"] == "missing":
+            parts.append(f"{where!r}: is missing")
+            continue
+        message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        given = problem.get("input")
+        shown = f", got {_shortened(given)}" if isinstance(given, str | int | float) else ""
+        parts.append(f"{where!r}: {message[:1].lower()}{message[1:]}{shown}")
+    return "; ".join(parts)
+
+
+def _shortened(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
+
+
+def parse_line(line: str, model: type[R]) -> R:
+    """The record on one line.
+
+    Raises:
+        DataError: the line is no JSON object or no such record; the text says what is wrong, not where the line is.
+    """
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            # the parser counts lines within the line
+            problem = first["ctx"]["error"].replace(" at line 1 column", " at column")
+            raise DataError(f"is not JSON ({problem}); one object a line is expected") from error
+        raise DataError(explain(error)) from error
+
+
+def read_jsonl(path: Path, model: type[R]) -> list[R]:
+    """The records of a JSON-lines file, in order; blank lines are skipped.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: some lines are wrong; all are listed with file and line number, up to 20.
+    """
+    records, mistakes = read_numbered(path, model)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    return [record for _, record in records]
+
+
+def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list[tuple[int, str]]]:
+    """The good records of a JSON-lines file and what is wrong with its other lines, each with its line number.
+
+    For readers that check more than single lines and report all mistakes together.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    records, mistakes = [], []
+    # not splitlines: a text may hold U+2028 and its like, which end no line of JSON
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append((number, parse_line(line, model)))
+        except DataError as error:
+            mistakes.append((number, str(error)))
+    return records, mistakes
+
+
+def listed(mistakes: Sequence[str]) -> str:
+    """Mistakes as lines of one text, the first 20 of them, the rest counted."""
+    more = len(mistakes) - MOST_LISTED
+    return "\n".join(mistakes[:MOST_LISTED]) + (f"\n... and {more} more" if more > 0 else "")
+
+
+def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
+    """Mistakes of a file's lines in the order of the lines, each with file and line number, as one text."""
+    return listed([f"{path}:{line}: {text}" for line, text in sorted(mistakes)])
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 file's text, without the byte order mark that some editors put first.
+
+    Raises:
+        StorageError: the file is absent, unreadable or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StorageError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole: to a temporary name, flushed to disk, then renamed into place.
+
+    Raises:
+        StorageError: the folder or file cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place with "
+            "--set output=FOLDER"
+        ) from error
+    finally:
+        # gone after the rename; left over only when something went wrong
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as indented JSON, whole."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_jsonl(path: Path, records: Iterable[BaseModel]) -> None:
+    """Write records as JSON lines, whole."""
+    write_text(path, "".join(record.model_dump_json() + "\n" for record in records))
+
+
+class Journal(Generic[R]):
+    """Append-only JSON lines of a stage that is under way.
+
+    What an earlier, interrupted process appended is read back; a torn last line is cut off.
+
+    Raises:
+        StorageError: the file cannot be read, or a line other than a torn last one is damaged.
+    """
+
+    def __init__(self, path: Path, model: type[R]) -> None:
+        self.path = path
+        self.records: list[R] = []
+        if path.exists():
+            self._cut_torn_line()
+            self._read_back(model)
+
+    def _cut_torn_line(self) -> None:
+        try:
+            data = self.path.read_bytes()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                os.truncate(self.path, whole)
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be read and mended: {error.strerror}") from error
+
+    def _read_back(self, model: type[R]) -> None:
+        numbered, mistakes = read_numbered(self.path, model)
+        if mistakes:
+            raise StorageError(
+                listed_lines(self.path, mistakes)
+                + "\nThis is the journal of an interrupted stage. Delete the first line named and all lines after it, and "
+                "their work is done again; or delete the file, and the stage starts anew."
+            )
+        self.records = [record for _, record in numbered]
+
+    def append(self, records: Sequence[R]) -> None:
+        """Add records and flush them to the disk before returning.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("".join(record.model_dump_json() + "\n" for record in records))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StorageError(
+                f"{self.path}: cannot be written: {error.strerror}; make room or mend the rights, then give the same "
+                "command again"
+            ) from error
+        self.records.extend(records)
+
+    def close(self) -> None:
+        """Remove the journal; called after the finished file is in place."""
+        self.path.unlink(missing_ok=True)

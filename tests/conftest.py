@@ -1,0 +1,105 @@
+"""Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def polisum() -> Path:
+    """Folder of the PoliSum development files, which may not be shipped: $EVENHAND_POLISUM, or the test is skipped."""
+    place = os.environ.get("EVENHAND_POLISUM", "")
+    folder = Path(place) if place else Path(__file__).parents[2] / "shared" / "data" / "polisum"
+    if not folder.is_dir():
+        pytest.skip("needs the PoliSum development files; set EVENHAND_POLISUM to their folder")
+    return folder
+
+
+@pytest.fixture
+def ferry() -> DocumentSet:
+    """A set with two sides, two documents each."""
+    return DocumentSet(
+        id="ferry",
+        topic="The ferry",
+        documents=(
+            Document(id="ferry/left-1", text="The ferry is cheap. The town should keep it.", attributes={"stance": "left"}),
+            Document(id="ferry/left-2", text="Nurses need the ferry at night.", attributes={"stance": "left"}),
+            Document(id="ferry/right-1", text="The ferry is dear. A bridge pays for itself.", attributes={"stance": "right"}),
+            Document(id="ferry/right-2", text="Taxes are high enough.", attributes={"stance": "right"}),
+        ),
+        key_points={"left": ("The ferry is cheap.",), "right": ("The ferry is dear.",)},
+        split="train",
+    )
+
+
+def make_request(documents: DocumentSet, side: str = "left") -> SummaryRequest:
+    """A request for one side of a set, with a short prompt."""
+    other = {"left": "Right", "right": "Left"}[side]
+    return SummaryRequest(
+        id=f"{documents.id}/{side}",
+        document_set=documents,
+        perspective=Perspective(attribute="stance", value=side),
+        contract=Contract(opening=f"The {side.capitalize()}", other_openings=(f"The {other}",), sentences=1),
+        template="test:000000",
+        prompt=(Message(role="user", content=f"Summarise the {side} of: " + documents.documents[0].text),),
+    )
+
+
+def make_candidate(request: SummaryRequest, text: str, index: int = 0, **changes: object) -> Candidate:
+    """A candidate as a backend would have made it."""
+    values: dict[str, object] = {
+        "id": f"{request.id}#{index}", "request_id": request.id, "text": text, "raw_text": text, "issues": (),
+        "contract_ok": text.startswith("The "), "method": "zero-shot", "plan": "nucleus", "sampling": Sampling(),
+        "index": index, "seed": index, "model": "test", "prompt_digest": "0" * 16, "n_prompt_tokens": 10,
+        "n_tokens": len(text.split()), "finish_reason": "stop",
+    }  # fmt: skip
+    return Candidate.model_validate(values | changes)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a Llama of two layers with random weights, and a small tokenizer with a chat template."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
+    tokenizer = _tiny_tokenizer()
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=2048, bos_token_id=None, eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id, tie_word_embeddings=True,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _tiny_tokenizer() -> object:
+    import tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    corpus = Path(__file__).parents[1] / "corpora" / "sample" / "sample.jsonl"
+    model = tokenizers.Tokenizer(tokenizers.models.BPE())
+    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=1000,
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    model.train([str(corpus)], trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    fast.chat_template = CHAT_TEMPLATE
+    return fast

@@ -1,0 +1,129 @@
+"""What watches a training: continued adapters resume exactly, the first loss is ln 2, checkpoints are marked when whole."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError
+from ..extras import need
+from ..storage import file_digest
+from .checkpoints import mark_complete
+from .policy import fill_adapter
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+LN2 = math.log(2)
+WEIGHTS = "adapter_model.safetensors"
+# TRL's name of the frozen copy that a continued adapter is held to
+REFERENCE = "ref"
+
+
+@dataclass(frozen=True)
+class LossRule:
+    """What the first logged loss must, or must not, be."""
+
+    # True: ln 2, because policy and reference are equal; False: anything but ln 2, because they differ
+    is_ln2: bool
+    # distance from ln 2 that still counts as ln 2
+    tolerance: float
+
+    def mistake(self, loss: float) -> str | None:
+        """What is wrong with this first loss; None when nothing is."""
+        near = abs(loss - LN2) <= self.tolerance
+        if self.is_ln2 and not near:
+            return (
+                f"the first loss is {loss:.6f}, but policy and reference are equal before the first step, so it must be "
+                f"ln 2 = {LN2:.6f} within {self.tolerance:g}: the reference is not the policy that the round starts from"
+            )
+        if near and not self.is_ln2:
+            return (
+                f"the first loss after resuming is {loss:.7f}, which is ln 2, but the adapter had moved: its weights were "
+                "not restored from the checkpoint. Remove the checkpoint and start the round again"
+            )
+        return None
+
+
+def first_loss_rule(arguments: Any, *, starts_at_reference: bool, resume: Path | None) -> LossRule | None:
+    """What is known of the first loss; None when nothing is.
+
+    Only the plain sigmoid loss (Rafailov et al. 2023, equation 7) is known to be ln 2 where policy and reference are equal.
+
+    Args:
+        arguments: the trl.DPOConfig.
+        starts_at_reference: policy and reference are equal before the first step.
+        resume: the checkpoint that training continues from.
+    """
+    plain = (
+        arguments.loss_type == ["sigmoid"] and arguments.loss_weights in (None, [1.0]) and not arguments.use_weighting
+    )
+    if not plain or not arguments.disable_dropout:
+        return None
+    if resume is not None:
+        return LossRule(is_ln2=False, tolerance=1e-6) if _has_moved(resume) else None
+    if not starts_at_reference:
+        return None
+    # the two passes may differ by rounding: 0.002 nats of a pair's log-probabilities in float32, 0.4 in half precision
+    nats = 0.4 if arguments.bf16 or arguments.fp16 else 0.002
+    return LossRule(is_ln2=True, tolerance=arguments.beta * nats / 2)
+
+
+def _has_moved(checkpoint: Path) -> bool:
+    """Whether a continued adapter differs from the frozen copy that lies beside it."""
+    reference = checkpoint / REFERENCE / WEIGHTS
+    return reference.is_file() and file_digest(reference) != file_digest(checkpoint / WEIGHTS)
+
+
+def training_callbacks(rule: LossRule | None, resume: Path | None, *, sharded: bool) -> "list[TrainerCallback]":
+    """The callbacks of one training.
+
+    Args:
+        rule: what the first loss must be.
+        resume: the checkpoint that training continues from.
+        sharded: DeepSpeed or FSDP restores all weights from files of its own.
+    """
+    transformers = need("transformers", "training")
+
+    class RestoreContinuedAdapter(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        """Restores the trained adapter where transformers forgets it.
+
+        A checkpoint with two adapters holds the frozen one in a sub-folder. `Trainer._load_from_checkpoint` then reads the
+        sub-folders only, and the trained adapter would go on from where the round started.
+        """
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            if resume is not None and not sharded and (resume / REFERENCE).is_dir():
+                fill_adapter(model, resume)
+
+    class CheckLoss(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        """Stops the run at a first loss that cannot be, and at a loss that is no number."""
+
+        def __init__(self) -> None:
+            self.rule = rule
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if self.rule is not None:
+                control.should_log = True
+            return control
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss")
+            if loss is None:
+                return
+            if not math.isfinite(loss):
+                raise ModelError(f"the loss at step {state.global_step} is {loss}; lower trainer.learning_rate")
+            mistake = self.rule.mistake(loss) if self.rule else None
+            self.rule = None
+            if mistake:
+                raise ModelError(mistake)
+
+    class MarkCheckpoint(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        """Marks a checkpoint as whole after every process has written its part."""
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            args.distributed_state.wait_for_everyone()
+            if state.is_world_process_zero and not args.save_only_model:
+                mark_complete(Path(args.output_dir), state.global_step)
+
+    return [RestoreContinuedAdapter(), CheckLoss(), MarkCheckpoint()]

@@ -1,0 +1,100 @@
+"""What is passed to trl.DPOConfig: the recipe's `trainer:` section over defaults that suit LoRA."""
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import RecipeError
+from ..extras import need
+
+log = logging.getLogger(__name__)
+
+DEFAULTS: dict[str, Any] = {
+    # TRL's default of 1e-6 is meant for training all weights; an adapter learns next to nothing with it
+    "learning_rate": 1e-5,
+    # times the processes: the effective batch, which training.json states
+    "per_device_train_batch_size": 2,
+    "gradient_accumulation_steps": 4,
+    "num_train_epochs": 1,
+    "logging_steps": 1,
+    # a loss that is not a number must show (and stops the run); transformers would log the mean of earlier ones instead
+    "logging_nan_inf_filter": False,
+    # a tenth of all steps: what an interruption can lose
+    "save_steps": 0.1,
+    # the second one is whole when a kill tears the first
+    "save_total_limit": 2,
+    # seconds that processes wait for each other, for example while one converts a model
+    "ddp_timeout": 7200,
+}
+
+
+def trainer_options(recipe: Recipe) -> dict[str, Any]:
+    """The keyword arguments of trl.DPOConfig that decide what is learnt, on whatever machine."""
+    options = {
+        **DEFAULTS,
+        "bf16": recipe.model.dtype == "bfloat16",
+        "fp16": recipe.model.dtype == "float16",
+        **recipe.trainer,
+    }
+    # TRL's own limit is 1024 tokens, and rows beyond it vanish without a word
+    if options.get("max_length") is None:
+        options["max_length"] = recipe.generate.max_model_len
+    return options
+
+
+def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
+    """The trl.DPOConfig of a round. Made before the model is loaded: DeepSpeed must know of it first.
+
+    Raises:
+        RecipeError: TRL refuses a value, or several GPUs are visible to a single process.
+    """
+    trl = need("trl", "training")
+    torch = need("torch", "training")
+    use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
+    options = {
+        "gradient_checkpointing": not use_cpu,
+        "use_cpu": use_cpu,
+        **trainer_options(recipe),
+        "output_dir": str(checkpoints),
+        "seed": seed,
+        "data_seed": seed,
+        "report_to": "wandb" if recipe.wandb else "none",
+        "run_name": f"{recipe.name}-{round_name}-train",
+    }
+    # an accelerate configuration that asks for bf16 would win over a float32 recipe
+    os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
+    try:
+        arguments = trl.DPOConfig(**options)
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
+    if arguments.n_gpu > 1:
+        raise RecipeError(
+            f"{arguments.n_gpu} GPUs are visible to one process; start one process a GPU with accelerate launch "
+            f"--config_file accelerate_configs/multi_gpu.yaml --num_processes {arguments.n_gpu} -m evenhand.train.dpo ..., "
+            "or show it one GPU with CUDA_VISIBLE_DEVICES=0"
+        )
+    return arguments
+
+
+def prepare_wandb(recipe: Recipe) -> None:
+    """Tell wandb where to log, by its own variables; a variable that the user has set wins.
+
+    Raises:
+        MissingExtra: the recipe asks for wandb, which is not installed.
+    """
+    if recipe.wandb is None:
+        return
+    need("wandb", "section 'wandb'")
+    values = {
+        "WANDB_PROJECT": recipe.wandb.project,
+        "WANDB_ENTITY": recipe.wandb.entity,
+        "WANDB_MODE": recipe.wandb.mode,
+        "WANDB_DIR": str(recipe.output),
+        "WANDB_RUN_GROUP": recipe.name,
+        "WANDB_JOB_TYPE": "train",
+    }
+    for name, value in values.items():
+        if value is not None:
+            os.environ.setdefault(name, value)

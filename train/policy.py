@@ -1,0 +1,173 @@
+"""The policy and what it is held to: base model, adapter to train, frozen reference.
+
+| adapter to start from | reference | policy | reference policy |
+| --- | --- | --- | --- |
+| none | initial, previous | base + new adapter | base |
+| one | initial | base + that adapter | base |
+| one | previous | base + that adapter | base + a frozen copy of it |
+
+TRL takes the base for the reference when it makes the adapter itself, and a frozen copy ("ref") when it is given a model
+that has one. A continued adapter held to the base is therefore made anew by TRL and filled afterwards (`fill_adapter`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..config import LoraSection, ModelSection
+from ..errors import ModelError, RecipeError
+from ..extras import need
+from ..models import locate
+from ..run import Phase
+
+# the name that PEFT and TRL give to the adapter that is trained
+TRAINED = "default"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What DPOTrainer is given."""
+
+    # the base model, or a PeftModel with the adapter to continue
+    model: Any
+    # the adapter that TRL makes; None when the model has it
+    peft_config: Any
+    # adapter folder whose weights go into the adapter after TRL made it
+    start: Path | None
+    # what is trained and what it is held to, in one line
+    line: str
+    # the first loss must be ln 2
+    starts_at_reference: bool
+
+
+def load_tokenizer(section: ModelSection) -> Any:
+    """The model's tokenizer.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    transformers = need("transformers", "training")
+    try:
+        return transformers.AutoTokenizer.from_pretrained(
+            locate(section.name, section.revision), revision=section.revision
+        )
+    except (ValueError, OSError) as error:
+        raise ModelError(f"model {section.name!r}: its tokenizer cannot be opened: {error}") from error
+
+
+def load_base(section: ModelSection) -> Any:
+    """The base model, quantised where the recipe asks for it.
+
+    Raises:
+        ModelError: it cannot be opened.
+        MissingExtra: `quantise` needs bitsandbytes, which is not installed.
+    """
+    torch = need("torch", "training")
+    transformers = need("transformers", "training")
+    dtype = getattr(torch, section.dtype)
+    quantisation = None
+    if section.quantise == "nf4":
+        need("bitsandbytes", "model.quantise: nf4")
+        # source: Dettmers et al. 2023 (arXiv:2305.14314), section 3: NF4 with double quantisation
+        quantisation = transformers.BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=dtype,
+        )
+    try:
+        return transformers.AutoModelForCausalLM.from_pretrained(
+            locate(section.name, section.revision),
+            revision=section.revision,
+            dtype=dtype,
+            attn_implementation=section.attn_implementation,
+            quantization_config=quantisation,
+        )
+    except (ValueError, OSError, ImportError) as error:
+        raise ModelError(f"model {section.name!r} cannot be opened for training: {error}") from error
+
+
+def open_policy(phase: Phase, *, zero3: bool) -> Policy:
+    """The policy of a round, as the recipe asks for it.
+
+    Args:
+        phase: the round.
+        zero3: DeepSpeed ZeRO-3 shards the weights; the adapter then keeps the base's dtype, as TRL does for new ones.
+
+    Raises:
+        ModelError: model or adapter cannot be opened.
+        RecipeError: the adapter to start from has another shape than the section 'lora' says.
+    """
+    peft = need("peft", "training")
+    recipe = phase.recipe
+    base, start = load_base(recipe.model), phase.adapter
+    if start is None:
+        line = "policy = base + A(new, trainable); reference = base"
+        return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
+    config = _adapter_config(peft, start, recipe.lora)
+    continued = f"policy = base + A(continued from {start}, trainable)"
+    if recipe.train.reference == "initial":
+        return Policy(base, config, start, f"{continued}; reference = base", starts_at_reference=False)
+    keep_dtype = zero3 and recipe.model.quantise is None
+    try:
+        model = peft.PeftModel.from_pretrained(base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype)
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ModelError(f"adapter {start}: does not fit model {recipe.model.name!r}: {error}") from error
+    return Policy(model, None, None, f"{continued}; reference = base + A(frozen copy)", starts_at_reference=True)
+
+
+def fill_adapter(model: Any, folder: Path) -> None:
+    """Put the weights of an adapter folder into the adapter that is trained.
+
+    Raises:
+        ModelError: the folder's weights are not those of this adapter.
+    """
+    need("peft", "training")
+    from peft.utils.save_and_load import get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
+
+    weights = load_peft_weights(str(folder), device="cpu")
+    wanted = get_peft_model_state_dict(model, adapter_name=TRAINED).keys()
+    if wanted != weights.keys():
+        differing = sorted(wanted ^ weights.keys())
+        raise ModelError(f"adapter {folder}: its weights are not those that are trained, beginning with {differing[0]!r}")
+    set_peft_model_state_dict(model, weights, adapter_name=TRAINED)
+
+
+def _lora_config(peft: Any, section: LoraSection) -> Any:
+    targets = section.target_modules
+    return peft.LoraConfig(
+        r=section.r,
+        lora_alpha=section.lora_alpha,
+        lora_dropout=section.lora_dropout,
+        target_modules=targets if isinstance(targets, str) else list(targets),
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
+
+
+def _adapter_config(peft: Any, folder: Path, section: LoraSection) -> Any:
+    """The configuration of the adapter to continue; its shape must be what the recipe says, because it cannot change."""
+    try:
+        config = peft.PeftConfig.from_pretrained(folder)
+    except (ValueError, OSError, TypeError) as error:
+        raise ModelError(f"adapter {folder}: its configuration cannot be read: {error}") from error
+    if not isinstance(config, peft.LoraConfig):
+        raise ModelError(f"adapter {folder}: is a {config.peft_type} adapter; only LoRA adapters can be continued")
+    differing = [
+        f"lora.{name} is {getattr(section, name)}, the adapter has {getattr(config, name)}"
+        for name in ("r", "lora_alpha")
+        if getattr(section, name) != getattr(config, name)
+    ]
+    named = not isinstance(section.target_modules, str) and not isinstance(config.target_modules, str)
+    if named and set(section.target_modules) != set(config.target_modules):
+        differing.append(
+            f"lora.target_modules is {sorted(section.target_modules)}, the adapter has {sorted(config.target_modules)}"
+        )
+    if differing:
+        raise RecipeError(
+            f"adapter {folder} cannot be continued with another shape: {'; '.join(differing)}; write the adapter's own "
+            "values, or start from a new adapter"
+        )
+    config.inference_mode = False
+    config.lora_dropout = section.lora_dropout
+    return config

@@ -1,0 +1,69 @@
+"""The finished adapter folder: what PEFT, transformers and vLLM read, and nothing else."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import ModelError
+from ..storage import read_text, write_json, write_text
+
+WEIGHTS = "adapter_model.safetensors"
+CONFIG = "adapter_config.json"
+
+CARD = """\
+---
+base_model: {base}
+library_name: peft
+pipeline_tag: summarization
+tags: [dpo, evenhand, lora, trl]
+---
+
+# {name}
+
+A LoRA adapter for `{base}`, trained with DPO on preference pairs of summaries (`evenhand`, run `{name}`).
+
+- {line}
+- {kept} pairs, {steps} steps, effective batch {batch}, learning rate {learning_rate:g}, beta {beta:g}
+- losses, rows left out by side, versions: `training.json` in the round's folder
+"""
+
+
+def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, Any]) -> None:
+    """Write the trained adapter to `target`; it appears whole or not at all.
+
+    All processes must call this: sharded weights are gathered for it. The main one writes. Of a continued adapter's frozen
+    copy, the tokenizer and the pickled arguments that transformers saves along, nothing is kept.
+
+    Args:
+        trainer: a DPOTrainer that has trained.
+        target: the adapter folder.
+        recipe: for the base model's name, written in place of this machine's path to it.
+        facts: fields of the model card.
+
+    Raises:
+        ModelError: the trainer saved no adapter.
+    """
+    raw = target.with_name(f".{target.name}.raw")
+    trainer.save_model(str(raw))
+    if not trainer.is_world_process_zero():
+        return
+    if not (raw / WEIGHTS).is_file():
+        raise ModelError(f"{raw}: the trainer saved no {WEIGHTS}; a pickled or sharded adapter is not read back")
+    whole = target.with_name(f".{target.name}.tmp")
+    shutil.rmtree(whole, ignore_errors=True)
+    whole.mkdir()
+    (raw / WEIGHTS).rename(whole / WEIGHTS)
+    write_json(whole / CONFIG, _canonical(json.loads(read_text(raw / CONFIG)), recipe))
+    write_text(whole / "README.md", CARD.format(base=recipe.model.name, name=recipe.name, **facts))
+    shutil.rmtree(raw)
+    # left over when a kill came after the rename and before the receipt
+    shutil.rmtree(target, ignore_errors=True)
+    whole.rename(target)
+
+
+def _canonical(config: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
+    """The configuration with sets in order and without this machine's paths: equal adapters are equal files."""
+    plain = {key: sorted(value) if key == "target_modules" and isinstance(value, list) else value for key, value in config.items()}
+    return dict(sorted((plain | {"base_model_name_or_path": recipe.model.name, "inference_mode": True}).items()))

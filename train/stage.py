@@ -1,0 +1,79 @@
+"""The training stage: where its inputs lie, and everything that the adapter depends on."""
+
+from pathlib import Path
+
+from ..config import Recipe
+from ..errors import DataError, RecipeError
+from ..models import signature
+from ..run import ADAPTER, LEDGER, PAIRS, Phase
+from ..stages import Stage
+from ..storage import digest, file_digest, read_text
+from .options import trainer_options
+
+# loss history, rows left out, versions: what a reader asks of a finished training
+TRAINING = "training.json"
+# how the model is loaded, as far as it changes what is learnt
+LOADED_AS = {"dtype", "quantise", "attn_implementation"}
+
+
+def training_stage(phase: Phase, processes: int) -> Stage:
+    """The stage that trains a round's adapter.
+
+    Args:
+        phase: a round.
+        processes: training processes; more of them make a larger effective batch and so another adapter.
+
+    Raises:
+        RecipeError: the phase is no round.
+        DataError: there are no pairs, or the adapter to start from is not there.
+    """
+    recipe = phase.recipe
+    pairs = pair_file(phase)
+    inputs = {
+        "pairs": file_digest(pairs),
+        "model": [_policy_signature(phase), recipe.model.model_dump(mode="json", include=LOADED_AS)],
+        "lora": recipe.lora.model_dump(mode="json"),
+        "train": recipe.train.model_dump(mode="json", include={"reference", "excess_length_strategy"}),
+        "trainer": trainer_options(recipe),
+        "seed": round_seed(recipe, phase.round or 0),
+        "processes": processes,
+    }
+    return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))
+
+
+def pair_file(phase: Phase) -> Path:
+    """The file of pairs to train on: the recipe's own, else the one in the phase folder.
+
+    Raises:
+        RecipeError: the phase is no round.
+        DataError: the file is not there, or holds no pair.
+    """
+    if phase.round is None:
+        raise RecipeError(f"phase {phase.name!r} is an evaluation; only rounds are trained, for example round-00")
+    path = phase.recipe.train.pairs or phase.folder / PAIRS
+    if not path.is_file():
+        raise DataError(
+            f"{path}: there are no preference pairs yet; make them by generating, judging and reranking {phase.name}, "
+            "or name a file of pairs with train.pairs"
+        )
+    if not read_text(path).strip():
+        raise DataError(
+            f"{path}: holds no pair, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
+            "why. Lower pairs.least_margin, widen pairs.most_length_ratio, or make more candidates"
+        )
+    return path
+
+
+def round_seed(recipe: Recipe, number: int) -> int:
+    """Seed of a round's training, in [0, 2^31): of the adapter's first weights and of the order of the rows."""
+    return int(digest([recipe.name, recipe.seed, "train", number]), 16) % 2**31
+
+
+def _policy_signature(phase: Phase) -> str:
+    adapter = phase.adapter
+    if adapter is not None and not (adapter / "adapter_config.json").is_file():
+        raise DataError(
+            f"{adapter}: there is no adapter to start from; train the round before {phase.name} first, "
+            "or name an adapter folder with model.adapter"
+        )
+    return signature(phase.recipe.model.name, phase.recipe.model.revision, adapter)
