@@ -236,11 +236,8 @@ def _run_with_progress(console: "Console", recipe: "Recipe", run_loop: Any) -> N
             status.update(Text(step.name))
             return lambda line: status.update(Text(f"{step.name}  {line}", overflow="ellipsis", no_wrap=True))
 
-        def on_done(step: "Step", receipt: "Receipt | None", seconds: float) -> None:
-            if receipt is not None:
-                # a step that only found its work done takes less time than the work took
-                reused = seconds < receipt.seconds
-                console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False)
+        def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
+            console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False)
 
         run_loop(recipe, on_start=on_start, on_done=on_done)
 

@@ -4,18 +4,35 @@ Nothing here imports a model library, so a typing mistake costs half a second an
 library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as they stand.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from .records import Sampling
+from .text import did_you_mean
 
 
 class Section(BaseModel):
-    """Base of all recipe sections: immutable, unknown keys refused."""
+    """Base of all recipe sections: immutable, unknown keys refused, and so are .inf and .nan."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def _json_can_hold(values: dict[str, Any]) -> dict[str, Any]:
+    for key, value in values.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{key} is {value!r}, which JSON cannot hold; write a plain number, text or list"
+            ) from error
+    return values
+
+
+# options of a library that are passed on as they stand
+Keywords = Annotated[dict[str, Any], AfterValidator(_json_can_hold)]
 
 
 class ModelSection(Section):
@@ -58,6 +75,13 @@ class CorpusSection(Section):
     test: SplitSection = SplitSection(split="test")
     # share of the topics that a seeded split holds back for the test, when the corpus names no split
     test_share: float = Field(default=0.25, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _sides_differ(self) -> "CorpusSection":
+        twice = sorted({side for side in self.sides or () if (self.sides or ()).count(side) > 1})
+        if twice:
+            raise ValueError(f"sides names {', '.join(twice)} more than once; name each side once")
+        return self
 
 
 class TaskSection(Section):
@@ -102,7 +126,7 @@ class BackendSection(Section):
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
     # keyword arguments of vllm.LLM, as they stand
-    engine: dict[str, Any] = Field(default_factory=dict)
+    engine: Keywords = Field(default_factory=dict)
 
 
 class GenerateSection(BackendSection):
@@ -133,7 +157,8 @@ class RubricJudge(JudgeSection):
     rubric: Literal["coverage", "faithfulness"]
     model: ModelSection
     backend: BackendSection = BackendSection()
-    # "expected": mean grade under the model's distribution over the grades; "greedy": one whole grade, read from the reply (as published)
+    # "expected": mean grade under the model's distribution over the grades;
+    # "greedy": one whole grade, read from the reply (as published)
     scoring: Literal["expected", "greedy"] = "expected"
     # another template than judges/prompts/<rubric>.txt
     template: str | None = None
@@ -151,9 +176,15 @@ class AlignmentJudge(JudgeSection):
     model: str = "embedded:all-minilm-l6-v2"
     # "precision": summary sentences supported by the source; "recall": source sentences taken up by the summary
     direction: Literal["precision", "recall"] = "precision"
-    # source text per chunk: single sentences, or AlignScore's chunks of about 350 words
-    chunks: Literal["sentence", "350-words"] = "350-words"
+    # source text per chunk: single sentences, or AlignScore's chunks of about 350 words. None: sentences for the encoder, which
+    # reads about 200 words at a time, else 350-words. Recall always goes by single sentences
+    chunks: Literal["sentence", "350-words"] | None = None
     batch_size: int = Field(default=32, ge=1)
+
+    @property
+    def source_chunks(self) -> str:
+        """The chunks that are used: what `chunks` says, or what suits the aligner."""
+        return self.chunks or ("sentence" if self.aligner == "encoder" else "350-words")
 
 
 class RougeJudge(JudgeSection):
@@ -273,7 +304,7 @@ class Recipe(Section):
     lora: LoraSection = LoraSection()
     train: TrainSection = TrainSection()
     # keyword arguments of trl.DPOConfig, as they stand
-    trainer: dict[str, Any] = Field(default_factory=dict)
+    trainer: Keywords = Field(default_factory=dict)
     # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
     rounds: int = Field(default=1, ge=0)
     evaluation: EvaluationSection
@@ -282,12 +313,16 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _judges_are_known(self) -> "Recipe":
-        for place, names in (
-            ("reward.judges", self.reward.judges),
-            ("reward.weights", tuple(self.reward.weights)),
-            ("evaluation.judges", self.evaluation.judges),
-        ):
-            unknown = [name for name in names if name not in self.judges]
-            if unknown:
-                raise ValueError(f"{place} names {unknown[0]!r}, which 'judges' does not have; it has {', '.join(self.judges)}")
+        unknown = [
+            f"{place} names {name!r}, which 'judges' does not have{did_you_mean(name, self.judges)}"
+            for place, names in (
+                ("reward.judges", self.reward.judges),
+                ("reward.weights", self.reward.weights),
+                ("evaluation.judges", self.evaluation.judges),
+            )
+            for name in names
+            if name not in self.judges
+        ]
+        if unknown:
+            raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
         return self

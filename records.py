@@ -21,9 +21,9 @@ Text = Annotated[str, AfterValidator(_not_blank)]
 
 
 class Record(BaseModel):
-    """Base of all records: immutable, unknown keys refused."""
+    """Base of all records: immutable, unknown keys refused, and so are numbers that JSON cannot hold (inf, nan)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Message(Record):

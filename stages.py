@@ -1,8 +1,8 @@
 """Stages: units of work that can be run alone, killed at any moment and started again.
 
 A stage lives in a phase folder of the run ("round-00", "evaluation/base"), reads files, writes files, and leaves a
-receipt when it is done. The receipt holds the digest of everything the result depends on; a stage with a valid receipt is
-not run again, and one whose inputs changed is run anew after its old files were put aside.
+receipt when it is done. The receipt holds the digest of everything the result depends on; a stage with a valid receipt
+is not run again, and one whose inputs changed is run anew after its old files were put aside.
 """
 
 import logging
@@ -15,7 +15,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict
 
-from .errors import StorageError
+from .errors import DataError, StorageError
 from .extras import installed_versions
 from .storage import digest, file_digest, parse_line, read_text, write_json
 
@@ -67,13 +67,13 @@ class Stage:
         return self.folder / "receipts" / f"{self.name}.json"
 
     def journal_path(self) -> Path:
-        """Where the stage may keep work in progress; another path when the inputs change."""
+        """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done."""
         return self.folder / "receipts" / f"{self.name}.{self.key}.partial.jsonl"
 
     def receipt(self) -> Receipt | None:
         """The receipt, if the stage finished with these very inputs and its files are unchanged."""
         found = read_receipt(self.receipt_path)
-        if found is None or found.inputs != self.key:
+        if found is None or found.inputs != self.key or found.outputs.keys() != set(self.outputs):
             return None
         for name, content in found.outputs.items():
             path = self.folder / name
@@ -91,12 +91,13 @@ class Stage:
         try:
             done = self.receipt()
             if done is not None:
-                log.info("%s: reused, made earlier in %.1f s", self.name, done.seconds)
                 return done, True
             self._put_aside()
             start = time.monotonic()
             counts = work()
-            return self._leave_receipt(counts, time.monotonic() - start), False
+            receipt = self._leave_receipt(counts, time.monotonic() - start)
+            self.journal_path().unlink(missing_ok=True)
+            return receipt, False
         finally:
             lock.release()
 
@@ -120,18 +121,32 @@ class Stage:
         target = self.folder / "superseded" / f"{self.name}-{old.inputs}"
         while target.exists():
             target = target.with_name(target.name + "x")
-        target.mkdir(parents=True)
-        for name in old.outputs:
-            path = self.folder / name
-            if path.exists():
-                path.rename(target / name)
-        self.receipt_path.rename(target / self.receipt_path.name)
+        try:
+            target.mkdir(parents=True)
+            for name in old.outputs:
+                path = self.folder / name
+                if path.exists():
+                    path.rename(target / name)
+            self.receipt_path.rename(target / self.receipt_path.name)
+        except OSError as error:
+            raise StorageError(
+                f"{target}: old files cannot be put aside there: {error.strerror}; mend the rights"
+            ) from error
         log.warning("%s: inputs or files changed since the last run; its old files are in %s", self.name, target)
 
 
 def read_receipt(path: Path) -> Receipt | None:
-    """The receipt at this path, None when there is none."""
-    return parse_line(read_text(path), Receipt) if path.is_file() else None
+    """The receipt at this path, None when there is none.
+
+    Raises:
+        StorageError: the file cannot be read or is no receipt.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return parse_line(read_text(path), Receipt)
+    except DataError as error:
+        raise StorageError(f"{path}: is no receipt: {error}; delete it, and the stage runs anew") from error
 
 
 def _lock(folder: Path) -> FileLock:
@@ -140,7 +155,9 @@ def _lock(folder: Path) -> FileLock:
         lock = FileLock(folder / ".lock")
         lock.acquire(timeout=0)
     except Timeout as error:
-        raise StorageError(f"{folder}: another evenhand process is at work there; wait for it or use another output") from error
+        raise StorageError(
+            f"{folder}: another evenhand process is at work there; wait for it or use another output"
+        ) from error
     except OSError as error:
         raise StorageError(
             f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"

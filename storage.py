@@ -195,6 +195,7 @@ class Journal(Generic[R]):
 
     def __init__(self, path: Path, model: type[R]) -> None:
         self.path = path
+        self.closed = False
         self.records: list[R] = []
         if path.exists():
             self._cut_torn_line()
@@ -225,6 +226,7 @@ class Journal(Generic[R]):
         Raises:
             StorageError: the file cannot be written.
         """
+        assert not self.closed, f"{self.path} is closed"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
@@ -239,5 +241,5 @@ class Journal(Generic[R]):
         self.records.extend(records)
 
     def close(self) -> None:
-        """Remove the journal; called after the finished file is in place."""
-        self.path.unlink(missing_ok=True)
+        """Say that nothing more comes; `Stage.run` removes the file once the receipt is written, not a moment earlier."""
+        self.closed = True

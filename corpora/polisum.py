@@ -65,7 +65,7 @@ class ImportReport:
     def __str__(self) -> str:
         repaired = ", ".join(f"{count} {side}" for side, count in self.repaired.items())
         return (
-            f"{self.items} items, {self.sets} document sets; exchanged labels repaired: {repaired}; "
+            f"{self.items} items in the file; exchanged labels repaired: {repaired}; "
             f"repeated items left out: {self.duplicates}; sets of a single item: {self.single}"
         )
 
@@ -104,7 +104,7 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
         for content, numbers in groups.items()
     ]
     stances = [Counter(items[n].stance for n in numbers) for numbers in groups.values()]
-    swapped = Counter(items[n].stance for n in items if passages[n].swapped)
+    swapped: Counter[str] = Counter(items[n].stance for n in items if passages[n].swapped)
     report = ImportReport(
         items=len(items),
         sets=len(sets),

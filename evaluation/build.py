@@ -1,11 +1,12 @@
 """The report's numbers, gathered from the files of a run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ..config import Recipe
+from .cautions import cautions
 from .compare import Comparer, Measured, Values, bootstrap_of
 from .contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report, SideGap
 from .examples import choose_examples
@@ -25,7 +26,6 @@ from .systems import (
     values_of,
 )
 from .training_log import read_training
-from .cautions import cautions
 
 ISSUE = "issue: "
 
@@ -57,12 +57,13 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         findings=tuple(findings(numbers.evidence)),
         warnings=tuple(cautions(recipe, numbers.outputs, numbers.evidence, probed)),
         judges=tuple(numbers.judges),
+        deciding=tuple(judge.name for judge in numbers.evidence.deciding),
         systems=numbers.systems,
         sides=numbers.compare.sides,
         candidates=recipe.generate.n_candidates,
         scores=tuple(numbers.scores()),
         differences=tuple(numbers.differences),
-        score_gaps=tuple(numbers.score_gaps()),
+        score_gaps=tuple(numbers.score_gaps),
         gain_gaps=tuple(numbers.gain_gaps),
         traits=tuple(numbers.traits()),
         curve=tuple(numbers.curve()),
@@ -99,23 +100,15 @@ class Numbers:
         """Every judge's paired differences, by side and overall."""
         return [d for judged in self._judged for d in self.compare.differences(judged.measured, judged.by_system)]
 
-    def score_gaps(self) -> Iterator[SideGap]:
+    @cached_property
+    def score_gaps(self) -> list[SideGap]:
         """How far apart the sides are under each judge and system."""
-        for judged in self._judged:
-            for system, values in judged.by_system.items():
-                gap = self.compare.gap(judged.measured, system, values)
-                if gap:
-                    yield gap
+        return self._gaps(lambda judged: judged.by_system)
 
     @cached_property
     def gain_gaps(self) -> list[SideGap]:
         """How far apart the sides' gains are in each comparison."""
-        found = (
-            self.compare.gap(judged.measured, comparison, values)
-            for judged in self._judged
-            for comparison, values in self.compare.paired(judged.by_system).items()
-        )
-        return [gap for gap in found if gap]
+        return self._gaps(lambda judged: self.compare.paired(judged.by_system))
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, length and the issues that occurred, by side and overall."""
@@ -128,11 +121,16 @@ class Numbers:
                 yield from self.compare.estimates(measurement.measured, system, values)
 
     def curve(self) -> Iterator[CurvePoint]:
-        """Expected score of the best of n = 1 ... k candidates under every judge and policy."""
+        """Expected score of the best of n = 1 ... k candidates under every judge and policy.
+
+        A request counts when it has a value for every n, so that all points of a line rest on the same requests.
+        """
         for note in self.judges:
             for output in self.outputs:
-                for n in range(1, self.recipe.generate.n_candidates + 1):
-                    values = best_of(output, self._quantities[note.name], n)
+                draws = range(1, self.recipe.generate.n_candidates + 1)
+                rows = zip(*(best_of(output, self._quantities[note.name], n) for n in draws), strict=True)
+                whole = [row if None not in row else (None,) * len(draws) for row in rows]
+                for n, values in zip(draws, zip(*whole, strict=True), strict=True):
                     yield self.compare.curve(_measured(note), output.policy, n, values)
 
     @cached_property
@@ -141,6 +139,7 @@ class Numbers:
         return Evidence(
             judges=self.judges,
             differences=self.differences,
+            score_gaps=self.score_gaps,
             gain_gaps=self.gain_gaps,
             sides=self.compare.sides,
             candidates=self.recipe.generate.n_candidates,
@@ -155,9 +154,15 @@ class Numbers:
         comparison = TRAINING if self.evidence.is_trained else RERANKING
         judged = next(j for j in self._judged if j.measured.name == judge.name)
         paired = self.compare.paired(judged.by_system)[comparison]
-        return choose_examples(
-            self.outputs, paired, (comparison, judge.name), self.recipe.evaluation.examples
+        return choose_examples(self.outputs, paired, (comparison, judge.name), self.recipe.evaluation.examples)
+
+    def _gaps(self, values_of_subjects: Callable[[Measurement], Mapping[str, Values]]) -> list[SideGap]:
+        found = (
+            self.compare.gap(judged.measured, subject, values)
+            for judged in self._judged
+            for subject, values in values_of_subjects(judged).items()
         )
+        return [gap for gap in found if gap]
 
     def _measure(self, measured: Measured, quantity: Quantity) -> Measurement:
         by_policy = {output.policy: output for output in self.outputs}

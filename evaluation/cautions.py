@@ -23,7 +23,7 @@ def cautions(
         *_few_sets(evidence),
         *_one_sided(outputs, evidence.sides),
         *(warning for output in outputs for warning in _short_of_candidates(output, evidence.candidates)),
-        *(warning for output in outputs for warning in _unscored(output)),
+        *_unscored(outputs),
     ]
 
 
@@ -40,9 +40,10 @@ def _few_sets(evidence: Evidence) -> list[str]:
     n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
     if n_sets >= FEW_SETS:
         return []
-    sets = "1 document set" if n_sets == 1 else f"{n_sets} document sets"
+    if n_sets < 2:
+        return ["The comparison rests on a single document set: there is nothing to resample, so it has no intervals."]
     return [
-        f"The comparison rests on {sets}: with fewer than {FEW_SETS}, bootstrap intervals are narrower than they "
+        f"The comparison rests on {n_sets} document sets: with fewer than {FEW_SETS}, bootstrap intervals are narrower than they "
         "should be."
     ]
 
@@ -69,7 +70,9 @@ def _short_of_candidates(output: PolicyOutput, wanted: int) -> list[str]:
     fewer = sum(group is not None and len(group.candidates) < wanted for group in groups)
     found = []
     if none:
-        found.append(f"{none} of {len(groups)} requests have no candidate of the {output.policy} model and are left out.")
+        found.append(
+            f"{none} of {len(groups)} requests have no candidate of the {output.policy} model and are left out."
+        )
     if fewer:
         found.append(
             f"{fewer} of {len(groups)} requests have fewer than {wanted} candidates of the {output.policy} model; the best "
@@ -78,14 +81,18 @@ def _short_of_candidates(output: PolicyOutput, wanted: int) -> list[str]:
     return found
 
 
-def _unscored(output: PolicyOutput) -> list[str]:
-    candidates = [c for request in output.requests if (g := output.group(request.id)) for c in g.candidates]
+def _unscored(outputs: Sequence[PolicyOutput]) -> list[str]:
     found = []
-    for judge in output.phase.judges:
-        unscored = sum(c.scores.get(judge) is None for c in candidates)
-        if unscored:
+    for judge in outputs[0].phase.judges:
+        scores = [
+            [scored.scores.get(judge) for group in output.groups.values() for scored in group.candidates]
+            for output in outputs
+        ]
+        missing = [sum(score is None for score in of_policy) for of_policy in scores]
+        if any(missing):
+            where = ", ".join(f"{n} {output.policy}" for n, output in zip(missing, outputs, strict=True))
             found.append(
-                f"Judge {judge!r} gave no score to {unscored} of {len(candidates)} candidates of the {output.policy} model; "
-                "they are left out of its means, and the ledger has the reasons."
+                f"Judge {judge!r} gave no score to {sum(missing)} of {sum(map(len, scores))} candidates ({where}); they "
+                "are left out of its means, and the ledger has the reasons."
             )
     return found

@@ -14,6 +14,9 @@ from .contents import CurvePoint, Difference, Estimate, SideGap, Verdict
 
 Values = Sequence[float | None]
 
+# differences up to this size are rounding noise: the mean of equal scores is not always equal to them
+NOISE = 1e-9
+
 # which systems are compared: the first minus the second
 COMPARISONS = (("DPO", "zero-shot"), ("DPO+RR", "rerank"), ("rerank", "zero-shot"), ("DPO+RR", "zero-shot"))
 
@@ -71,9 +74,10 @@ class Comparer:
         }
 
     def gap(self, measured: Measured, subject: str, values: Values) -> SideGap | None:
-        """The worst and the best side, and how far they are apart within a set.
+        """The worst and the best side by their means, and how far they are apart within a document set.
 
-        A set counts when both sides have a value; the others are left out and counted. None unless two sides have one.
+        A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
+        order them the other way round, that order is told. None unless two sides have a value.
         """
         means = {}
         for side in self.sides:
@@ -84,7 +88,10 @@ class Comparer:
             return None
         low, high = min(means, key=lambda s: means[s]), max(reversed(means), key=lambda s: means[s])
         worst, best = (high, low) if measured.lower_is_better else (low, high)
-        gaps = self._gaps_by_set(values, worst, best)
+        gaps = self._gaps_by_set(values, best, worst, -1 if measured.lower_is_better else 1)
+        if sum(gap for gap in gaps.values() if gap is not None) < 0:
+            worst, best = best, worst
+            gaps = {document_set: None if gap is None else -gap for document_set, gap in gaps.items()}
         return SideGap(
             measure=measured.name,
             subject=subject,
@@ -97,12 +104,13 @@ class Comparer:
         """A point of the best-of-n curve, over all requests."""
         return CurvePoint(**self._estimate(measured, subject, None, values).model_dump(), draws=draws)
 
-    def _gaps_by_set(self, values: Values, worst: str, best: str) -> dict[str, float | None]:
+    def _gaps_by_set(self, values: Values, first: str, second: str, sign: int) -> dict[str, float | None]:
+        """`sign` times (first side minus second side) of every set; None where one of them has no value."""
         by_place = {(s, side): v for s, side, v in zip(self.sets, self.request_sides, values, strict=True)}
         gaps: dict[str, float | None] = {}
         for document_set in dict.fromkeys(self.sets):
-            a, b = by_place.get((document_set, best)), by_place.get((document_set, worst))
-            gaps[document_set] = None if a is None or b is None else a - b
+            a, b = by_place.get((document_set, first)), by_place.get((document_set, second))
+            gaps[document_set] = None if a is None or b is None else sign * (a - b)
         return gaps
 
     def _estimate(self, measured: Measured, subject: str, side: str | None, values: Values) -> Estimate:
@@ -139,10 +147,15 @@ def comparison_name(first: str, second: str) -> str:
     return f"{first} - {second}"
 
 
+def leaves_out_zero(estimate: Estimate) -> bool:
+    """Whether the interval of a difference or a gap is there and holds no 0."""
+    return verdict(estimate) != "cannot tell"
+
+
 def verdict(estimate: Estimate) -> Verdict:
-    """What the interval of a difference says; "cannot tell" when it holds 0 or when there is none."""
-    if estimate.low is not None and estimate.low > 0:
+    """What the interval of a difference says; "cannot tell" when it holds 0 (or rounding noise) or when there is none."""
+    if estimate.low is not None and estimate.low > NOISE:
         return "higher"
-    if estimate.high is not None and estimate.high < 0:
+    if estimate.high is not None and estimate.high < -NOISE:
         return "lower"
     return "cannot tell"

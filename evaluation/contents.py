@@ -49,7 +49,7 @@ class SideGap(Record):
     # sides of the worst and the best mean; equal sides keep their order
     worst: str
     best: str
-    # best minus worst within a document set; its sets have both sides
+    # how far the worst side is behind the best within a document set that has both
     gap: Estimate
 
 
@@ -75,6 +75,8 @@ class Finding(Record):
 
     heading: str
     text: str
+    # the comparison that it tells of, if it tells of one
+    comparison: str | None = None
 
 
 class LedgerRow(Record):
@@ -163,6 +165,8 @@ class Provenance(Record):
     versions: dict[str, str]
     # phase -> signature of the model and adapter that wrote its candidates
     models: dict[str, str]
+    # phase -> names and digests of the prompt templates of its requests
+    templates: dict[str, str]
     stages: tuple[StageRow, ...]
 
 
@@ -174,6 +178,8 @@ class Report(Record):
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     judges: tuple[JudgeNote, ...]
+    # names of the judges that the headline goes by
+    deciding: tuple[str, ...]
     systems: tuple[str, ...]
     sides: tuple[str, ...]
     # candidates of a request

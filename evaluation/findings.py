@@ -7,18 +7,22 @@ out 0; everywhere else the sentence says that it cannot be told.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .compare import comparison_name
-from .contents import Difference, Estimate, Finding, JudgeNote, SideGap
+from .compare import comparison_name, leaves_out_zero
+from .contents import Difference, Finding, JudgeNote, SideGap
+from .text_numbers import signed
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")
 RERANKING = comparison_name("rerank", "zero-shot")
 
+# comparison -> heading, and what is compared
 CLAIMS = {
     TRAINING: ("Training, one draw", "one summary drawn from the trained model, against one from the untrained model"),
-    TRAINING_BEST: ("Training, best of {k}", "the best of {k} candidates of each model, chosen by reward"),
-    RERANKING: ("Reranking alone", "the best of {k} candidates of the untrained model, against one draw"),
+    TRAINING_BEST: ("Training, best of {k}", "the best of {k} by reward from each model, trained against untrained"),
+    RERANKING: ("Reranking alone", "the best of {k} by reward from the untrained model, against one draw"),
 }
+# more names than this are counted
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Evidence:
 
     judges: Sequence[JudgeNote]
     differences: Sequence[Difference]
+    score_gaps: Sequence[SideGap]
     gain_gaps: Sequence[SideGap]
     sides: Sequence[str]
     candidates: int
@@ -55,97 +60,100 @@ class Evidence:
         said: dict[str, list[str]] = {"better": [], "worse": [], "cannot tell": []}
         for judge in self.deciding:
             found = self.difference(comparison, judge, side)
-            said[direction(found, judge)].append(judge.name)
+            said[direction(found, judge) if found else "cannot tell"].append(judge.name)
         return said
 
+    def gaps_by_judge(self, gaps: Sequence[SideGap], subject: str) -> list[SideGap]:
+        """Gaps of that system or comparison, one for each deciding judge that has one."""
+        return [g for judge in self.deciding for g in gaps if (g.subject, g.measure) == (subject, judge.name)]
 
-def direction(difference: Difference | None, judge: JudgeNote) -> str:
+
+def direction(difference: Difference, judge: JudgeNote) -> str:
     """ "better", "worse" or "cannot tell", from the verdict and what the judge calls better."""
-    if difference is None or difference.verdict == "cannot tell" or judge.better is None:
+    if difference.verdict == "cannot tell" or judge.better is None:
         return "cannot tell"
     return "better" if difference.verdict == judge.better else "worse"
 
 
 def title(evidence: Evidence) -> str:
-    """The headline's first sentence."""
-    if evidence.is_trained:
-        comparison, subject, other = TRAINING, "The trained model", "the untrained model"
-    else:
-        comparison, subject, other = RERANKING, "Reranking", "one draw of the untrained model"
+    """The headline's first sentence, without a full stop."""
     if not evidence.deciding:
         return "No judge of this report says which summaries are better"
-    sentence = _claim(evidence.tally(comparison), subject, other)
-    if not evidence.is_independent:
-        sentence += ", by the judges of the reward alone"
-    return sentence
+    comparison = TRAINING if evidence.is_trained else RERANKING
+    subject = "the trained model is" if evidence.is_trained else f"the best of {evidence.candidates} is"
+    other = "the untrained model" if evidence.is_trained else "one draw"
+    said = evidence.tally(comparison)
+    better, worse, n = len(said["better"]), len(said["worse"]), len(evidence.deciding)
+    whose = "report judges" if evidence.is_independent else "judges, which are its own reward"
+    if better and worse:
+        return _capital(f"{subject} better than {other} by {better} and worse by {worse} of {n} {whose}")
+    if not better and not worse:
+        return f"It cannot be told whether {subject} better than {other}"
+    sentence = _capital(f"{subject} {'better' if better else 'worse'} than {other}")
+    if better + worse < n:
+        return f"{sentence} by {better + worse} of {n} {whose}; by the {_others(n - better - worse)} it cannot be told"
+    if n > 1:
+        return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}"
+    return sentence if evidence.is_independent else f"{sentence} by a judge that was its own reward"
 
 
 def findings(evidence: Evidence) -> list[Finding]:
     """The headline's further sentences."""
-    found = []
+    found, k = [], evidence.candidates
+    if not evidence.is_trained:
+        found.append(Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
     for comparison, (heading, what) in CLAIMS.items():
         if any(d.subject == comparison for d in evidence.differences):
-            text = f"{what.format(k=evidence.candidates)}: {_by_judge(evidence, comparison)}."
-            found.append(Finding(heading=heading.format(k=evidence.candidates), text=_capital(text)))
-    if not evidence.is_trained:
-        found.insert(0, Finding(heading="Training", text="No checkpoint was trained: the recipe has rounds: 0."))
+            text = f"{what.format(k=k)}: {_by_judge(evidence, comparison)}."
+            found.append(Finding(heading=heading.format(k=k), text=_capital(text), comparison=comparison))
     if len(evidence.sides) > 1 and evidence.deciding:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
 
 
-def signed(value: float, places: int = 3) -> str:
-    """A number with its sign, a true minus before negative ones: "+0.031"."""
-    return f"{value:+.{places}f}".replace("-", "\u2212")
-
-
-def _claim(said: dict[str, list[str]], subject: str, other: str) -> str:
-    better, worse, unsure = said["better"], said["worse"], said["cannot tell"]
-    verb = "is" if subject == "The trained model" else "gives"
-    if better and worse:
-        return f"The judges disagree: {subject.lower()} {verb} better than {other} by {_and(better)}, worse by {_and(worse)}"
-    if not better and not worse:
-        return f"Whether {subject[0].lower()}{subject[1:]} {verb} better than {other} cannot be told"
-    word, names = ("better", better) if better else ("worse", worse)
-    sentence = f"{subject} {verb} {word} than {other}"
-    return f"{sentence} by {_and(names)}; by {_and(unsure)} it cannot be told" if unsure else sentence
-
-
 def _by_judge(evidence: Evidence, comparison: str) -> str:
+    """ "better by rouge (+0.031); cannot be told by coverage"; the numbers of undecided judges stand in the table."""
     parts = []
-    for judge in evidence.deciding:
-        found = evidence.difference(comparison, judge, None)
-        if found is None or found.mean is None:
-            parts.append(f"no scores by {judge.name}")
-            continue
-        said = {"cannot tell": "cannot be told"}.get(word := direction(found, judge), word)
-        parts.append(f"{said} by {judge.name} ({signed(found.mean)}, {_interval(found)})")
+    for word in ("better", "worse"):
+        names = []
+        for judge in evidence.deciding:
+            found = evidence.difference(comparison, judge, None)
+            if found and direction(found, judge) == word:
+                names.append(f"{judge.name} ({signed(found.mean)})")
+        if names:
+            parts.append(f"{word} by {_and(names)}")
+    unsure = evidence.tally(comparison)["cannot tell"]
+    if unsure:
+        parts.append(f"cannot be told by {_and(unsure)}")
     return "; ".join(parts)
 
 
 def _for_whom(evidence: Evidence) -> str:
     comparison = TRAINING if evidence.is_trained else RERANKING
-    parts = []
-    for side in evidence.sides:
-        said = evidence.tally(comparison, side)
-        words = [f"{word} by {_and(said[word])}" for word in ("better", "worse") if said[word]]
-        if said["cannot tell"]:
-            words.append(f"cannot be told by {_and(said['cannot tell'])}")
-        parts.append(f"{side}: {', '.join(words)}")
-    gainers = [_who_gains(gap) for gap in evidence.gain_gaps if gap.subject == comparison and _decides(evidence, gap)]
-    what = "Training, one draw" if evidence.is_trained else "Reranking"
-    return f"{what}. {_capital('; '.join(parts))}. {' '.join(gainers)}".strip()
+    step = "One draw after training" if evidence.is_trained else "Reranking"
+    sides = "; ".join(f"for {side}, {_tally_words(evidence.tally(comparison, side))}" for side in evidence.sides)
+    return f"{step}: {sides}. {_gains(evidence, comparison)} {_behind(evidence)}"
 
 
-def _who_gains(gap: SideGap) -> str:
-    if gap.gap.low is not None and gap.gap.high is not None and (gap.gap.low > 0 or gap.gap.high < 0):
-        return f"By {gap.measure}, {gap.best} gains more than {gap.worst} ({signed(gap.gap.mean or 0)}, {_interval(gap.gap)})."
-    return f"By {gap.measure}, it cannot be told which side gains more."
+def _tally_words(said: dict[str, list[str]]) -> str:
+    words = [f"{word} by {_and(said[word])}" for word in ("better", "worse") if said[word]]
+    return " and ".join(words) or "neither clearly better nor worse"
 
 
-def _decides(evidence: Evidence, gap: SideGap) -> bool:
-    return gap.measure in {judge.name for judge in evidence.deciding}
+def _gains(evidence: Evidence, comparison: str) -> str:
+    clear = [g for g in evidence.gaps_by_judge(evidence.gain_gaps, comparison) if leaves_out_zero(g.gap)]
+    if not clear:
+        return "Which side gains more cannot be told."
+    return " ".join(f"{_capital(g.best)} gains more than {g.worst} by {g.measure}." for g in clear)
+
+
+def _behind(evidence: Evidence) -> str:
+    system = "DPO+RR" if evidence.is_trained else "rerank"
+    clear = [g for g in evidence.gaps_by_judge(evidence.score_gaps, system) if leaves_out_zero(g.gap)]
+    if not clear:
+        return f"Under {system} no side is clearly behind."
+    return " ".join(f"Under {system}, {g.worst} is behind {g.best} by {g.measure}." for g in clear)
 
 
 def _how_sure(evidence: Evidence) -> str:
@@ -153,28 +161,34 @@ def _how_sure(evidence: Evidence) -> str:
     if not overall:
         return "No request has scores under two systems, so nothing can be compared."
     most = max(overall, key=lambda d: d.n)
-    clear = sum(d.verdict != "cannot tell" for d in evidence.differences)
-    percent = f"{most.level:.0%}".replace("%", " %")
+    names = {judge.name for judge in evidence.deciding}
+    deciding = [d for d in evidence.differences if d.measure in names]
+    clear = sum(d.verdict != "cannot tell" for d in deciding)
+    rests_on = (
+        f"{_counted(most.n, 'request')} from {_counted(most.n_sets, 'unseen document set')}, "
+        f"{_counted(evidence.candidates, 'candidate')} each under every system."
+    )
+    if most.low is None:
+        return f"{rests_on} With a single document set there are no intervals, and nothing can be told."
     return (
-        f"{most.n} {_plural(most.n, 'request')} from {most.n_sets} unseen document {_plural(most.n_sets, 'set')}, "
-        f"{evidence.candidates} candidates each; {percent} intervals from {most.resamples:,} bootstrap draws of whole sets. "
-        f"Of all {len(evidence.differences)} differences on this page, {clear} leave out 0; about "
-        f"{(1 - most.level) * len(evidence.differences):.0f} would by chance alone."
+        f"{rests_on} Intervals hold {100 * most.level:g} % of {most.resamples:,} bootstrap draws of whole sets. Of the "
+        f"{len(deciding)} differences by the judges that decide, {clear} leave out 0; if nothing differed, about "
+        f"{(1 - most.level) * len(deciding):.0f} would."
     )
 
 
-def _interval(estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return "no interval: one document set"
-    return f"{signed(estimate.low)} to {signed(estimate.high)}"
+def _others(count: int) -> str:
+    return "other" if count == 1 else f"other {count}"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _and(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _capital(text: str) -> str:

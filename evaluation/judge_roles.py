@@ -33,15 +33,20 @@ def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]
     for name in recipe.evaluation.judges:
         if name in recipe.reward.judges:
             warnings.append(
-                f"Judge {name!r} is a judge of the report and of the reward: what was trained and chosen by a score "
+                f"Judge {name!r} is a judge of the report and of the reward: what was chosen and trained by a score "
                 "cannot be proven by it. Name another judge under evaluation.judges."
             )
             continue
+        shared: dict[str, list[str]] = {}
         for other in recipe.reward.judges:
-            shared = _shared(recipe, signatures, name, other)
-            if shared:
-                warnings.append(f"Report judge {name!r} and reward judge {other!r} {shared}.")
+            if what := _shared(recipe, signatures, name, other):
+                shared.setdefault(what, []).append(repr(other))
+        warnings += [f"Report judge {name!r} and reward {_named(others)} {what}." for what, others in shared.items()]
     return warnings
+
+
+def _named(others: list[str]) -> str:
+    return f"judge {others[0]}" if len(others) == 1 else f"judges {', '.join(others[:-1])} and {others[-1]}"
 
 
 def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["report", "reward", "both"]:
@@ -60,10 +65,10 @@ def _better(options: JudgeOptions) -> Literal["higher", "lower"] | None:
 def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:
     """What two judges have in common, None when they are independent."""
     if _is_same(recipe, signatures, name, other):
-        return "are the same judge under two names, so it proves nothing about the reward"
+        return "are the same judge under another name, so it proves nothing"
     basis = _basis(recipe.judges[name])
     if basis and basis == _basis(recipe.judges[other]):
-        return f"both rest on {basis}, so they share its blind spots"
+        return f"rest on {basis}, so they share its blind spots"
     return None
 
 

@@ -10,9 +10,10 @@ from ..run import JUDGEMENTS, phases
 from ..stages import read_receipt
 from ..storage import digest, read_jsonl, write_json
 from .ledger import read_ledger
-from .provenance import model_signatures, read_receipts, stage_rows, versions
-from .report import FOLDER
+from .provenance import model_signatures, read_receipts, stage_rows, templates, versions
 
+# folder of the report in a run
+REPORT = "report"
 NAME = "manifest.json"
 FORMAT = "evenhand-manifest/1"
 
@@ -32,8 +33,8 @@ def write_manifest(recipe: Recipe) -> Path:
 def manifest(recipe: Recipe) -> dict[str, Any]:
     """What manifest.json holds."""
     receipts = read_receipts(recipe)
-    found = sorted((recipe.output / FOLDER / "receipts").glob("*.json"))
-    reports = [(FOLDER, receipt) for path in found if (receipt := read_receipt(path))]
+    found = sorted((recipe.output / REPORT / "receipts").glob("*.json"))
+    reports = [(REPORT, receipt) for path in found if (receipt := read_receipt(path))]
     totals, left_out = read_ledger(recipe, stage_rows(receipts))
     stages = receipts + reports
     return {
@@ -43,8 +44,14 @@ def manifest(recipe: Recipe) -> dict[str, Any]:
         "seeds": {"run": recipe.seed, "bootstrap": recipe.seed},
         "python": platform.python_version(),
         "versions": versions(stages),
-        "signatures": {"models": model_signatures(recipe), "judges": _judge_signatures(recipe)},
-        "stages": [{"phase": phase, **receipt.model_dump(mode="json", exclude={"versions"})} for phase, receipt in stages],
+        "signatures": {
+            "models": model_signatures(recipe),
+            "templates": templates(recipe),
+            "judges": _judge_signatures(recipe),
+        },
+        "stages": [
+            {"phase": phase, **receipt.model_dump(mode="json", exclude={"versions"})} for phase, receipt in stages
+        ],
         "seconds": round(sum(receipt.seconds for _, receipt in stages), 3),
         "totals": [row.model_dump(mode="json") for row in totals],
         "left_out": [row.model_dump(mode="json") for row in left_out],

@@ -1,12 +1,12 @@
-"""What a run was made with: receipts of its stages, versions, and the signatures of its models."""
+"""What a run was made with: receipts of its stages, versions, and the signatures of its models and prompts."""
 
 from collections.abc import Iterator
 
 from ..config import Recipe
-from ..records import Candidate
-from ..run import CANDIDATES, Phase, phases
+from ..records import Candidate, SummaryRequest
+from ..run import CANDIDATES, REQUESTS, Phase, phases
 from ..stages import Receipt, read_receipt
-from ..storage import parse_line
+from ..storage import parse_line, read_jsonl
 from .contents import Provenance, StageRow
 
 # stages in the order in which a phase goes through them; others follow by name
@@ -45,6 +45,17 @@ def model_signatures(recipe: Recipe) -> dict[str, str]:
     return found
 
 
+def templates(recipe: Recipe) -> dict[str, str]:
+    """Phase -> name and digest of the prompt templates of its requests; phases without requests are absent."""
+    found = {}
+    for phase in phases(recipe):
+        path = phase.folder / REQUESTS
+        requests = read_jsonl(path, SummaryRequest) if path.is_file() else []
+        if requests:
+            found[phase.name] = ", ".join(dict.fromkeys(request.template for request in requests))
+    return found
+
+
 def read_provenance(recipe: Recipe) -> Provenance:
     """What the report says of how the run was made."""
     receipts = read_receipts(recipe)
@@ -52,6 +63,7 @@ def read_provenance(recipe: Recipe) -> Provenance:
         recipe=recipe.model_dump(mode="json"),
         versions=versions(receipts),
         models=model_signatures(recipe),
+        templates=templates(recipe),
         stages=stage_rows(receipts),
     )
 

@@ -12,19 +12,19 @@ from ..stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
 from .contents import Report
+from .manifest import REPORT, write_manifest
 from .markdown import render_markdown
 from .page import TEMPLATES, render_page
 from .probe import probe
 from .training_log import TRAINING
 
-FOLDER = "report"
 JSON, MARKDOWN, PAGE, PROBE = "report.json", "report.md", "index.html", "probe.json"
 # raised when the same inputs give another report
 FORMAT = "evenhand-report/1"
 
 
 def report(recipe: Recipe) -> tuple[Receipt, bool]:
-    """Write <output>/report/; the receipt, and whether the report was there already.
+    """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
     Raises:
         DataError: an evaluation is not finished, or two of them cannot be compared.
@@ -32,9 +32,10 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
     """
     trained = _trained_phase(recipe)
     probed = _probe(trained) if trained else None
-    folder = recipe.output / FOLDER
+    folder = recipe.output / REPORT
     stage = Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
     receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
+    write_manifest(recipe)
     if trained and probed and not probed["active"]:
         raise ModelError(
             f"{trained.adapter}: the adapter is INACTIVE: it changes no log-probability of {len(probed['probes'])} "
@@ -50,7 +51,7 @@ def read_report(recipe: Recipe) -> Report:
         StorageError: there is none.
         DataError: it is no report of this version.
     """
-    return parse_line(read_text(recipe.output / FOLDER / JSON), Report)
+    return parse_line(read_text(recipe.output / REPORT / JSON), Report)
 
 
 def _trained_phase(recipe: Recipe) -> Phase | None:
@@ -67,7 +68,7 @@ def _probe(phase: Phase) -> dict[str, Any]:
         "adapter": file_digest(adapter) if adapter else None,
         "candidates": file_digest(phase.folder / CANDIDATES),
     }
-    folder = phase.recipe.output / FOLDER
+    folder = phase.recipe.output / REPORT
 
     def work() -> dict[str, Any]:
         result = probe(phase)

@@ -14,9 +14,10 @@ from math import comb
 from ..config import AlignmentJudge, Recipe
 from ..errors import DataError
 from ..records import CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
+from ..rerank.best import first_of_each_text
 from ..run import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
 from ..storage import read_jsonl
-from ..text import fold, words
+from ..text import words
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def read_policy(phase: Phase) -> PolicyOutput:
     """
     missing = [name for name in (REQUESTS, JUDGEMENTS, GROUPS) if not (phase.folder / name).is_file()]
     if missing:
-        raise DataError(f"{phase.folder}: has no {', '.join(missing)}; run 'evenhand loop' with this recipe to make them")
+        raise DataError(
+            f"{phase.folder}: has no {', '.join(missing)}; run 'evenhand loop' with this recipe to make them"
+        )
     requests = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
     signatures: dict[str, str] = {}
     for judgement in read_jsonl(phase.folder / JUDGEMENTS, Judgement):
@@ -146,10 +149,10 @@ def expected_best(group: CandidateGroup, quantity: Quantity, n: int) -> float | 
     return total / weight if weight else None
 
 
-def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, float, int]:
-    """Sort key, best first; among equal rewards the one that reranking chose leads, then the earlier one."""
-    reward = scored.reward
-    return (scored.candidate.id != best_id, reward is None, -(reward or 0.0), scored.candidate.index)
+def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, float, bool, int]:
+    """Sort key, best first, with reranking's tie rule: what keeps the contract, then what was drawn first."""
+    candidate, reward = scored.candidate, scored.reward
+    return (candidate.id != best_id, reward is None, -(reward or 0.0), not candidate.contract_ok, candidate.index)
 
 
 def quantities(recipe: Recipe, outputs: Sequence[PolicyOutput]) -> dict[str, Quantity]:
@@ -200,7 +203,7 @@ def best_of(output: PolicyOutput, quantity: Quantity, n: int) -> list[float | No
 def duplicate_rate(texts_by_request: Sequence[Sequence[str]]) -> float | None:
     """Share of texts that an earlier text of their request equals after white space is folded; None without texts."""
     total = sum(len(texts) for texts in texts_by_request)
-    distinct = sum(len({fold(text) for text in texts}) for texts in texts_by_request)
+    distinct = sum(len(first_of_each_text(texts)) for texts in texts_by_request)
     return (total - distinct) / total if total else None
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection
+from ..extras import need
 from .backend import Backend
 
 
@@ -16,9 +17,7 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     """
     signature = backend_signature(section, model, adapter)
     if section.backend == "scripted":
-        from .scripted import ScriptedBackend
-
-        return ScriptedBackend(max_model_len=section.max_model_len, **section.engine)
+        return _scripted(section, model)
     if section.backend == "transformers":
         from .transformers_backend import TransformersBackend
 
@@ -26,6 +25,18 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     from .vllm_backend import VllmBackend
 
     return VllmBackend(section, model, adapter, signature)
+
+
+def _scripted(section: BackendSection, model: ModelSection) -> Backend:
+    """A scripted backend; engine keys: seconds_per_batch, and tokenize: true for the model's own prompt tokens."""
+    from .scripted import ScriptedBackend
+
+    options = dict(section.engine)
+    tokenizer = None
+    if options.pop("tokenize", False):
+        transformers = need("transformers", "backend 'scripted' with tokenize")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(models.locate(model.name, model.revision))
+    return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
 
 
 def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:

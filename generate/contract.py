@@ -15,28 +15,9 @@ from ..text import fold
 DOUBLE_QUOTES = '"\u201c\u201d'
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 # words whose full stop ends no sentence
-ABBREVIATIONS = frozenset(
-    [
-        "Mr",
-        "Mrs",
-        "Ms",
-        "Dr",
-        "St",
-        "Sen",
-        "Rep",
-        "Gov",
-        "Jr",
-        "Sr",
-        "v",
-        "vs",
-        "No",
-        "Gen",
-        "U.S",
-        "D.C",
-        "Inc",
-        "Prof",
-    ]
-)
+ABBREVIATIONS = frozenset((
+    "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
+))  # fmt: skip
 BLANK_LINE = re.compile(r"\n\s*\n")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
 MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")

@@ -7,22 +7,22 @@ from typing import Any
 
 from ..storage import digest
 from ..text import sentences
-from .backend import Ask, Reply, too_long
+from .backend import Ask, Reply, failed, prompt_tokens, too_long, tokens_digest
 
 Script = Callable[[Ask], str]
 
-ASKED_OPENING = re.compile(r'starts with "([^"]+)"')
+ASKED_OPENING = re.compile(r'[Bb]egins? with "([^"]+)"')
 
 
 def copy_a_sentence(ask: Ask) -> str:
-    """A sentence of the prompt, chosen by the seed, put behind the opening that the prompt asks for (three times in four).
+    """One of the choices, or a sentence of the prompt's documents, chosen by the seed.
 
-    With choices, one of them.
+    Three times in four the sentence is put behind the opening that the prompt asks for.
     """
     if ask.choices:
         return ask.choices[ask.seed % len(ask.choices)]
     prompt = ask.prompt[-1].content
-    found = [s for line in prompt.splitlines()[1:-1] for s in sentences(line)] or [prompt]
+    found = [s for line in prompt.splitlines()[1:-1] for s in sentences(line) if len(s.split()) > 3] or [prompt]
     sentence = found[ask.seed % len(found)]
     opening = ASKED_OPENING.search(prompt)
     if opening is None or ask.seed % 4 == 0:
@@ -31,12 +31,27 @@ def copy_a_sentence(ask: Ask) -> str:
 
 
 class ScriptedBackend:
-    """Answers every ask with `script(ask)`; words stand for tokens."""
+    """Answers every ask with `script(ask)`.
 
-    def __init__(self, script: Script = copy_a_sentence, *, max_model_len: int = 4096, seconds_per_batch: float = 0.0):
+    Args:
+        script: the reply to an ask.
+        max_model_len: longest prompt plus answer in tokens.
+        tokenizer: makes prompts into tokens, so that their digests are those of a real backend; None counts words.
+        seconds_per_batch: how long a batch takes.
+    """
+
+    def __init__(
+        self,
+        script: Script = copy_a_sentence,
+        *,
+        max_model_len: int = 4096,
+        tokenizer: Any = None,
+        seconds_per_batch: float = 0.0,
+    ) -> None:
         self.signature = f"scripted:{script.__name__}"
         self._script = script
         self._max_model_len = max_model_len
+        self._tokenizer = tokenizer
         self._seconds = seconds_per_batch
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
@@ -45,14 +60,23 @@ class ScriptedBackend:
         return [self._reply(ask) for ask in asks]
 
     def _reply(self, ask: Ask) -> Reply:
-        prompt = [word for message in ask.prompt for word in message.content.split()]
-        common: dict[str, Any] = {"n_prompt_tokens": len(prompt), "prompt_digest": digest(prompt)}
-        reason = too_long(len(prompt), ask, self._max_model_len)
+        tokens = self._tokens(ask)
+        reason = too_long(len(tokens), ask, self._max_model_len)
         if reason:
-            return Reply(text="", finish_reason="failed", error=reason, **common)
+            return failed(tokens, reason)
         text = self._script(ask)
-        certain = {choice: float(choice == text) for choice in ask.choices}
-        return Reply(text=text, finish_reason="stop", choice_probabilities=certain, **common)
+        return Reply(
+            text=text,
+            finish_reason="stop",
+            n_prompt_tokens=len(tokens),
+            prompt_digest=tokens_digest(tokens),
+            choice_probabilities={choice: float(choice == text) for choice in ask.choices},
+        )
+
+    def _tokens(self, ask: Ask) -> list[int]:
+        if self._tokenizer is not None:
+            return prompt_tokens(self._tokenizer, ask.prompt)
+        return [int(digest(word, 8), 16) for message in ask.prompt for word in message.content.split()]
 
     def close(self) -> None:
         """Nothing to give back."""

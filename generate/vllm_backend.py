@@ -16,7 +16,6 @@ from ..errors import ModelError
 from ..extras import need
 from ..models import cache_folder, locate
 from ..storage import digest, file_digest
-from .adapters import merge_adapter
 from .backend import Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
 
 log = logging.getLogger(__name__)
@@ -47,6 +46,8 @@ class VllmBackend:
         folder = locate(model.name, model.revision)
         self._lora = None
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
+            from .adapters import merge_adapter
+
             folder = str(merge_adapter(Path(folder), adapter, _merged_folder(model, adapter), model.dtype))
         elif adapter is not None:
             self._lora = _lora_request(adapter)

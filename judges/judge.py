@@ -29,9 +29,10 @@ class Verdict:
     """A score, or the reason why there is none."""
 
     score: float | None
-    # a short reason; what follows ": " is detail that counts leave out
+    # a short reason, the same for like cases, because reports count by it
     unscored: str | None = None
-    # what the score was made from: an LLM's replies, its grade probabilities, the best match of each claim
+    # what the score was made from: an LLM's replies, its grade probabilities, the best match of each claim; or the detail of
+    # why there is none
     raw: str | None = None
     attempts: int = 1
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..config import RougeJudge
 from ..extras import need
-from .judge import REQUESTS_PER_BATCH, Judge, JudgeInput, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .shared import SharedModels
 
 TYPES = ("rouge1", "rouge2", "rougeL")
@@ -35,7 +35,7 @@ class Rouge:
 
     def __init__(self, name: str, options: RougeJudge) -> None:
         self.name = name
-        self.against = options.against
+        self.against: Against | None = options.against
         self.signature = judge_signature(
             f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=1
         )
@@ -58,6 +58,6 @@ class Rouge:
         """Nothing to give back."""
 
 
-def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:
     """The ROUGE judge that the options describe."""
     return Rouge(name, options)

@@ -40,11 +40,11 @@ class Rule:
         """Nothing to give back."""
 
 
-def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that counts words; the baseline that no metric should lose against."""
     return Rule(name, judge_signature("words", "length", v=1), math.inf, n_words)
 
 
-def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:  # noqa: ARG001 (every opener gets them)
+def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
     return Rule(name, judge_signature("contract", "contract", v=1), 1.0, keeps_contract)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 NUMBER_WORDS = {
-    word: float(value)
-    for value, word in enumerate("zero one two three four five six seven eight nine ten".split())
+    word: float(value) for value, word in enumerate("zero one two three four five six seven eight nine ten".split())
 }
 
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)

@@ -55,6 +55,8 @@ def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSecti
         "equal reward": gap == 0,
         "margin": gap < section.least_margin,
         "chosen breaks contract": section.chosen_keeps_contract and not chosen.candidate.contract_ok,
+        # its tokens have no end, and to prefer it is to teach never to stop
+        "chosen stopped by max_tokens": chosen.candidate.finish_reason == "length",
         "length": ratio is not None and longer > ratio * shorter,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)

@@ -71,10 +71,11 @@ def build_groups(phase: Phase) -> list[CandidateGroup]:
     for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest):
         candidates = by_request.get(request.id, [])
         rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
-        rewards = combine_group([{name: row[name] for name in recipe.reward.judges} for row in rows], recipe.reward)
+        parts = [{name: row[name] for name in recipe.reward.judges} for row in rows]
+        combined = combine_group(parts, recipe.reward)
         scored = tuple(
             ScoredCandidate(candidate=c, scores=row, reward=reward)
-            for c, row, reward in zip(candidates, rows, rewards, strict=True)
+            for c, row, reward in zip(candidates, rows, combined, strict=True)
         )
         groups.append(_group(request, scored))
     return groups

@@ -105,12 +105,14 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
     config = _adapter_config(peft, start, recipe.lora)
-    continued = f"policy = base + A(continued from {start}, trainable)"
+    continued = f"policy = base + A(continued from {start.parent.name}/{start.name}, trainable)"
     if recipe.train.reference == "initial":
         return Policy(base, config, start, f"{continued}; reference = base", starts_at_reference=False)
     keep_dtype = zero3 and recipe.model.quantise is None
     try:
-        model = peft.PeftModel.from_pretrained(base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype)
+        model = peft.PeftModel.from_pretrained(
+            base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype
+        )
     except (ValueError, OSError, RuntimeError) as error:
         raise ModelError(f"adapter {start}: does not fit model {recipe.model.name!r}: {error}") from error
     return Policy(model, None, None, f"{continued}; reference = base + A(frozen copy)", starts_at_reference=True)
@@ -129,7 +131,9 @@ def fill_adapter(model: Any, folder: Path) -> None:
     wanted = get_peft_model_state_dict(model, adapter_name=TRAINED).keys()
     if wanted != weights.keys():
         differing = sorted(wanted ^ weights.keys())
-        raise ModelError(f"adapter {folder}: its weights are not those that are trained, beginning with {differing[0]!r}")
+        raise ModelError(
+            f"adapter {folder}: its weights are not those that are trained, beginning with {differing[0]!r}"
+        )
     set_peft_model_state_dict(model, weights, adapter_name=TRAINED)
 
 

@@ -24,7 +24,7 @@ tags: [dpo, evenhand, lora, trl]
 
 A LoRA adapter for `{base}`, trained with DPO on preference pairs of summaries (`evenhand`, run `{name}`).
 
-- {line}
+- {policy}
 - {kept} pairs, {steps} steps, effective batch {batch}, learning rate {learning_rate:g}, beta {beta:g}
 - losses, rows left out by side, versions: `training.json` in the round's folder
 """
@@ -65,5 +65,8 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
 
 def _canonical(config: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
     """The configuration with sets in order and without this machine's paths: equal adapters are equal files."""
-    plain = {key: sorted(value) if key == "target_modules" and isinstance(value, list) else value for key, value in config.items()}
+    plain = {
+        key: sorted(value) if key == "target_modules" and isinstance(value, list) else value
+        for key, value in config.items()
+    }
     return dict(sorted((plain | {"base_model_name_or_path": recipe.model.name, "inference_mode": True}).items()))

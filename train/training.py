@@ -1,18 +1,19 @@
 """One training, in the process that does it: rows, policy, trainer, checkpoints, adapter."""
 
+import json
 import logging
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..errors import RecipeError
 from ..extras import installed_versions, need
 from ..records import PreferencePair
 from ..run import ADAPTER, CHECKPOINTS, Phase
 from ..stages import RECORDED, Stage
-from ..storage import read_jsonl, write_json
+from ..storage import read_jsonl, read_text, write_json
 from .callbacks import first_loss_rule, training_callbacks
-from .checkpoints import last_complete
+from .checkpoints import UNSHARDED, last_complete, sharding
 from .examples import Examples, build_examples
 from .options import prepare_wandb, training_arguments
 from .policy import Policy, fill_adapter, load_tokenizer, open_policy
@@ -31,20 +32,18 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
 
     Raises:
         DataError: the pairs cannot be trained on as they are.
-        RecipeError: TRL refuses a value of the 'trainer' section.
+        RecipeError: TRL or PEFT refuses what the recipe says.
         ModelError: model or adapter cannot be opened, or the first loss shows a wrong reference.
     """
     start = time.monotonic()
     recipe = phase.recipe
-    pairs = read_jsonl(pair_file(phase), PreferencePair)
+    pairs = read_pairs(phase)
     prepare_wandb(recipe)
-    arguments = training_arguments(
-        recipe, phase.name, round_seed(recipe, phase.round or 0), phase.folder / CHECKPOINTS / stage.key
-    )
-    checkpoints = Path(arguments.output_dir)
+    checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
+    arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
     examples = build_examples(pairs, tokenizer, arguments.max_length, recipe.train.excess_length_strategy)
-    policy = open_policy(phase, zero3=_zero_stage(arguments) == 3)
+    policy = open_policy(phase, zero3=_is_zero3(arguments))
     log.info("%s", policy.line)
     resume = last_complete(checkpoints)
     if resume is not None:
@@ -54,6 +53,97 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     facts = _facts(trainer, policy, examples)
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
     if trainer.is_world_process_zero():
-        write_json(phase.folder / TRAINING, _report(trainer, examples, facts, time.monotonic() - start))
+        seconds = round(time.monotonic() - start, 3)
+        write_json(phase.folder / TRAINING, facts | _record(trainer, examples) | {"seconds": seconds})
     trainer.accelerator.end_training()
-    return _counts(examples, facts)
+    return _counts(trainer, examples)
+
+
+def read_pairs(phase: Phase) -> list[PreferencePair]:
+    """The pairs that the round trains on.
+
+    Raises:
+        DataError: there are none, or a line is no pair.
+    """
+    return read_jsonl(pair_file(phase), PreferencePair)
+
+
+def read_counts(phase: Phase) -> dict[str, Any]:
+    """What a finished training counted, for the receipt."""
+    counts: dict[str, Any] = json.loads(read_text(phase.folder / TRAINING))["counts"]
+    return counts
+
+
+def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, examples: Examples, resume: Path | None) -> Any:
+    """The DPOTrainer of a round, its adapter filled and its callbacks in place.
+
+    Raises:
+        RecipeError: TRL or PEFT refuses what the recipe says.
+        ModelError: the adapter to start from does not fit.
+    """
+    rule = first_loss_rule(arguments, starts_at_reference=policy.starts_at_reference, resume=resume)
+    rows = need("datasets", "training").Dataset.from_list([row.columns for row in examples.rows])
+    try:
+        trainer = tokenised_trainer()(
+            model=policy.model,
+            args=arguments,
+            train_dataset=rows,
+            processing_class=tokenizer,
+            peft_config=policy.peft_config,
+            callbacks=training_callbacks(rule, resume, sharded=sharding() != UNSHARDED),
+        )
+    except (ValueError, NotImplementedError) as error:
+        raise RecipeError(f"TRL or PEFT refuses the recipe: {error}") from error
+    if sharding() == "fsdp" and not trainer.is_fsdp_enabled:
+        raise RecipeError(
+            "accelerate has no FSDP without an accelerator and would train with DDP; use zero2_cpu on the CPU"
+        )
+    if policy.start is not None:
+        fill_adapter(trainer.model, policy.start)
+    assert len(trainer.train_dataset) == len(rows), "TRL trains on other rows than it was given"
+    return trainer
+
+
+def _is_zero3(arguments: Any) -> bool:
+    plugin = arguments.deepspeed_plugin
+    return plugin is not None and plugin.zero_stage == 3
+
+
+def _facts(trainer: Any, policy: Policy, examples: Examples) -> dict[str, Any]:
+    arguments = trainer.args
+    batch = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
+    return {
+        "policy": policy.line,
+        "kept": len(examples.rows),
+        "steps": trainer.state.global_step,
+        "batch": batch,
+        "learning_rate": arguments.learning_rate,
+        "beta": arguments.beta,
+    }
+
+
+def _counts(trainer: Any, examples: Examples) -> dict[str, Any]:
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    return {
+        **examples.counts(),
+        "tokens_per_epoch": examples.n_tokens,
+        "steps": trainer.state.global_step,
+        "first_loss": losses[0] if losses else None,
+        "last_loss": losses[-1] if losses else None,
+    }
+
+
+def _record(trainer: Any, examples: Examples) -> dict[str, Any]:
+    """What training.json holds besides the facts of the model card."""
+    arguments = trainer.args
+    return {
+        "processes": arguments.world_size,
+        "sharding": sharding(),
+        "per_device_train_batch_size": arguments.per_device_train_batch_size,
+        "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
+        "seed": arguments.seed,
+        "counts": _counts(trainer, examples),
+        "log_history": trainer.state.log_history,
+        "dpo_config": {key: value for key, value in arguments.to_dict().items() if not key.endswith("_token")},
+        "versions": installed_versions(RECORDED),
+    }

@@ -21,12 +21,12 @@ from evenhand.records import (
     ScoredCandidate,
     SummaryRequest,
 )
-from evenhand.run import FAILURES, GROUPS, JUDGEMENTS, REQUESTS, CANDIDATES, open_phase
+from evenhand.run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.stages import Receipt
 from evenhand.storage import write_json, write_jsonl
 
-# what one candidate got: judge -> score or None
-Scores = Mapping[str, float | None]
+# what one candidate got: a score or None of each judge, by name or in the order of the recipe (reward, then report)
+Scores = Mapping[str, float | None] | tuple[float | None, ...]
 
 RECIPE: dict[str, Any] = {
     "name": "small",
@@ -61,6 +61,9 @@ TRAINED = {request: [(f, o + 0.1) for f, o in rows] for request, rows in UNTRAIN
 class FakeRun:
     """Writes the files that generating, judging and reranking leave."""
 
+    UNTRAINED = UNTRAINED
+    TRAINED = TRAINED
+
     def __init__(self, output: Path, **changes: Any) -> None:
         self.recipe = Recipe.model_validate({**RECIPE, **changes, "output": output})
         self.texts: dict[str, str] = {}
@@ -69,7 +72,11 @@ class FakeRun:
         """The request "a/left" of set "a", whose documents name their side."""
         set_id, side = request_id.split("/")
         documents = tuple(
-            Document(id=f"{set_id}/{s}", text=self.texts.get(f"{set_id}/{s}", f"The {s} of {set_id}."), attributes={"stance": s})
+            Document(
+                id=f"{set_id}/{s}",
+                text=self.texts.get(f"{set_id}/{s}", f"The {s} of {set_id}."),
+                attributes={"stance": s},
+            )
             for s in sides
         )
         return SummaryRequest(
@@ -120,12 +127,14 @@ class FakeRun:
 
     def _group(self, phase: str, request: SummaryRequest, rows: Sequence[Scores], change: Any) -> CandidateGroup:
         scored = []
-        for index, scores in enumerate(rows):
+        judges = open_phase(self.recipe, phase).judges
+        for index, row in enumerate(rows):
+            scores = dict(zip(judges, row, strict=True)) if isinstance(row, tuple) else dict(row)
             rewards = [scores.get(judge) for judge in self.recipe.reward.judges]
             known = [reward for reward in rewards if reward is not None]
             reward = sum(known) / len(known) if len(known) == len(rewards) else None
             made = self._candidate(phase, request, index, change(request.id, index))
-            scored.append(ScoredCandidate(candidate=made, scores=dict(scores), reward=reward))
+            scored.append(ScoredCandidate(candidate=made, scores=scores, reward=reward))
         rewarded = [s for s in scored if s.reward is not None]
         best = max(rewarded, key=lambda s: (s.reward, -s.candidate.index)).candidate.id if rewarded else None
         return CandidateGroup(
@@ -162,11 +171,6 @@ class FakeRun:
         )
 
 
-def named(rows: Sequence[tuple[float | None, float | None]]) -> list[dict[str, float | None]]:
-    """(fit, overlap) pairs as scores by judge."""
-    return [{"fit": fit, "overlap": overlap} for fit, overlap in rows]
-
-
 @pytest.fixture
 def make_run(tmp_path: Path) -> Callable[..., FakeRun]:
     """Opens an empty run; keyword arguments change the recipe."""
@@ -177,6 +181,6 @@ def make_run(tmp_path: Path) -> Callable[..., FakeRun]:
 def small_run(make_run: Callable[..., FakeRun]) -> FakeRun:
     """Four sets, two sides, three candidates; training added 0.1 to every overlap and nothing to the reward."""
     run = make_run()
-    run.write("evaluation/base", {request: named(rows) for request, rows in UNTRAINED.items()})
-    run.write("evaluation/round-00", {request: named(rows) for request, rows in TRAINED.items()})
+    run.write("evaluation/base", UNTRAINED)
+    run.write("evaluation/round-00", TRAINED)
     return run

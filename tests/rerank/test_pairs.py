@@ -64,6 +64,15 @@ def test_texts_equal_but_for_white_space_form_no_pair(scored):
     assert choose_pairs(scored([4, 3, 2], texts), PairsSection(mode="all")).pairs == ((0, 2), (1, 2))
 
 
+def test_a_summary_that_was_cut_off_is_never_chosen(scored):
+    candidates = scored([3, 2, 1])
+    cut = candidates[0].candidate.model_copy(update={"finish_reason": "length"})
+    candidates[0] = candidates[0].model_copy(update={"candidate": cut})
+    got = choose_pairs(candidates, PairsSection(mode="all"))
+    assert got.pairs == ((1, 2),)
+    assert got.left_out == Counter({"chosen stopped by max_tokens": 2})
+
+
 def test_length_guard_counts_what_it_refuses(scored):
     texts = ["The Left says a b c d e f g.", "The Left says a.", "The Left says b c."]  # 10, 4 and 5 words
     got = choose_pairs(scored([3, 2, 1], texts), PairsSection(mode="all", most_length_ratio=2.0))

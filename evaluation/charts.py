@@ -1,0 +1,96 @@
+"""Geometry of the page's plots: places in per cent, so that a plot fills whatever width it gets and its text keeps its size."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# room left at both ends of an axis, as a share of what is shown
+PADDING = 0.06
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis from `low` to `high` with round tick values."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def at(self, value: float) -> float:
+        """Place of a value in per cent of the axis, from 0 to 100; values beyond its ends stay at the ends."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(1.0, max(0.0, share)), 2)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a line; low and high are its interval, when it has one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a panel."""
+
+    label: str
+    # place in the palette of the page
+    style: int
+    points: tuple[Point, ...]
+    # opacity in (0, 1]: earlier rounds are fainter
+    strength: float = 1.0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A small line plot."""
+
+    title: str
+    note: str
+    x_label: str
+    lines: tuple[Line, ...]
+    x: Scale
+    y: Scale
+
+
+def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:
+    """A panel whose axes hold all points of the lines and their intervals."""
+    points = [point for line in lines for point in line.points]
+    heights = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    widths = [point.x for point in points]
+    x = Scale(min(widths), max(widths) if len(set(widths)) > 1 else min(widths) + 1, _whole_ticks(widths))
+    return Panel(title, note, x_label, tuple(lines), x, scale(heights, most_ticks=4))
+
+
+def scale(values: Iterable[float | None], *, zero: bool = False, most_ticks: int = 5) -> Scale:
+    """An axis that holds all values, and 0 where asked for, with some room at both ends."""
+    known = [value for value in values if value is not None]
+    if zero or not known:
+        known.append(0.0)
+    low, high = min(known), max(known)
+    room = (high - low) * PADDING or abs(high) * PADDING or 1.0
+    low, high = low - room, high + room
+    return Scale(low, high, ticks(low, high, most_ticks))
+
+
+def ticks(low: float, high: float, most: int) -> tuple[float, ...]:
+    """Up to `most` multiples of 1, 2 or 5 times a power of ten between low and high."""
+    rough = (high - low) / most
+    unit = 10.0 ** math.floor(math.log10(rough))
+    for step in (unit, 2 * unit, 5 * unit, 10 * unit, 20 * unit):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first + 1 <= most:
+            # `+ 0.0` turns -0.0 into 0.0
+            return tuple(round(place * step, 10) + 0.0 for place in range(first, last + 1))
+    return ()
+
+
+def _whole_ticks(values: Sequence[float]) -> tuple[float, ...]:
+    """Ticks at whole numbers: draws and steps have no halves."""
+    low, high = min(values), max(values)
+    if high - low <= 10:
+        return tuple(dict.fromkeys(sorted(values)))
+    return tuple(t for t in ticks(low, high, 6) if t == int(t))

@@ -1,0 +1,75 @@
+"""The report as Markdown, for pull requests and notes: headline, scores, differences and what was left out."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from ..text import fold
+from . import view
+from .contents import Report
+from .text_numbers import interval, name, number, signed
+
+ALL = "all"
+
+
+def render_markdown(report: Report) -> str:
+    """The report as GitHub-flavoured Markdown."""
+    parts = [
+        f"# {_plain(report.title)}",
+        f"Run `{_plain(report.name)}`. The full report is index.html beside this file.",
+        *(f"> **Warning.** {_plain(warning)}" for warning in report.warnings),
+        *(f"**{_plain(finding.heading)}.** {_plain(finding.text)}" for finding in report.findings),
+    ]
+    for table in view.score_tables(report):
+        parts += [f"## Scores by {_plain(table.judge.name)} ({table.judge.role})", _scores(table)]
+    for differences in view.difference_tables(report):
+        parts += [f"## Paired differences by {_plain(differences.judge.name)} ({differences.judge.role})"]
+        parts += [_differences(differences)]
+    parts += ["## Left out", _left_out(report), f"Signatures: {_signatures(report)}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _scores(table: view.ScoreTable) -> str:
+    sides = [e.side or ALL for e in table.rows[0].estimates]
+    rows = (
+        [row.system, *(f"{number(e.mean, table.places)} ({interval(e, table.places)})" for e in row.estimates)]
+        for row in table.rows
+    )
+    return _table(["system", *sides], rows)
+
+
+def _differences(table: view.DifferenceTable) -> str:
+    header = ["comparison", "side", "difference", "interval", "verdict", "requests", "sets", "left out"]
+    rows = (
+        [
+            name(d.subject), d.side or ALL, signed(d.mean, table.places), interval(d, table.places, sign=True),
+            d.verdict, str(d.n), str(d.n_sets), str(d.left_out),
+        ]
+        for comparison in table.comparisons
+        for d in comparison.rows
+    )  # fmt: skip
+    return _table(header, rows)
+
+
+def _left_out(report: Report) -> str:
+    if not report.ledger:
+        return "Nothing."
+    rows = ([row.phase, row.stage, row.reason, row.side, str(row.count)] for row in report.ledger)
+    return _table(["phase", "stage", "reason", "side", "count"], rows)
+
+
+def _signatures(report: Report) -> str:
+    return "; ".join(f"`{_plain(judge.signature)}`" for judge in report.judges)
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(_cell(text) for text in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text from data on one line, without the characters that start HTML, code or a link."""
+    return escape(fold(text), quote=False).replace("`", "'").replace("[", "\\[")

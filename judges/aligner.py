@@ -1,0 +1,126 @@
+"""Aligners: how much a claim is supported by a premise, for all premises and claims of a candidate at once.
+
+Aligners that read premise and claim together (NLI classifiers, AlignScore) share the batching here: equal pairs are run
+once, pairs of like length stand together, and only the premise is ever cut to the model's length.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..extras import need
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Premises and claims that are compared each with each."""
+
+    premises: tuple[str, ...]
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What an aligner found."""
+
+    # support in [0, 1], shape (premises, claims); not-a-number where the claim alone exceeds the model's length
+    matrix: NDArray[np.float64]
+    # comparisons in which the premise (for an encoder: either text) was cut to the model's length
+    n_cut: int
+
+
+class Aligner(Protocol):
+    """Compares premises with claims. Opening one loads its model."""
+
+    def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
+        """One alignment for each pairing, in order."""
+        ...
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        ...
+
+
+class PairAligner(ABC):
+    """An aligner whose model reads premise and claim together."""
+
+    def __init__(self, tokenizer: Any, most_tokens: int, batch_size: int) -> None:
+        self._tokenizer = tokenizer
+        self._most_tokens = most_tokens
+        self._batch_size = batch_size
+
+    @abstractmethod
+    def probabilities(self, encoded: Any) -> list[float]:
+        """Probability that the premise supports the claim, for each row of an encoded batch."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the model's memory back."""
+
+    def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
+        """One alignment for each pairing, in order."""
+        texts = dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims))
+        lengths = self._lengths(list(texts))
+        room = self._most_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
+        pairs = dict.fromkeys(
+            (premise, claim)
+            for p in pairings
+            for premise in p.premises
+            for claim in p.claims
+            # at least one token of the premise must stand beside the claim
+            if lengths[claim] < room
+        )
+        support = self._support(sorted(pairs, key=lambda pair: (lengths[pair[0]] + lengths[pair[1]], pair)))
+        cut = {pair for pair in pairs if lengths[pair[0]] + lengths[pair[1]] > room}
+        if cut:
+            log.warning(
+                "%d of %d comparisons cut the source side to %d tokens", len(cut), len(pairs), self._most_tokens
+            )
+        return [_alignment(p, support, cut) for p in pairings]
+
+    def _lengths(self, texts: list[str]) -> dict[str, int]:
+        """Tokens of each text without the special ones."""
+        ids = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+        return {text: len(tokens) for text, tokens in zip(texts, ids, strict=True)}
+
+    def _support(self, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
+        torch = need("torch", "an aligner")
+        found: dict[tuple[str, str], float] = {}
+        for start in range(0, len(pairs), self._batch_size):
+            batch = pairs[start : start + self._batch_size]
+            encoded = self._tokenizer(
+                [premise for premise, _ in batch],
+                [claim for _, claim in batch],
+                truncation="only_first",
+                max_length=self._most_tokens,
+                padding=True,
+                return_tensors="pt",
+            )
+            with torch.inference_mode():
+                found.update(zip(batch, self.probabilities(encoded), strict=True))
+        return found
+
+
+def _alignment(pairing: Pairing, support: dict[tuple[str, str], float], cut: set[tuple[str, str]]) -> Alignment:
+    pairs = [[(premise, claim) for claim in pairing.claims] for premise in pairing.premises]
+    matrix = np.array([[support.get(pair, np.nan) for pair in row] for row in pairs])  # (premises, claims)
+    return Alignment(matrix, sum(pair in cut for row in pairs for pair in row))
+
+
+def most_tokens(tokenizer: Any, config: Any) -> int:
+    """The longest input that the model takes, in tokens, special ones included."""
+    # the RoBERTa family counts positions from the padding index on
+    offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
+    return int(min(tokenizer.model_max_length, config.max_position_embeddings - offset))
+
+
+def device() -> str:
+    """Where aligners run: the first GPU, or the CPU."""
+    return "cuda" if need("torch", "an aligner").cuda.is_available() else "cpu"

@@ -1,0 +1,153 @@
+"""Verdicts kept from run to run, in one SQLite file, found again by what was judged.
+
+The key is the SHA-256 of judge signature, reference text and candidate text, so a verdict is found wherever the same
+judge meets the same texts again, and never elsewhere. Only scores are served. An unscored verdict is kept, so that one can
+look up how often a judge fails and at what, but the judge is asked again: the reason may be gone (a longer context, a
+mended engine). The first score of a key stays.
+
+Several processes may read and write at once: the file is in write-ahead mode, a writer waits for another, and equal keys
+are not written twice. Write-ahead mode needs a local disk: point $EVENHAND_CACHE to one if your home is on a network drive.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import StorageError
+from ..models import cache_folder
+from ..storage import canonical_json
+from .judge import Verdict
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS verdicts (
+    key TEXT PRIMARY KEY,
+    signature TEXT NOT NULL,
+    score REAL,
+    unscored TEXT,
+    raw TEXT,
+    attempts INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+KEEP = """
+INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET score = excluded.score, unscored = excluded.unscored, raw = excluded.raw,
+    attempts = excluded.attempts
+WHERE verdicts.score IS NULL
+"""
+COUNT = "SELECT signature, count(score), count(*) - count(score) FROM verdicts GROUP BY signature ORDER BY signature"
+
+# seconds that a writer waits for another
+PATIENCE = 60.0
+# SQLite takes a limited number of parameters in one statement
+KEYS_AT_ONCE = 500
+
+# (reference text, candidate text)
+Judged = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class CacheCount:
+    """What the cache holds of one judge."""
+
+    signature: str
+    scored: int
+    unscored: int
+
+
+def cache_path() -> Path:
+    """Where the cache lies: judgements.sqlite in the cache folder, which all runs share."""
+    return cache_folder() / "judgements.sqlite"
+
+
+def verdict_key(signature: str, judged: Judged) -> str:
+    """SHA-256 of judge signature, reference text and candidate text, in hexadecimal digits."""
+    return hashlib.sha256(canonical_json([signature, *judged]).encode()).hexdigest()
+
+
+class VerdictCache:
+    """An open cache file; made if it is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._named_errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path, timeout=PATIENCE)
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute(SCHEMA)
+            except sqlite3.Error:
+                self._database.close()
+                raise
+
+    def find(self, signature: str, judged: Sequence[Judged]) -> dict[Judged, Verdict]:
+        """The scored verdicts that the cache holds of these texts; the others are absent."""
+        by_key = {verdict_key(signature, each): each for each in judged}
+        keys = list(by_key)
+        found: dict[Judged, Verdict] = {}
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            some = keys[start : start + KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT key, score, raw, attempts FROM verdicts WHERE score IS NOT NULL AND key IN ({marks})"  # noqa: S608
+            with self._named_errors():
+                rows = self._database.execute(query, some).fetchall()
+            found.update({by_key[key]: Verdict(score, None, raw, attempts) for key, score, raw, attempts in rows})
+        return found
+
+    def keep(self, signature: str, verdicts: Mapping[Judged, Verdict]) -> None:
+        """Store verdicts; a score that is there already stays."""
+        rows = [
+            (verdict_key(signature, judged), signature, v.score, v.unscored, v.raw, v.attempts)
+            for judged, v in verdicts.items()
+        ]
+        with self._named_errors(), self._database:
+            self._database.executemany(KEEP, rows)
+
+    def counts(self) -> list[CacheCount]:
+        """What the cache holds, by judge signature."""
+        with self._named_errors():
+            return [CacheCount(*row) for row in self._database.execute(COUNT)]
+
+    def clear(self, signature: str | None = None) -> int:
+        """Delete the verdicts of one judge, or all; how many there were."""
+        with self._named_errors():
+            with self._database:
+                if signature is None:
+                    deleted = self._database.execute("DELETE FROM verdicts").rowcount
+                else:
+                    deleted = self._database.execute("DELETE FROM verdicts WHERE signature = ?", (signature,)).rowcount
+            self._database.execute("VACUUM")
+        return deleted
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Turn SQLite's and the file system's errors into one that names the file and the remedy."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError(
+                f"{self.path}: the cache of judgements cannot be used: {error}; mend its rights or delete the file (scores are "
+                "then made again), or set EVENHAND_CACHE to a folder on a local disk"
+            ) from error
+
+
+def cache_counts() -> list[CacheCount]:
+    """What the shared cache holds, by judge signature; [] when there is none."""
+    if not cache_path().exists():
+        return []
+    with closing(VerdictCache(cache_path())) as cache:
+        return cache.counts()
+
+
+def clear_cache(signature: str | None = None) -> int:
+    """Delete the verdicts of one judge, or all, from the shared cache; how many there were."""
+    if not cache_path().exists():
+        return 0
+    with closing(VerdictCache(cache_path())) as cache:
+        return cache.clear(signature)

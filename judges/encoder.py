@@ -1,0 +1,62 @@
+"""Alignment by sentence embeddings: the light aligner, which needs no classifier.
+
+Support is the cosine of the two texts' embeddings, with negative cosines taken for 0: below 0 texts are merely
+unrelated, and the scale stays [0, 1]. It sees topics and wording; it does not tell a claim from its negation.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import ModelError
+from ..extras import need
+from ..models import locate
+from .aligner import Alignment, Pairing, device
+
+log = logging.getLogger(__name__)
+
+
+class EncoderAligner:
+    """A sentence-transformers model."""
+
+    def __init__(self, model: str, batch_size: int) -> None:
+        library = need("sentence_transformers", "aligner 'encoder'")
+        try:
+            self._model = library.SentenceTransformer(locate(model), device=device(), trust_remote_code=False)
+        except (ValueError, OSError) as error:
+            raise ModelError(f"aligner 'encoder' cannot open model {model!r}: {error}") from error
+        self._batch_size = batch_size
+
+    def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
+        """One alignment for each pairing, in order; every distinct text is encoded once."""
+        texts = list(dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)))
+        if not texts:
+            return [Alignment(np.empty((len(p.premises), len(p.claims))), 0) for p in pairings]
+        rows = self._model.encode(
+            texts,
+            batch_size=self._batch_size,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        place = {text: i for i, text in enumerate(texts)}
+        cut = {text for text, is_cut in zip(texts, self._are_cut(texts), strict=True) if is_cut}
+        if cut:
+            log.warning("%d of %d texts were cut to %d tokens", len(cut), len(texts), self._model.max_seq_length)
+        alignments = []
+        for p in pairings:
+            premises = rows[[place[text] for text in p.premises]].astype(float)  # (premises, dimensions)
+            claims = rows[[place[text] for text in p.claims]].astype(float)  # (claims, dimensions)
+            n_cut = sum(a in cut or b in cut for a in p.premises for b in p.claims)
+            alignments.append(Alignment(np.clip(premises @ claims.T, 0.0, 1.0), n_cut))
+        return alignments
+
+    def _are_cut(self, texts: list[str]) -> list[bool]:
+        """Whether each text is longer than the encoder reads."""
+        ids = self._model.tokenizer(texts, add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
+        return [len(tokens) > self._model.max_seq_length for tokens in ids]
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        del self._model

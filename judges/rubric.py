@@ -1,0 +1,170 @@
+"""A language model as judge: it grades coverage or faithfulness from 1 to 5 by a rubric.
+
+The prompt gives the source first, then the rubric, then the summary, so that all candidates of a request share the long
+part of it. "expected" asks for one of the five grades and takes the mean grade under the model's distribution: no
+parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable one is asked for again with
+another seed, and when all attempts fail the candidate is left unscored. Source: specification of the seed paper, section 7.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ..config import BackendSection, ModelSection, RubricJudge
+from ..errors import RecipeError
+from ..generate.backend import Ask, Backend, Reply
+from ..generate.backends import backend_signature
+from ..prompts import PromptTemplate, load_template
+from ..records import Message, Sampling
+from ..storage import canonical_json, digest
+from .fence import fence
+from .judge import Against, Judge, JudgeInput, Verdict, judge_signature
+from .shared import Lazy, SharedModels
+from .verdict_text import judge_fallback
+
+PROMPTS = Path(__file__).parent / "prompts"
+FIELDS = frozenset({"source", "summary"})
+
+LOW, HIGH = 1, 5
+GRADES = tuple(str(grade) for grade in range(LOW, HIGH + 1))
+
+ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
+# a reply should be one number; the rest is room for models that introduce it
+FIRST_ATTEMPT = Sampling(temperature=0.0, max_tokens=64)
+# repeating a greedy call repeats its failure
+LATER_ATTEMPT = Sampling(temperature=0.7, max_tokens=64)
+
+# engine arguments that change speed and memory but no score; any other one is part of the signature
+ONLY_SPEED = frozenset(
+    """
+    block_size cpu_offload_gb disable_log_stats enable_chunked_prefill enable_prefix_caching enforce_eager
+    gpu_memory_utilization kv_cache_memory_bytes max_num_batched_tokens max_num_seqs pipeline_parallel_size
+    seconds_per_batch swap_space tensor_parallel_size
+    """.split()
+)
+
+
+class Rubric:
+    """One rubric on one language model as a judge."""
+
+    low = float(LOW)
+    high = float(HIGH)
+
+    def __init__(self, name: str, options: RubricJudge, template: PromptTemplate, backend: Lazy[Backend]) -> None:
+        self.name = name
+        self.against: Against | None = options.against
+        self.loads = backend.key
+        self.requests_per_batch = options.backend.requests_per_batch
+        self.signature = _signature(options, template)
+        self._options = options
+        self._template = template
+        self._backend = backend
+
+    def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
+        """The chat that asks for the grade of one summary."""
+        text = self._template.fill(source=fence(each.reference), summary=fence(each.text))
+        return (Message(role="user", content=text),)
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; candidates of one source are asked about one after the other."""
+        first_seen = {each.reference: place for place, each in reversed(list(enumerate(inputs)))}
+        order = sorted(range(len(inputs)), key=lambda i: first_seen[inputs[i].reference])
+        ordered = [inputs[i] for i in order]
+        found = self._expected(ordered) if self._options.scoring == "expected" else self._greedy(ordered)
+        by_place = dict(zip(order, found, strict=True))
+        return [by_place[i] for i in range(len(inputs))]
+
+    def _expected(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        asks = [Ask(self.prompt(each), ONE_GRADE, self._seed(each, 1), GRADES) for each in inputs]
+        return [_expected_verdict(reply) for reply in self._backend.get().complete(asks)]
+
+    def _greedy(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        texts: list[list[str]] = [[] for _ in inputs]
+        refused: dict[int, Verdict] = {}
+        pending = list(range(len(inputs)))
+        for attempt in range(1, self._options.max_attempts + 1):
+            if not pending:
+                break
+            sampling = FIRST_ATTEMPT if attempt == 1 else LATER_ATTEMPT
+            asks = [Ask(self.prompt(inputs[i]), sampling, self._seed(inputs[i], attempt)) for i in pending]
+            for i, reply in zip(pending, self._backend.get().complete(asks), strict=True):
+                if reply.finish_reason == "failed":
+                    refused[i] = _refused(reply, attempt)
+                else:
+                    texts[i].append(reply.text)
+            pending = [i for i in pending if i not in refused and self._verdict(texts[i]).score is None]
+        return [refused.get(i) or self._verdict(replies) for i, replies in enumerate(texts)]
+
+    def _verdict(self, replies: Sequence[str]) -> Verdict:
+        """What the replies so far say; `raw` holds all of them, as a JSON list when there are several."""
+        outcome = judge_fallback(replies, LOW, HIGH, self._options.max_attempts)
+        raw = replies[0] if len(replies) == 1 else canonical_json(list(replies))
+        return Verdict(outcome.score, "unreadable reply" if outcome.failed else None, raw, outcome.attempts)
+
+    def _seed(self, each: JudgeInput, attempt: int) -> int:
+        """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
+        return int(digest([self.signature, each.reference, each.text, attempt], length=8), 16)
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self._backend.close()
+
+
+def _expected_verdict(reply: Reply) -> Verdict:
+    """The mean grade under the reply's distribution; `raw` is that distribution."""
+    if reply.finish_reason == "failed":
+        return _refused(reply, 1)
+    shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in GRADES}
+    if not reply.choice_probabilities:
+        return Verdict(None, "no grade probabilities", reply.text)
+    # not-a-number fails this as well
+    if not math.isclose(math.fsum(shares.values()), 1.0, abs_tol=1e-3):
+        return Verdict(None, "grade probabilities do not sum to 1", str(shares))
+    # the seventh digit differs with the batch that a prompt stood in
+    expected = math.fsum(int(grade) * share for grade, share in shares.items()) / math.fsum(shares.values())
+    return Verdict(round(expected, 6), raw=canonical_json({grade: round(share, 6) for grade, share in shares.items()}))
+
+
+def _refused(reply: Reply, attempts: int) -> Verdict:
+    return Verdict(None, "no reply from the model", reply.error, attempts)
+
+
+def _signature(options: RubricJudge, template: PromptTemplate) -> str:
+    attempts = {"attempts": options.max_attempts} if options.scoring == "greedy" else {}
+    engine = {key: value for key, value in options.backend.engine.items() if key not in ONLY_SPEED}
+    return judge_signature(
+        options.rubric,
+        "rubric",
+        model=backend_signature(options.backend, options.model, options.model.adapter),
+        **({"engine": digest(engine, 8)} if engine else {}),
+        template=template.signature,
+        against=options.against,
+        scale=f"{LOW}-{HIGH}",
+        scoring=options.scoring,
+        **attempts,
+        v=1,
+    )
+
+
+def _load(section: BackendSection, model: ModelSection) -> Backend:
+    from ..generate.backends import open_backend
+
+    return open_backend(section, model, model.adapter)
+
+
+def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Judge:
+    """The LLM judge that the options describe.
+
+    Raises:
+        RecipeError: its template does not exist, or its fields are not {source} and {summary}.
+        ModelError: its model is a path that holds no model.
+    """
+    template = load_template(options.template or options.rubric, PROMPTS)
+    if template.fields != FIELDS:
+        raise RecipeError(
+            f"judges.{name}.template: {template.name!r} has the fields {sorted(template.fields)}, "
+            "but a rubric needs {source} and {summary}, and no others"
+        )
+    key = canonical_json([options.model.model_dump(mode="json"), options.backend.model_dump(mode="json")])
+    return Rubric(name, options, template, models.lazy(key, partial(_load, options.backend, options.model)))

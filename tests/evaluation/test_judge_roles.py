@@ -1,0 +1,71 @@
+from typing import Any
+
+import pytest
+
+from evenhand.evaluation.judge_roles import judge_notes, overlap_warnings
+
+
+def recipe(make_run: Any, judges: dict[str, Any], reward: list[str], report: list[str]) -> Any:
+    return make_run(judges=judges, reward={"judges": reward}, evaluation={"judges": report}).recipe
+
+
+ALIGNMENT = {"kind": "alignment"}
+RECALL = {"kind": "alignment", "direction": "recall"}
+ROUGE = {"kind": "rouge"}
+
+
+def test_independent_judges_come_first_and_bring_no_warning(make_run: Any):
+    made = recipe(make_run, {"fit": ALIGNMENT, "overlap": ROUGE}, ["fit"], ["overlap"])
+    assert [(n.name, n.role) for n in judge_notes(made, {})] == [("overlap", "report"), ("fit", "reward")]
+    assert overlap_warnings(made, {}) == []
+
+
+def test_a_judge_named_twice_is_marked_and_warned_of(make_run: Any):
+    made = recipe(make_run, {"fit": ALIGNMENT, "overlap": ROUGE}, ["fit"], ["fit", "overlap"])
+    assert [(n.name, n.role) for n in judge_notes(made, {})] == [("overlap", "report"), ("fit", "both")]
+    (warning,) = overlap_warnings(made, {})
+    assert "'fit' is a judge of the report and of the reward" in warning
+
+
+def test_the_same_options_under_another_name_are_the_same_judge(make_run: Any):
+    made = recipe(make_run, {"fit": ALIGNMENT, "again": ALIGNMENT}, ["fit"], ["again"])
+    assert judge_notes(made, {})[0].role == "both"
+    (warning,) = overlap_warnings(made, {})
+    assert "'again' and reward judge 'fit' are the same judge under another name" in warning
+
+
+def test_equal_signatures_apart_from_the_name_are_the_same_judge(make_run: Any):
+    made = recipe(make_run, {"fit": ALIGNMENT, "overlap": ROUGE}, ["fit"], ["overlap"])
+    signatures = {"fit": "fit|model:x|v:1", "overlap": "overlap|model:x|v:1"}
+    assert judge_notes(made, signatures)[0].role == "both"
+    assert len(overlap_warnings(made, signatures)) == 1
+
+
+def test_a_shared_model_is_warned_of_once_for_all_reward_judges(make_run: Any):
+    judges = {"fit": ALIGNMENT, "recall": RECALL, "opposing": {"kind": "alignment", "against": "opposing"}}
+    made = recipe(make_run, judges, ["fit", "recall"], ["opposing"])
+    assert overlap_warnings(made, {}) == [
+        "Report judge 'opposing' and reward judges 'fit' and 'recall' rest on the model embedded:all-minilm-l6-v2, so "
+        "they share its blind spots."
+    ]
+    assert judge_notes(made, {})[0].role == "report"
+
+
+def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
+    rubrics = {r: {"kind": "rubric", "rubric": r, "model": {"name": "judge-7b"}} for r in ("coverage", "faithfulness")}
+    (warning,) = overlap_warnings(recipe(make_run, rubrics, ["coverage"], ["faithfulness"]), {})
+    assert "rest on the model judge-7b" in warning
+
+
+@pytest.mark.parametrize(
+    ("options", "better"),
+    [
+        (ROUGE, "higher"),
+        ({"kind": "alignment", "against": "opposing"}, "lower"),
+        ({"kind": "length"}, None),
+        ({"kind": "contract"}, "higher"),
+    ],
+)
+def test_which_scores_are_better(make_run: Any, options: dict[str, Any], better: str | None):
+    made = recipe(make_run, {"fit": RECALL, "other": options}, ["fit"], ["other"])
+    assert judge_notes(made, {})[0].better == better

@@ -1,0 +1,168 @@
+"""The output contract of section 2: what is cleaned, what is flagged, and what counts as a sentence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.generate.contract import check_output, count_sentences
+from evenhand.records import Contract
+
+LEFT = Contract(opening="The Left", other_openings=("The Right",), sentences=1)
+
+
+def checked(text, contract=LEFT):
+    found = check_output(contract, text)
+    return found.ok, found.text, list(found.issues)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Left wants the ferry.",
+        "The Left's mayors want the ferry.",
+        "The Left-leaning press wants the ferry.",
+        "The Left, it seems, wants the ferry",
+        "The Left",
+    ],
+)
+def test_a_text_that_opens_as_asked_in_one_sentence_is_fine(text):
+    assert checked(text) == (True, text, [])
+
+
+@pytest.mark.parametrize("quoted", ['"{}"', "\u201c{}\u201d", '  "{}"\n', '""{}""'])
+def test_surrounding_double_quotes_are_taken_off(quoted):
+    assert checked(quoted.format("The Left wants it.")) == (True, "The Left wants it.", [])
+
+
+def test_a_quotation_at_the_end_keeps_its_quote():
+    assert checked('The Left calls it "theft."') == (True, 'The Left calls it "theft."', [])
+
+
+@pytest.mark.parametrize("text", ["", " \n", '"', '""', "\u201c \u201d"])
+def test_nothing_is_empty(text):
+    assert checked(text) == (False, "", ["empty"])
+
+
+def test_the_other_sides_opening_is_wrong_side_even_when_the_right_one_follows():
+    text = "The Right opposes it.\nThe Left wants it."
+    assert checked(text) == (False, "The Right opposes it. The Left wants it.", ["wrong_side", "multi_sentence"])
+
+
+@pytest.mark.parametrize(
+    "preamble", ["Sure! Here it is:\n", "Here it is: ", "Summary:\n\n", "Sure.\n", "a\nThe Lefties say:\n"]
+)
+def test_words_before_the_opening_are_dropped_when_they_end_in_a_colon_or_a_line_break(preamble):
+    assert checked(preamble + "The Left wants it.") == (True, "The Left wants it.", ["preamble"])
+
+
+def test_the_opening_in_the_middle_of_a_sentence_is_no_preamble():
+    text = "In my view The Left wants it."
+    assert checked(text) == (False, text, ["missing_opener"])
+
+
+def test_a_text_that_opens_as_asked_has_no_preamble():
+    assert checked("The Left argues:\nThe Left wants it.") == (True, "The Left argues: The Left wants it.", [])
+
+
+def test_what_follows_a_blank_line_is_dropped():
+    assert checked("The Left wants\nit.\n \nNote: one sentence. As asked.") == (
+        True,
+        "The Left wants it.",
+        ["trailing"],
+    )
+
+
+def test_issues_stand_in_the_order_of_the_specification():
+    text = "Here:\nThe Left wants it. It does.\n\nThat is all."
+    assert checked(text) == (False, "The Left wants it. It does.", ["preamble", "trailing", "multi_sentence"])
+    text = "Someone wants it. Really.\n\nThat is all."
+    assert checked(text) == (
+        False, "Someone wants it. Really.", ["trailing", "missing_opener", "multi_sentence"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["The Leftovers are cold.", "the Left wants it.", "The left wants it.", "TheLeft wants it."]
+)
+def test_the_opening_is_taken_to_the_letter(text):
+    assert checked(text)[2] == ["missing_opener"]
+
+
+def test_the_other_opening_inside_a_longer_word_is_not_wrong_side():
+    assert checked("The Rights of workers matter.")[2] == ["missing_opener"]
+
+
+def test_of_two_openings_that_begin_alike_the_longer_one_counts():
+    plain = Contract(opening="The Left", other_openings=("The Left-Green",), sentences=1)
+    green = Contract(opening="The Left-Green", other_openings=("The Left",), sentences=1)
+    assert checked("The Left-Green side wants it.", plain)[2] == ["wrong_side"]
+    assert checked("The Left-Green side wants it.", green) == (True, "The Left-Green side wants it.", [])
+    assert checked("The Left wants it.", green)[2] == ["wrong_side"]
+
+
+def test_any_sides_opening_can_be_asked_for():
+    critics = Contract(opening="Critical reviews", other_openings=("Friendly reviews", "Mixed reviews"), sentences=1)
+    assert checked("Critical reviews find it loud.", critics)[0]
+    assert checked("Mixed reviews find it loud.", critics)[2] == ["wrong_side"]
+
+
+def test_without_a_contract_every_text_is_fine_that_is_not_empty():
+    assert checked("Whatever. It says. ", Contract()) == (True, "Whatever. It says.", [])
+    assert checked(" ", Contract()) == (False, "", ["empty"])
+
+
+def test_more_and_fewer_sentences_than_asked_are_told_apart():
+    three = Contract(sentences=3)
+    assert checked("One. Two. Three.", three) == (True, "One. Two. Three.", [])
+    assert checked("One. Two.", three)[2] == ["few_sentences"]
+    assert checked("One. Two. Three. Four.", three)[2] == ["multi_sentence"]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One", 1),
+        ("One.", 1),
+        ("One. Two", 2),
+        ("One! Two? Three.", 3),
+        ('He said "no." Then he left.', 2),
+        ("He said \u201cno.\u201d Then he left.", 2),
+        ("It cost 3.50 crowns. it is said", 1),
+        ("It cost. 3 crowns", 1),
+        ("Mr. Brown met Mrs. Green and Dr. White of St. Ilda", 1),
+        ("Sen. Lee, Rep. Poe and Gov. Ray against Prof. Dee", 1),
+        ("Roe v. Wade and Day vs. Night", 1),
+        ("The U.S. Senate and the D.C. Circuit", 1),
+        ("Acme Inc. Group and No. Seven of Gen. Poe Jr. Senior Sr. Junior", 1),
+        ("J. Brown and J.D. Vale met", 1),
+        ("(U.S. Senate) met", 1),
+        # a word that only ends like an abbreviation
+        ("It was a Post. He left", 2),
+        # the exceptions are for full stops
+        ("Plan B? Never. Dr! Help", 4),
+        ("Wait... What", 2),
+        ("Wait... what", 1),
+        ("He came in 1999. Then he left", 2),
+        ("Ende. \u00c4rger folgt", 2),
+    ],
+)
+def test_sentences_are_counted_by_the_contracts_own_rule(text, count):
+    assert count_sentences(text) == count
+
+
+@given(st.text())
+def test_cleaning_folds_white_space_and_adds_nothing(text):
+    found = check_output(LEFT, text)
+    assert found.text == " ".join(found.text.split())
+    assert found.text in " ".join(text.split())
+    assert found.issues == ("empty",) or found.text
+
+
+@given(st.text(alphabet='The LeftRight.:\n "ab', max_size=60))
+def test_ok_means_opened_as_asked_in_one_sentence(text):
+    found = check_output(LEFT, text)
+    harmless = {"preamble", "trailing"}
+    assert found.ok == (set(found.issues) <= harmless)
+    if found.ok:
+        assert found.text.startswith("The Left")
+        assert count_sentences(found.text) == 1

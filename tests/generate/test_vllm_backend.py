@@ -1,0 +1,107 @@
+"""The vLLM backend: a real engine with a tiny model, in a process of its own as in a stage."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("vllm")
+pytestmark = pytest.mark.slow
+
+SCRIPT = """
+import json, sys
+from evenhand.config import BackendSection, ModelSection
+from evenhand.generate.backend import Ask
+from evenhand.generate.backends import open_backend
+from evenhand.records import Message, Sampling
+
+def main(model):
+    section = BackendSection(max_model_len=128)
+    backend = open_backend(section, ModelSection(name=model, dtype="float32"))
+    prompt = (Message(role="user", content="The ferry is cheap."),)
+    long = (Message(role="user", content="ferry " * 200),)
+    def ask(seed, p=prompt, **sampling):
+        return Ask(prompt=p, sampling=Sampling(**{"max_tokens": 12, **sampling}), seed=seed)
+    seeds = [ask(s) for s in range(8)]
+    out = {
+        "first": [r.text for r in backend.complete(seeds)],
+        "again": [r.text for r in backend.complete(seeds)],
+        "greedy": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0)])],
+        "penalised": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0, repetition_penalty=1.5)])],
+    }
+    graded = backend.complete([Ask(prompt=prompt, sampling=Sampling(), seed=1, choices=("1", "2", "3"))])[0]
+    out["choice"], out["probabilities"] = graded.text, graded.choice_probabilities
+    mixed = backend.complete([ask(0, long), ask(1)])
+    out["mixed"] = [(r.finish_reason, r.error) for r in mixed]
+    out["digest"], out["logps"] = mixed[1].prompt_digest, mixed[1].logps
+    backend.close()
+    print("RESULT" + json.dumps(out))
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def replies(tiny_model, tmp_path_factory):
+    script = tmp_path_factory.mktemp("vllm") / "ask.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, str(script), str(tiny_model)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
+    return json.loads(line.removeprefix("RESULT"))
+
+
+@pytest.fixture(scope="module")
+def control(tiny_model):
+    """The transformers backend with the same model."""
+    from evenhand.config import BackendSection, ModelSection
+    from evenhand.generate.backends import open_backend
+
+    section = BackendSection(backend="transformers", max_model_len=128)
+    return open_backend(section, ModelSection(name=str(tiny_model), dtype="float32"))
+
+
+def greedy(control, **sampling):
+    from evenhand.generate.backend import Ask
+    from evenhand.records import Message, Sampling
+
+    prompt = (Message(role="user", content="The ferry is cheap."),)
+    return control.complete([Ask(prompt=prompt, sampling=Sampling(temperature=0, max_tokens=12, **sampling), seed=0)])[0]
+
+
+def test_equal_batches_give_equal_texts_and_seeds_differ(replies):
+    assert replies["first"] == replies["again"]
+    assert len(set(replies["first"])) > 1
+
+
+def test_greedy_reply_equals_the_transformers_backends(replies, control):
+    assert replies["greedy"][0] == list(greedy(control).token_ids)
+
+
+def test_repetition_penalty_equals_the_transformers_backends(replies, control):
+    assert replies["penalised"][0] == list(greedy(control, repetition_penalty=1.5).token_ids)
+    assert replies["penalised"] != replies["greedy"]
+
+
+def test_constrained_grade_has_the_models_own_distribution(replies, control):
+    from evenhand.generate.backend import Ask
+    from evenhand.records import Message, Sampling
+
+    prompt = (Message(role="user", content="The ferry is cheap."),)
+    expected = control.complete([Ask(prompt=prompt, sampling=Sampling(), seed=1, choices=("1", "2", "3"))])[0]
+    assert replies["choice"] in {"1", "2", "3"}
+    assert replies["probabilities"] == pytest.approx(expected.choice_probabilities, abs=1e-3)
+
+
+def test_one_prompt_that_does_not_fit_fails_alone(replies):
+    (first, error), (second, _) = replies["mixed"]
+    assert first == "failed"
+    assert "exceed max_model_len 128" in error
+    assert second in {"stop", "length"}
+    assert replies["logps"] < 0
+
+
+def test_prompt_tokens_are_those_of_the_other_backend(replies, control):
+    assert replies["digest"] == greedy(control).prompt_digest

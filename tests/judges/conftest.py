@@ -1,0 +1,60 @@
+"""A small random RoBERTa and its tokenizer, for the aligners."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def roberta_tokenizer() -> Any:
+    """Words of a dozen, pairs joined as RoBERTa joins them, 24 tokens at most."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from transformers import PreTrainedTokenizerFast
+
+    words = "<s> <pad> </s> <unk> the ferry is cheap dear nurses need it at night . a bridge pays".split()
+    model = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>")  # noqa: S106
+    )
+    model.normalizer = tokenizers.normalizers.Lowercase()
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    model.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=model, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",  # noqa: S106
+        sep_token="</s>", cls_token="<s>", model_max_length=24,  # noqa: S106
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def roberta_config() -> Callable[..., Any]:
+    """Makes the configuration of a tiny RoBERTa."""
+    transformers = pytest.importorskip("transformers")
+    values: dict[str, Any] = {
+        "vocab_size": 20, "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "max_position_embeddings": 26, "type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2,
+        # large enough that probabilities differ visibly from 1/3
+        "initializer_range": 0.5,
+    }  # fmt: skip
+    return lambda **changes: transformers.RobertaConfig(**values | changes)
+
+
+@pytest.fixture
+def nli_folder(
+    tmp_path: Path, roberta_tokenizer: Any, roberta_config: Callable[..., Any]
+) -> Callable[[dict[int, str]], Path]:
+    """Writes a random RoBERTa classifier whose classes have the given names; its folder."""
+
+    def write(labels: dict[int, str]) -> Path:
+        torch = pytest.importorskip("torch")
+        transformers = pytest.importorskip("transformers")
+        torch.manual_seed(0)
+        folder = tmp_path / "-".join(labels.values()).replace("/", "")
+        config = roberta_config(id2label=labels, label2id={name: i for i, name in labels.items()})
+        transformers.RobertaForSequenceClassification(config).save_pretrained(folder)
+        roberta_tokenizer.save_pretrained(folder)
+        return folder
+
+    return write

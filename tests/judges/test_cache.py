@@ -1,0 +1,137 @@
+"""The cache of verdicts."""
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from evenhand.errors import StorageError
+from evenhand.judges.cache import CacheCount, VerdictCache, cache_counts, cache_path, clear_cache, verdict_key
+from evenhand.judges.judge import Verdict
+
+SCORED = Verdict(4.25, None, '{"4":0.75,"5":0.25}', 1)
+UNSCORED = Verdict(None, "unreadable reply", "hm", 3)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    opened = VerdictCache(tmp_path / "cache.sqlite")
+    yield opened
+    opened.close()
+
+
+def test_kept_score_is_found_as_it_was(cache):
+    cache.keep("judge", {("source", "summary"): SCORED})
+    assert cache.find("judge", [("source", "summary"), ("source", "other")]) == {("source", "summary"): SCORED}
+
+
+def test_verdict_is_found_by_judge_source_and_summary_only_together(cache):
+    cache.keep("judge", {("a", "b"): SCORED})
+    assert cache.find("other", [("a", "b")]) == {}
+    assert cache.find("judge", [("b", "a"), ("ab", ""), ("", "ab")]) == {}
+
+
+def test_key_cannot_be_shifted_between_its_parts():
+    keys = {
+        verdict_key(*parts)
+        for parts in [("j", ("a", "b")), ("ja", ("", "b")), ("j", ("a,b", "")), ('j","a', ("b", ""))]
+    }
+    assert len(keys) == 4
+
+
+def test_unscored_verdict_is_kept_but_not_served(cache):
+    cache.keep("judge", {("a", "b"): UNSCORED})
+    assert cache.find("judge", [("a", "b")]) == {}
+    assert cache.counts() == [CacheCount("judge", scored=0, unscored=1)]
+
+
+def test_score_replaces_a_failure_and_the_first_score_stays(cache):
+    for verdict in (UNSCORED, SCORED, UNSCORED, Verdict(1.0)):
+        cache.keep("judge", {("a", "b"): verdict})
+    assert cache.find("judge", [("a", "b")]) == {("a", "b"): SCORED}
+
+
+def test_more_texts_than_sqlite_takes_parameters(cache):
+    every = {("source", f"summary {i}"): Verdict(float(i)) for i in range(1201)}
+    cache.keep("judge", every)
+    assert cache.find("judge", list(every)) == every
+
+
+def test_what_was_kept_is_there_after_closing(tmp_path):
+    first = VerdictCache(tmp_path / "cache.sqlite")
+    first.keep("judge", {("a", "b"): SCORED})
+    first.close()
+    second = VerdictCache(tmp_path / "cache.sqlite")
+    assert second.find("judge", [("a", "b")]) == {("a", "b"): SCORED}
+    second.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from evenhand.judges.cache import VerdictCache
+from evenhand.judges.judge import Verdict
+cache = VerdictCache(Path(sys.argv[1]))
+for i in range(100):
+    cache.keep("both", {("source", str(i)): Verdict(float(i))})
+    cache.keep(sys.argv[2], {("source", str(i)): Verdict(float(i))})
+cache.close()
+"""
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, cache):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path), name], stderr=subprocess.PIPE)
+        for name in ("first", "second")
+    ]
+    errors = [writer.communicate(timeout=60)[1].decode() for writer in writers]
+    assert errors == ["", ""]
+    assert cache.counts() == [CacheCount(name, 100, 0) for name in ("both", "first", "second")]
+
+
+def test_clearing_one_judge_leaves_the_others(cache):
+    for judge in ("a", "b"):
+        cache.keep(judge, {("source", str(i)): SCORED for i in range(3)})
+    assert cache.clear("a") == 3
+    assert cache.counts() == [CacheCount("b", 3, 0)]
+    assert cache.clear() == 3
+    assert cache.counts() == []
+
+
+def test_shared_cache_lies_in_the_cache_folder_and_is_not_made_by_looking(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "folder"))
+    assert cache_counts() == []
+    assert clear_cache() == 0
+    assert not (tmp_path / "folder").exists()
+    opened = VerdictCache(cache_path())
+    opened.keep("judge", {("a", "b"): SCORED})
+    opened.close()
+    assert cache_path() == tmp_path / "folder" / "judgements.sqlite"
+    assert cache_counts() == [CacheCount("judge", 1, 0)]
+    assert clear_cache("judge") == 1
+
+
+def test_file_that_is_no_database_is_named_with_the_remedy(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    path.write_text("this is no database, but it is long enough to look like one" * 20)
+    with pytest.raises(StorageError, match=r"cache\.sqlite.*file is not a database.*delete the file"):
+        VerdictCache(path)
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="EVENHAND_CACHE"):
+        VerdictCache(tmp_path / "file" / "cache.sqlite")
+
+
+def test_other_table_of_that_name_is_reported(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE verdicts (key TEXT)")
+    database.commit()
+    database.close()
+    cache = VerdictCache(path)
+    with pytest.raises(StorageError, match="cannot be used"):
+        cache.find("judge", [("a", "b")])
+    cache.close()

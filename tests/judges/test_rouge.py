@@ -1,0 +1,56 @@
+"""ROUGE as a judge; expected values by hand."""
+
+import pytest
+
+from evenhand.config import RougeJudge
+from evenhand.judges.judge import JudgeInput
+from evenhand.judges.rouge import open_rouge, rouge
+from evenhand.judges.shared import SharedModels
+
+pytest.importorskip("rouge_score")
+
+
+def judge(**options):
+    return open_rouge("overlap", RougeJudge.model_validate({"kind": "rouge", **options}), SharedModels())
+
+
+def verdict(text, reference, **options):
+    return judge(**options).score([JudgeInput("c", "r", text, True, reference)])[0]
+
+
+def test_rouge_worked_by_hand():
+    # document: the ferry is cheap; summary: the ferry costs
+    found = rouge("The ferry is cheap.", "The ferry costs.")
+    # 2 common words of 3 and of 4: F1 = 2 * 2/3 * 1/2 / (2/3 + 1/2) = 4/7
+    assert found["rouge1"] == pytest.approx({"precision": 2 / 3, "recall": 1 / 2, "fmeasure": 4 / 7})
+    # 1 common pair ("the ferry") of 2 and of 3: F1 = 2/5
+    assert found["rouge2"] == pytest.approx({"precision": 1 / 2, "recall": 1 / 3, "fmeasure": 2 / 5})
+    # longest common subsequence "the ferry": as rouge1
+    assert found["rougeL"] == pytest.approx(found["rouge1"])
+
+
+def test_words_are_not_stemmed():
+    assert rouge("ferries", "ferry")["rouge1"]["recall"] == 0
+
+
+def test_empty_summary_gives_zero():
+    assert all(value == 0 for values in rouge("A ferry.", "").values() for value in values.values())
+
+
+def test_judge_gives_the_measure_it_is_asked_for():
+    assert verdict("The ferry costs.", "The ferry is cheap.").score == pytest.approx(1 / 2)
+    assert verdict("The ferry costs.", "The ferry is cheap.", measure="precision").score == pytest.approx(2 / 3)
+    assert verdict("The ferry costs.", "The ferry is cheap.", type="rouge2").score == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"), [("\u041f\u0430\u0440\u043e\u043c.", "A ferry."), ("A ferry.", "\u6e21\u8f2a")]
+)
+def test_script_that_rouge_cannot_see_is_unscored_and_not_zero(text, reference):
+    found = verdict(text, reference)
+    assert (found.score, found.unscored) == (None, "no words that ROUGE reads (a-z, 0-9)")
+
+
+def test_signature_names_type_measure_and_reference():
+    assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:1"
+    assert judge(against="opposing").signature != judge().signature

@@ -1,0 +1,31 @@
+"""Judges that count."""
+
+import math
+
+from evenhand.config import RuleJudge
+from evenhand.judges.judge import JudgeInput
+from evenhand.judges.rules import open_contract, open_length
+from evenhand.judges.shared import SharedModels
+
+
+def scores(opener, kind, *inputs):
+    judge = opener("judge", RuleJudge(kind=kind), SharedModels())
+    return [v.score for v in judge.score([JudgeInput("c", "r", text, ok, "") for text, ok in inputs])]
+
+
+def test_length_counts_words_between_white_space():
+    assert scores(open_length, "length", ("The ferry's well-kept  deck.", True), ("", False), ("\n", False)) == [
+        4,
+        0,
+        0,
+    ]
+
+
+def test_contract_is_one_or_zero():
+    assert scores(open_contract, "contract", ("The Left agrees.", True), ("Agreed.", False)) == [1, 0]
+
+
+def test_rules_look_at_the_summary_alone():
+    judge = open_length("judge", RuleJudge(kind="length"), SharedModels())
+    assert (judge.against, judge.loads, judge.high) == (None, "", math.inf)
+    assert judge.signature == "words|judge:length|v:1"

@@ -1,0 +1,103 @@
+"""Reading a grade from a reply."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.judges.verdict_text import judge_fallback, parse_judge
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        # a first line that is only a number, by figures or word, with its scale or without
+        ("4", 4), ("4.", 4), (" 4/5 ", 4), ("5 out of 5.", 5), ("Three", 3), ("four out of five", 4), ("4.5", 4.5),
+        ("4\nIt misses 1 of 3 points.", 4), ("**4**", 4), ("`2`", 2), ("# 3", 3),
+        # a value after its name
+        ("Score: 4", 4), ("The rating is 2", 2), ("score = 3", 3), ('{"grade": "5"}', 5), ("Answer:\n2", 2),
+        ("Final score: 4/5. It covers 2 of 3 points.", 4), ("Coverage: 4, so the score is 4", 4),
+        # echoes of the scale
+        ("Score (1-5): 3", 3), ("On a scale of 1 to 5: 2", 2), ("Out of a scale of 5, I say 4", 4), ("(1 \u2013 5 only) 4", 4),
+        ("From 1 through 5 it is a 3", 3),
+        # fractions, lists, lone numbers
+        ("I would say 4/5 here", 4), ("That is 3 out of 5 for me", 3), ("1. 3", 3), ("2) I think 4", 4), ("4. High", 4),
+        ("I give it a 4", 4), ("4 and again 4", 4),
+        # a number word in a short reply
+        ("I say four", 4), ("Four stars", 4),
+        # thoughts are no verdict
+        ("<think>1 or 2? score: 2</think> 4", 4), ("<THINK>\n3\n</THINK>\n5", 5), ("maybe 2 or 3 </think>4", 4),
+    ],
+)  # fmt: skip
+def test_grade_is_read(reply, grade):
+    assert parse_judge(reply, 1, 5) == grade
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "", "   \n", "nan", "inf", "n/a", "***", "I cannot say.", "None of the arguments",
+        # two readings
+        "3 or 4", "3-4", "Score: 3, rating: 4", "1. 3\n2. 4", "2/5 or 3/5", "one or two",
+        # off the scale, or another scale; never clamped or rescaled
+        "0", "6", "-2", "\u22122", "8/10", "4/10", "80 out of 100", "Score: 4/10", "score: 80%", "9" * 400,
+        # not numbers
+        "1e3", "version 4.5.6", "covid19", "4th",
+        # a word in a long reply is a count of something
+        "The summary includes four of the main arguments",
+        # only the scale is echoed
+        "1-5", "a scale of 5", "Score: (1 to 5)",
+        # cut off while thinking
+        "<think>score: 4",
+    ],
+)  # fmt: skip
+def test_reply_that_gives_no_single_grade_on_the_scale_is_none(reply):
+    assert parse_judge(reply, 1, 5) is None
+
+
+def test_echo_of_another_scale_is_no_echo():
+    # 1 and 7 are two numbers when the scale ends at 5, and the scale itself when it ends at 7
+    assert parse_judge("on 1-7 I say 7", 1, 5) is None
+    assert parse_judge("on 1-7 I say 7", 1, 7) == 7
+
+
+def test_fraction_is_refused_where_whole_grades_are_wanted():
+    assert parse_judge("4.5", 1, 5, integer_only=True) is None
+    assert parse_judge("4.0", 1, 5, integer_only=True) == 4
+
+
+@given(st.text())
+def test_any_text_gives_a_grade_on_the_scale_or_none(reply):
+    grade = parse_judge(reply, 1, 5)
+    assert grade is None or 1 <= grade <= 5
+
+
+@given(
+    st.integers(1, 5),
+    st.sampled_from(
+        ["{}", "Score: {}", "{}/5", "**{}**", "Grade: {} out of 5.", "The coverage is {}", "<think>9</think>{}"]
+    ),
+    st.sampled_from(["", "\n", "  "]),
+)
+def test_usual_ways_to_give_a_grade_are_read(grade, form, space):
+    assert parse_judge(space + form.format(grade) + space, 1, 5) == grade
+
+
+@given(st.integers(1, 5), st.integers(1, 5))
+def test_two_labelled_grades_are_read_only_when_they_agree(first, second):
+    expected = first if first == second else None
+    assert parse_judge(f"Coverage: {first}\nFaithfulness: {second}", 1, 5) == expected
+
+
+def test_first_readable_reply_counts():
+    outcome = judge_fallback(["", "hm", "4", "5"], 1, 5, max_attempts=4)
+    assert (outcome.score, outcome.attempts, outcome.failed) == (4.0, 3, False)
+
+
+def test_replies_after_the_last_attempt_are_not_looked_at():
+    outcome = judge_fallback(["hm", "hm", "5"], 1, 5, max_attempts=2)
+    assert (outcome.score, outcome.attempts, outcome.failed) == (None, 2, True)
+
+
+def test_lowest_grade_for_a_failure_only_when_asked_and_marked():
+    outcome = judge_fallback(["hm"], 1, 5, max_attempts=3, on_fail="min")
+    assert (outcome.score, outcome.attempts, outcome.failed) == (1, 1, True)

@@ -1,0 +1,157 @@
+"""The command line as a user meets it: help, refusals and exit codes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
+VERBS = ["validate", "loop", "generate", "judge", "rerank", "train", "report", "import", "recipes", "env"]
+
+
+def evenhand(*arguments, cwd=None):
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand.cli", *map(str, arguments)],
+        capture_output=True, text=True, check=False, env=environment, cwd=cwd,
+    )  # fmt: skip
+
+
+def edited(folder, **replacements):
+    """The quickstart recipe with lines replaced, as a file."""
+    text = QUICKSTART.read_text()
+    for old, new in replacements.values():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "recipe.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_teaches_with_an_example(verb):
+    done = evenhand(verb, "--help")
+    assert done.returncode == 0
+    assert f"Example: evenhand {verb}" in done.stdout
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_help_names_the_exit_codes():
+    assert "Exit codes" in evenhand("--help").stdout
+
+
+def test_help_and_validate_load_no_torch(tmp_path):
+    code = (
+        "import sys; from evenhand.cli import app\n"
+        f"try: app(['validate', {str(QUICKSTART)!r}])\n"
+        "except SystemExit as end: assert end.code in (0, None), end.code\n"
+        "heavy = {'torch', 'transformers', 'vllm', 'trl', 'matplotlib', 'datasets'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_validate_answers_when_torch_cannot_be_imported(tmp_path):
+    # a torch.py that refuses stands in front of the real one
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('No module named torch', name='torch')")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.cli", "validate", str(QUICKSTART)],
+        capture_output=True, text=True, check=False, env=environment, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("recipe", sorted((REPOSITORY / "recipes").rglob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_recipe_is_sound_and_opens_with_its_command(recipe):
+    from evenhand.recipe_file import load_recipe
+
+    load_recipe(recipe)
+    first = recipe.read_text().splitlines()[0]
+    assert first.startswith(("# evenhand ", "# accelerate launch "))
+    assert str(recipe.relative_to(REPOSITORY)) in first
+
+
+def test_mistakes_of_a_recipe_are_reported_together_with_exit_code_2(tmp_path):
+    path = edited(
+        tmp_path,
+        key=("  least_margin: 0.25", "  least_magrin: 0.25"),
+        legacy=("  beta: 0.1", "  beta: 0.1\n  warmup_ratio: 0.1"),
+        judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision"),
+    )
+    done = evenhand("validate", path)
+    assert done.returncode == 2
+    assert "did you mean 'least_margin'?" in done.stderr
+    assert "write warmup_steps" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_judge_of_the_report_is_named(tmp_path):
+    path = edited(
+        tmp_path, judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision")
+    )
+    done = evenhand("validate", path)
+    assert done.returncode == 2
+    assert "evaluation.judges names 'rogue1_recall'" in done.stderr
+
+
+def test_model_folder_that_is_none_is_refused_in_one_message(tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = evenhand(
+        "generate", QUICKSTART, "--set", f"model.name={tmp_path / 'empty'}", "--set", f"output={tmp_path / 'run'}"
+    )
+    assert done.returncode == 1
+    assert "has no config.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_output_that_cannot_be_written_is_refused_in_one_message(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = evenhand("generate", QUICKSTART, "--set", f"output={tmp_path / 'file' / 'run'}")
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "--set output=" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_phase_names_those_there_are(tmp_path):
+    done = evenhand("judge", QUICKSTART, "--phase", "round-07", "--set", f"output={tmp_path / 'run'}")
+    assert done.returncode == 2
+    assert "round-00, evaluation/base, evaluation/round-00" in done.stderr
+
+
+def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
+    done = evenhand("loop", QUICKSTART, "--dry-run", "--set", f"output={tmp_path / 'run'}")
+    assert done.returncode == 0
+    # 20 topics x 2 sides; 12 topics x 2 sides
+    assert "40 requests x 6 candidates = 240" in done.stdout
+    assert "24 requests x 6 candidates = 144" in done.stdout
+    assert not (tmp_path / "run").exists()
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_broken_corpus_is_reported_with_file_and_line(tmp_path):
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text('{"id": "a", "documents": [{"id": "1", "text": "x"}]\n')
+    done = evenhand("validate", QUICKSTART, "--set", f"corpus.path={docs}")
+    assert done.returncode == 2
+    assert f"{docs}:1:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_import_turns_polisum_files_into_document_sets(polisum, tmp_path):
+    done = evenhand("import", "polisum", polisum / "dev.json", "--out", tmp_path / "docs.jsonl")
+    assert done.returncode == 0, done.stderr
+    # 118 items are 59 pairs; labels are exchanged in every right-stance item
+    assert "59 document sets" in done.stdout
+    assert len((tmp_path / "docs.jsonl").read_text().splitlines()) == 59
+
+
+def test_unknown_import_format_is_refused(tmp_path):
+    done = evenhand("import", "polisun", tmp_path / "x.json", "--out", tmp_path / "y.jsonl")
+    assert done.returncode == 2
+    assert "known formats: polisum" in done.stderr

@@ -1,0 +1,65 @@
+"""Templates fill named fields once and never look at what was filled in."""
+
+import pytest
+
+from evenhand.errors import RecipeError, StorageError
+from evenhand.prompts import PromptTemplate, load_template
+
+
+def test_every_field_is_replaced_as_often_as_it_stands_there():
+    template = PromptTemplate("t", "{side}: {text} ({side})")
+    assert template.fields == {"side", "text"}
+    assert template.fill(side="Left", text="a b") == "Left: a b (Left)"
+
+
+def test_a_field_inside_a_filled_text_stays_as_it_is():
+    template = PromptTemplate("t", "{document} | {summary}")
+    assert template.fill(document="{summary} {document} \\1", summary="fine") == "{summary} {document} \\1 | fine"
+
+
+def test_braces_that_are_no_field_stay():
+    assert (
+        PromptTemplate("t", 'Answer {"score": {grade}} or {} or {Two}').fill(grade="5")
+        == 'Answer {"score": 5} or {} or {Two}'
+    )
+
+
+def test_values_that_the_template_does_not_ask_for_are_ignored():
+    assert PromptTemplate("t", "{a}").fill(a="1", b="2") == "1"
+
+
+def test_a_field_that_cannot_be_filled_is_named_with_those_that_can():
+    with pytest.raises(
+        RecipeError, match=r"'t' asks for \{opnening\}; fields that can be filled here are opening, side"
+    ):
+        PromptTemplate("t", "{opnening}").fill(side="Left", opening="The Left")
+
+
+def test_the_signature_follows_the_text():
+    one, other = PromptTemplate("t", "a"), PromptTemplate("t", "b")
+    # sha256("a") = ca978112...
+    assert one.signature == "t:ca9781"
+    assert one.signature != other.signature
+
+
+def test_a_shipped_template_is_found_by_name_and_any_file_by_path(tmp_path):
+    (tmp_path / "plain.txt").write_text("\n{a}\n\n")
+    own = tmp_path / "elsewhere" / "own.md"
+    own.parent.mkdir()
+    own.write_text("{b}")
+    assert load_template("plain", tmp_path) == PromptTemplate("plain", "{a}")
+    assert load_template(str(own), tmp_path) == PromptTemplate("own", "{b}")
+
+
+def test_an_unknown_template_names_the_shipped_ones(tmp_path):
+    for name in ("plain", "formal"):
+        (tmp_path / f"{name}.txt").write_text("{a}")
+    with pytest.raises(RecipeError, match=r"'plian' is neither shipped \(formal, plain\) nor a file"):
+        load_template("plian", tmp_path)
+
+
+def test_a_template_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "own.txt"
+    path.write_bytes(b"\xff\xfe{\x00")
+    with pytest.raises(StorageError, match=r"own\.txt: is not UTF-8"):
+        load_template(str(path), tmp_path)

@@ -1,0 +1,74 @@
+"""Bootstrap intervals over document sets."""
+
+import numpy as np
+import pytest
+
+from evenhand.errors import DataError
+from evenhand.resampling import Interval, cluster_interval
+
+
+def interval(values, clusters, level=0.95, resamples=2000, seed=0):
+    return cluster_interval(values, clusters, level=level, resamples=resamples, seed=seed)
+
+
+def test_two_clusters_worked_by_hand():
+    # draws of two sets out of {0, 1}: means 0 (1/4), 1/2 (1/2), 1 (1/4); the middle 95 % reach from 0 to 1
+    found = interval([0.0, 1.0], ["a", "b"])
+    assert found == Interval(mean=0.5, low=0.0, high=1.0, n=2, n_clusters=2, level=0.95)
+
+
+def test_both_requests_of_a_set_are_drawn_together():
+    # three sets whose two requests cancel out: every draw of whole sets has the mean 0
+    found = interval([1, -1, 2, -2, 3, -3], ["a", "a", "b", "b", "c", "c"])
+    assert (found.mean, found.low, found.high) == (0, 0, 0)
+    assert (found.n, found.n_clusters) == (6, 3)
+
+
+def test_clusters_of_different_size_weigh_by_their_requests():
+    # a draw of "a" twice has the mean 0, of "b" twice 1, of both 3/4: the sum of sums over the sum of counts
+    found = interval([0.0, 1.0, 1.0, 1.0], ["a", "b", "b", "b"], level=0.6)
+    assert found.mean == 0.75
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
+    # an independent bootstrap, written with plain loops, of 40 sets with two requests each
+    generator = np.random.default_rng(7)
+    values = generator.normal(0.2, 1.0, size=(40, 2))
+    means = [values[generator.integers(0, 40, 40)].mean() for _ in range(20_000)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    found = interval(values.ravel().tolist(), [str(i // 2) for i in range(80)], resamples=20_000)
+    assert found.mean == pytest.approx(values.mean())
+    assert found.low == pytest.approx(low, abs=0.01)
+    assert found.high == pytest.approx(high, abs=0.01)
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
+    values = np.random.default_rng(1).normal(size=30).tolist()
+    clusters = [str(i) for i in range(30)]
+    assert interval(values, clusters, seed=3) == interval(values, clusters, seed=3)
+    assert interval(values, clusters, seed=3) != interval(values, clusters, seed=4)
+
+
+def test_renaming_the_sets_changes_nothing():
+    values = np.random.default_rng(1).normal(size=12).tolist()
+    assert interval(values, list("aabbccddeeff")) == interval(values, list("zzyyxxwwvvuu"))
+
+
+def test_missing_values_are_left_out_and_not_counted():
+    found = interval([None, 0.5, None, 0.5], ["a", "b", "c", "d"])
+    assert (found.mean, found.n, found.n_clusters) == (0.5, 2, 2)
+
+
+@pytest.mark.parametrize("values", [[], [None, None]])
+def test_of_nothing_there_is_no_mean(values):
+    assert interval(values, ["a"] * len(values)) == Interval(None, None, None, 0, 0, 0.95)
+
+
+def test_one_set_has_a_mean_and_no_interval():
+    assert interval([1.0, 2.0], ["a", "a"]) == Interval(1.5, None, None, 2, 1, 0.95)
+
+
+def test_values_and_clusters_must_agree_in_number():
+    with pytest.raises(DataError, match="2 values, but 1 clusters"):
+        interval([1.0, 2.0], ["a"])

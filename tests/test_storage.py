@@ -1,0 +1,249 @@
+"""Files of a run: written whole or appended, and damage is named with its place."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from evenhand.errors import DataError, StorageError
+from evenhand.records import Document, Sampling
+from evenhand.storage import (
+    Journal,
+    canonical_json,
+    digest,
+    file_digest,
+    parse_line,
+    read_jsonl,
+    read_text,
+    write_json,
+    write_jsonl,
+    write_text,
+)
+
+
+class Line(BaseModel):
+    number: int
+    text: str = ""
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.floats(allow_nan=False, allow_infinity=False)),
+    )
+)
+def test_equal_values_give_equal_canonical_text_whatever_their_order(values):
+    turned = dict(reversed(values.items()))
+    assert canonical_json(turned) == canonical_json(values)
+    assert json.loads(canonical_json(values)) == values
+
+
+def test_a_digest_is_the_sha256_of_the_canonical_text():
+    # printf '{"a":[1,2],"b":"ä"}' | sha256sum
+    assert digest({"b": "ä", "a": [1, 2]}) == "b5165d1ad78fdaff"
+    assert digest({"b": "ä", "a": [1, 2]}, length=6) == "b5165d"
+    assert digest(Sampling()) == digest(Sampling().model_dump())
+
+
+def test_a_file_digest_follows_the_bytes_and_a_folder_digest_the_names_too(tmp_path):
+    (tmp_path / "one" / "sub").mkdir(parents=True)
+    (tmp_path / "one" / "a").write_bytes(b"a")
+    (tmp_path / "one" / "sub" / "b").write_bytes(b"b")
+    # printf a | sha256sum
+    assert file_digest(tmp_path / "one" / "a") == "ca978112ca1bbdca"
+    before = file_digest(tmp_path / "one")
+    (tmp_path / "one").rename(tmp_path / "two")
+    assert file_digest(tmp_path / "two") == before
+    (tmp_path / "two" / "sub" / "b").rename(tmp_path / "two" / "sub" / "c")
+    assert file_digest(tmp_path / "two") != before
+
+
+def test_the_digest_of_an_absent_file_is_a_storage_error(tmp_path):
+    with pytest.raises(StorageError, match=r"absent: cannot be read: No such file"):
+        file_digest(tmp_path / "absent")
+
+
+def test_records_are_written_and_read_back(tmp_path):
+    records = [Document(id=str(n), text=text) for n, text in enumerate(["a", "b\nc", "d\u2028e", "\U0001f6a2 ä"])]
+    write_jsonl(tmp_path / "new" / "records.jsonl", records)
+    assert read_jsonl(tmp_path / "new" / "records.jsonl", Document) == records
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        write_jsonl(tmp_path / name, [Line(number=1, text="ä")])
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == '{"number":1,"text":"ä"}\n'.encode()
+
+
+def test_json_is_indented_for_people_and_refuses_what_json_cannot_hold(tmp_path):
+    write_json(tmp_path / "a.json", {"b": [1]})
+    assert (tmp_path / "a.json").read_text() == '{\n  "b": [\n    1\n  ]\n}\n'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "b.json", {"x": float("nan")})
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_a_wrong_line_says_field_value_and_problem():
+    with pytest.raises(DataError) as caught:
+        parse_line('{"number": "five", "text": 3}', Line)
+    assert str(caught.value) == (
+        "'number': should be a valid integer, unable to parse string as an integer, got 'five'; "
+        "'text': should be a valid string, got 3"
+    )
+
+
+def test_a_long_wrong_value_is_shortened():
+    with pytest.raises(DataError) as caught:
+        parse_line(json.dumps({"number": "x" * 5000}), Line)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_missing_field_is_named():
+    with pytest.raises(DataError, match=r"^'number': is missing$"):
+        parse_line("{}", Line)
+
+
+def test_a_file_replaces_its_predecessor_whole_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "file.txt"
+    write_text(path, "old")
+    write_text(path, "new ä")
+    assert path.read_text(encoding="utf-8") == "new ä"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
+    path = tmp_path / "file.txt"
+    path.mkdir()
+    (path / "inside").touch()
+    with pytest.raises(StorageError, match="cannot be written"):
+        write_text(path, "new")
+    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_a_place_that_cannot_be_written_is_named_with_a_way_out(tmp_path):
+    # below a file no folder can be made, not even by root
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "x" / "out.jsonl"
+    with pytest.raises(StorageError, match=r"out\.jsonl: cannot be written: Not a directory.*--set output=FOLDER"):
+        write_jsonl(place, [])
+    with pytest.raises(StorageError, match=r"out\.jsonl: cannot be written: Not a directory.*same command again"):
+        Journal(place, Line).append([Line(number=1)])
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path):
+    path = tmp_path / "file.txt"
+    texts = ["a" * 200_000, "b" * 100_000]
+    write_text(path, texts[0])
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            for text in texts:
+                write_text(path, text)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert {path.read_text() for _ in range(200)} <= set(texts)
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_a_journal_hands_back_what_an_earlier_process_appended(tmp_path):
+    path = tmp_path / "new" / "journal.jsonl"
+    first = Journal(path, Line)
+    first.append([Line(number=1), Line(number=2, text="\u2028 ä")])
+    first.append([Line(number=3)])
+    again = Journal(path, Line)
+    assert again.records == first.records == [Line(number=1), Line(number=2, text="\u2028 ä"), Line(number=3)]
+
+
+def test_a_torn_last_line_is_cut_off_and_the_journal_goes_on(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    # torn in the middle of a character of two bytes
+    path.write_bytes(b'{"number":1}\n{"number":2,"text":"\xc3')
+    journal = Journal(path, Line)
+    assert journal.records == [Line(number=1)]
+    journal.append([Line(number=3)])
+    assert [line.number for line in Journal(path, Line).records] == [1, 3]
+
+
+@pytest.mark.parametrize("cut", range(28))
+def test_wherever_the_file_is_torn_the_whole_lines_before_are_kept(tmp_path, cut):
+    # two lines of 14 bytes each
+    lines = b'{"number": 1}\n{"number": 2}\n'
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(lines[:cut])
+    assert len(Journal(path, Line).records) == cut // 14
+
+
+def test_a_damaged_middle_line_is_named_with_file_line_and_remedy(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"number":1}\n{"numb\n{"number":3}\n')
+    with pytest.raises(StorageError) as caught:
+        Journal(path, Line)
+    assert str(caught.value).startswith(f"{path}:2: is not JSON")
+    assert "all lines after it" in str(caught.value)
+    assert path.read_text().count("\n") == 3, "nothing was deleted"
+
+
+def test_a_closed_journal_takes_no_more_lines(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl", Line)
+    journal.append([Line(number=1)])
+    journal.close()
+    with pytest.raises(AssertionError, match="is closed"):
+        journal.append([Line(number=2)])
+    assert Journal(journal.path, Line).records == [Line(number=1)]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from pydantic import BaseModel
+from evenhand.storage import Journal
+
+class Line(BaseModel):
+    number: int
+    text: str
+
+journal = Journal(Path(sys.argv[1]), Line)
+while True:
+    journal.append([Line(number=len(journal.records), text="ä" * 20_000)])
+"""
+
+
+def test_a_kill_in_the_middle_of_appending_leaves_a_readable_journal(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    moments = random.Random(0)  # noqa: S311
+    n_before = 0
+    for _ in range(5):
+        child = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
+        while not path.exists() or path.stat().st_size <= n_before * 40_000:
+            assert child.poll() is None
+            time.sleep(0.005)
+        time.sleep(moments.uniform(0, 0.05))
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        numbers = [line.number for line in Journal(path, Line).records]
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) >= n_before, "a line that was flushed is lost"
+        n_before = len(numbers)
+    assert n_before > 0
+
+
+def test_text_is_read_as_utf8_or_refused(tmp_path):
+    (tmp_path / "a").write_bytes("ä".encode("latin-1"))
+    with pytest.raises(StorageError, match="is not UTF-8 at byte 0; save it as UTF-8"):
+        read_text(tmp_path / "a")
+    with pytest.raises(StorageError, match="cannot be read: Is a directory"):
+        read_text(tmp_path)

@@ -1,0 +1,185 @@
+"""Trainings in processes of their own, under accelerate's launcher."""
+
+import json
+import math
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.config import TrainSection
+from evenhand.errors import DataError, RecipeError, StorageError
+from evenhand.run import Phase
+from evenhand.train import train
+from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
+
+OpenRound = Callable[..., Phase]
+LN2 = math.log(2)
+# a training process has its first checkpoint by then, on a busy machine too
+START_SECONDS = 120
+
+
+def losses(phase: Phase) -> list[float]:
+    record = json.loads((phase.folder / "training.json").read_text())
+    return [entry["loss"] for entry in record["log_history"] if "loss" in entry]
+
+
+def test_name_of_a_shipped_configuration_is_found() -> None:
+    assert accelerate_config("zero2") == SHIPPED / "zero2.yaml"
+
+
+def test_path_of_a_configuration_is_taken_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("distributed_type: 'NO'\n")
+    assert accelerate_config(str(tmp_path / "mine.yaml")) == tmp_path / "mine.yaml"
+
+
+def test_unknown_configuration_is_refused_with_the_shipped_names() -> None:
+    with pytest.raises(RecipeError, match=r"'zero4' is neither shipped \(cpu, fsdp2, multi_gpu, multi_node, zero2,"):
+        accelerate_config("zero4")
+
+
+@pytest.mark.parametrize("config", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_configuration_is_one_that_accelerate_reads(config: Path) -> None:
+    pytest.importorskip("accelerate")
+    from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import launch_command_parser
+
+    loaded = load_config_from_file(str(config))
+    assert loaded.num_processes >= 1
+    # the first comment line is the command; accelerate's own parser accepts it
+    command = config.read_text().splitlines()[0].removeprefix("# ").removeprefix("on every machine: ")
+    words = ["0" if word == "RANK" else word for word in shlex.split(command)]
+    assert words[:2] == ["accelerate", "launch"]
+    parsed = launch_command_parser().parse_args(words[2:])
+    assert parsed.config_file == f"accelerate_configs/{config.name}"
+    assert parsed.module
+    assert parsed.training_script == "evenhand.train.dpo"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "started"), [("cpu", None, 1), ("zero2", None, 8), ("zero2", 4, 4), ("zero2_cpu", None, 2)]
+)
+def test_number_of_processes_is_the_recipes_else_the_files(name: str, asked: int | None, started: int) -> None:
+    assert n_processes(TrainSection(num_processes=asked), accelerate_config(name)) == started
+
+
+def test_several_processes_of_a_single_process_configuration_are_refused() -> None:
+    with pytest.raises(RecipeError, match=r"4 processes, but .*cpu\.yaml starts one"):
+        n_processes(TrainSection(num_processes=4), accelerate_config("cpu"))
+
+
+def test_several_machines_are_started_by_hand() -> None:
+    with pytest.raises(RecipeError, match=r"asks for 2 machines, .*run on every machine: accelerate launch"):
+        n_processes(TrainSection(), accelerate_config("multi_node"))
+
+
+def test_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.yaml").write_text("- a\n")
+    with pytest.raises(RecipeError, match="is no accelerate configuration"):
+        n_processes(TrainSection(), tmp_path / "list.yaml")
+
+
+def test_missing_resolved_recipe_is_named(open_round: OpenRound) -> None:
+    phase = open_round()
+    (phase.recipe.output / "recipe.yaml").unlink()
+    with pytest.raises(StorageError, match="the resolved recipe is not there"):
+        train(phase)
+
+
+def test_interpreter_that_cannot_be_started_is_named(open_round: OpenRound) -> None:
+    with pytest.raises(RecipeError, match=r"'train.python': '/no/such/python' cannot be started"):
+        train(open_round(train={"python": "/no/such/python"}))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
+    pytest.importorskip("deepspeed")
+    from safetensors.torch import load_file
+
+    many = open_round("many", train={"accelerate_config": "zero2_cpu"})
+    receipt, reused = train(many)
+    assert not reused
+    record = json.loads((many.folder / "training.json").read_text())
+    assert record["processes"] == 2
+    assert record["sharding"] == "zero2"
+    assert record["batch"] == 4  # 2 a device, 2 processes
+    assert receipt.counts["steps"] == 3  # 12 pairs
+    weights = load_file(many.folder / "adapter" / "adapter_model.safetensors")
+    assert all(w.isfinite().all() for w in weights.values())
+    assert all(w.abs().max() > 0 for name, w in weights.items() if "lora_B" in name)
+    assert losses(many)[0] == pytest.approx(LN2, abs=1e-6)
+    # one process that accumulates two batches takes the same steps
+    one = open_round("one", trainer={"gradient_accumulation_steps": 2})
+    _train_here(one)
+    assert losses(many) == pytest.approx(losses(one), abs=1e-4)
+    assert train(many)[1], "a finished training is reused"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_round: OpenRound) -> None:
+    psutil = pytest.importorskip("psutil")
+    longer = {"num_train_epochs": 40, "save_steps": 10}
+    undisturbed, killed = open_round("a", trainer=longer), open_round("b", trainer=longer)
+    _train_here(undisturbed)
+    code = (
+        "from pathlib import Path; from evenhand.recipe_file import load_recipe; from evenhand.run import open_phase; "
+        "from evenhand.train import train; import sys; train(open_phase(load_recipe(Path(sys.argv[1])), 'round-00'))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, str(killed.recipe.output / "recipe.yaml")])
+    _wait_for(lambda: list(killed.folder.glob("checkpoints/*/checkpoint-*/complete")), parent)
+    family = psutil.Process(parent.pid).children(recursive=True)
+    assert family
+    parent.kill()
+    parent.wait()
+    assert psutil.wait_procs(family, timeout=20)[1] == [], "an orphan trains on"
+    assert not (killed.folder / "adapter").exists(), "the training was over before it was killed"
+    _, reused = train(killed)
+    assert not reused
+    # not bit for bit: the launcher gives its processes another number of threads
+    assert losses(killed) == pytest.approx(losses(undisturbed), abs=1e-4)
+    assert len(losses(killed)) == 240  # 40 epochs of 12 pairs, 2 a step
+
+
+def _train_here(phase: Phase) -> None:
+    from evenhand.train.stage import training_stage
+    from evenhand.train.training import run_training
+
+    run_training(phase, training_stage(phase, processes=1))
+
+
+def _wait_for(found: Callable[[], Any], process: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + START_SECONDS
+    while not found():
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_refusal_of_the_training_process_reaches_the_caller(open_round: OpenRound) -> None:
+    phase = open_round(trainer={"max_length": 40})
+    with pytest.raises(DataError, match=r"12 of 12 pairs are longer than trainer\.max_length 40 \(left: 6, right: 6"):
+        train(phase)
+    assert not (phase.folder / "adapter").exists()
+    assert not (phase.folder / "receipts" / "train.failure.json").exists()
+
+
+@pytest.mark.slow
+def test_training_by_hand_leaves_the_same_receipt(open_round: OpenRound) -> None:
+    phase = open_round()
+    command = [sys.executable, "-m", "evenhand.train.dpo", "--config", str(phase.recipe.output / "recipe.yaml")]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "policy = base + A(new, trainable); reference = base" in done.stderr
+    receipt, reused = train(phase)
+    assert reused
+    assert receipt.counts["steps"] == 6

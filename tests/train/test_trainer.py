@@ -1,0 +1,73 @@
+"""Guards against a TRL that changes underneath: our rows, stock TRL's losses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.records import PreferencePair
+from evenhand.train.examples import build_examples
+from evenhand.train.trainer import tokenised_trainer
+
+# no line break after the last turn: here stock TRL's summary is text + end token, as ours is
+TEMPLATE = (
+    "{% for m in messages %}{% if not loop.first %}\n{% endif %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>"
+    "{% endfor %}{% if add_generation_prompt %}\n<|im_start|>assistant\n{% endif %}"
+)
+
+
+def losses(
+    trainer_class: Any, rows: list[dict[str, Any]], parts: tuple[Path, Any, Path]
+) -> tuple[list[float], list[Any]]:
+    datasets = pytest.importorskip("datasets")
+    import peft
+    import torch
+    import trl
+    from transformers import AutoModelForCausalLM
+
+    model, tokenizer, folder = parts
+    arguments = trl.DPOConfig(
+        output_dir=str(folder), max_steps=3, per_device_train_batch_size=2, learning_rate=1e-2, logging_steps=1, seed=7,
+        use_cpu=True, bf16=False, gradient_checkpointing=False, save_strategy="no", report_to="none", disable_tqdm=True,
+    )  # fmt: skip
+    trainer = trainer_class(
+        model=AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32),
+        args=arguments,
+        train_dataset=datasets.Dataset.from_list(rows),
+        processing_class=tokenizer,
+        peft_config=peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"),
+    )
+    trainer.train()
+    kept = [[list(row[c]) for c in ("prompt_ids", "chosen_ids", "rejected_ids")] for row in trainer.train_dataset]
+    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry], kept
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: Path, tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl")
+    from transformers import AutoTokenizer
+
+    from evenhand.generate.backend import prompt_tokens, tokens_digest
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    tokenizer.chat_template = TEMPLATE
+    pairs = [
+        pair.model_copy(update={"prompt_digest": tokens_digest(prompt_tokens(tokenizer, pair.prompt))})
+        for pair in pairs
+    ]
+    ours = [row.columns for row in build_examples(pairs, tokenizer, 256, "raise").rows]
+    stock = [pair.model_dump(mode="json", include={"prompt", "chosen", "rejected"}) for pair in pairs]
+    parts = (tiny_model, tokenizer, tmp_path)
+    stock_losses, stock_rows = losses(trl.DPOTrainer, stock, parts)
+    our_losses, our_rows = losses(tokenised_trainer(), ours, parts)
+    assert our_rows == stock_rows
+    assert our_losses == stock_losses
+    assert len(our_losses) == 3
+
+
+def test_text_rows_still_go_through_trl() -> None:
+    trl = pytest.importorskip("trl")
+    trainer = tokenised_trainer()
+    overridden = {name for name in vars(trainer) if not name.startswith("__")}
+    assert overridden == {"_prepare_dataset"}
+    assert issubclass(trainer, trl.DPOTrainer)

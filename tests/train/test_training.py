@@ -1,0 +1,236 @@
+"""Real trainings of the tiny model in this process: losses, references, resuming."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.errors import DataError, ModelError, RecipeError
+from evenhand.run import Phase
+from evenhand.stages import Receipt
+from evenhand.storage import file_digest
+from evenhand.train.stage import training_stage
+from evenhand.train.training import run_training
+
+pytest.importorskip("trl")
+pytestmark = pytest.mark.usefixtures("fresh_accelerate")
+
+LN2 = math.log(2)
+OpenRound = Callable[..., Phase]
+
+
+def train(phase: Phase) -> Receipt:
+    stage = training_stage(phase, processes=1)
+    return stage.run(lambda: run_training(phase, stage))[0]
+
+
+def history(phase: Phase) -> list[dict[str, float]]:
+    record = json.loads((phase.folder / "training.json").read_text())
+    return [entry for entry in record["log_history"] if "loss" in entry]
+
+
+def losses(phase: Phase) -> list[float]:
+    return [entry["loss"] for entry in history(phase)]
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return load_file(folder / "adapter_model.safetensors")
+
+
+def forget_after(phase: Phase, step: int) -> None:
+    """Leave what a kill between this step's checkpoint and the next would have left."""
+    shutil.rmtree(phase.folder / "adapter")
+    (phase.folder / "training.json").unlink()
+    (phase.folder / "receipts" / "train.json").unlink()
+    for checkpoint in phase.folder.glob("checkpoints/*/checkpoint-*"):
+        if int(checkpoint.name.partition("-")[2]) > step:
+            shutil.rmtree(checkpoint)
+
+
+def after_round_0(open_round: OpenRound, **sections: Any) -> Phase:
+    """Round 1, whose policy starts from a trained adapter."""
+    train(open_round("run", **sections))
+    return open_round("run", number=1, **sections)
+
+
+def test_fresh_round_starts_at_ln2_and_learns(open_round: OpenRound) -> None:
+    phase = open_round()
+    receipt = train(phase)
+    assert losses(phase)[0] == pytest.approx(LN2, abs=1e-6)
+    assert losses(phase)[-1] < 0.6
+    assert receipt.counts["steps"] == 6  # 12 pairs, batch 2
+    assert receipt.counts["kept"] == {"left": 6, "right": 6}
+    # LoRA's B begins at zero; every one of them moved
+    assert all(w.abs().max() > 0 for name, w in weights(phase.folder / "adapter").items() if "lora_B" in name)
+
+
+def test_adapter_folder_holds_what_peft_reads_and_nothing_else(open_round: OpenRound, tiny_model: Path) -> None:
+    phase = after_round_0(open_round, train={"reference": "previous"})
+    train(phase)
+    names = {path.name for path in (phase.folder / "adapter").iterdir()}
+    assert names == {"adapter_config.json", "adapter_model.safetensors", "README.md"}
+    config = json.loads((phase.folder / "adapter" / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == str(tiny_model)
+    assert not [path for path in phase.folder.iterdir() if path.name.startswith(".adapter")]
+
+
+def test_same_inputs_give_the_same_bytes(open_round: OpenRound) -> None:
+    first, second = open_round("a"), open_round("b")
+    train(first)
+    train(second)
+    assert file_digest(first.folder / "adapter") == file_digest(second.folder / "adapter")
+
+
+def test_another_seed_gives_another_adapter(open_round: OpenRound) -> None:
+    first, second = open_round("a"), open_round("b", seed=43)
+    train(first)
+    train(second)
+    assert file_digest(first.folder / "adapter") != file_digest(second.folder / "adapter")
+
+
+def test_record_states_policy_batch_and_rows(open_round: OpenRound) -> None:
+    phase = open_round(trainer={"gradient_accumulation_steps": 3})
+    train(phase)
+    record = json.loads((phase.folder / "training.json").read_text())
+    assert record["policy"] == "policy = base + A(new, trainable); reference = base"
+    assert record["batch"] == 6  # 2 a device, 3 accumulated, 1 process
+    assert record["processes"] == 1
+    assert record["counts"]["left_out"] == []
+    assert record["dpo_config"]["max_length"] == 256  # generate.max_model_len, not TRL's 1024
+    assert record["dpo_config"]["beta"] == 0.1
+    assert {"trl", "peft", "torch"} <= record["versions"].keys()
+
+
+def test_previous_reference_is_the_policy_that_the_round_starts_from(open_round: OpenRound) -> None:
+    phase = after_round_0(open_round, train={"reference": "previous"})
+    train(phase)
+    first = history(phase)[0]
+    assert first["loss"] == pytest.approx(LN2, abs=1e-6)
+    assert first["rewards/chosen"] == 0
+    start = weights(phase.recipe.output / "round-00" / "adapter")
+    assert any((start[name] != after).any() for name, after in weights(phase.folder / "adapter").items())
+
+
+def test_initial_reference_stays_the_base_model(open_round: OpenRound) -> None:
+    previous = after_round_0(open_round, train={"reference": "previous"})
+    train(previous)
+    shutil.copytree(previous.recipe.output, previous.recipe.output.parent / "other")
+    initial = open_round("other", number=1, train={"reference": "initial"})
+    train(initial)
+    first, held = history(initial)[0], history(previous)[0]
+    # the same policy on the same rows, measured against another reference
+    assert first["logps/chosen"] == pytest.approx(held["logps/chosen"], abs=1e-4)
+    assert abs(first["rewards/margins"]) > 0.1
+    # implicit reward = beta (policy logps - base logps), so the base's logps follow; round 0 began at the base
+    assert first["loss"] != pytest.approx(LN2, abs=1e-3)
+
+
+@pytest.mark.parametrize("case", ["new", "initial", "previous"])
+def test_interrupted_training_ends_as_an_undisturbed_one(open_round: OpenRound, case: str) -> None:
+    section = {"train": {"reference": "previous" if case == "new" else case}, "trainer": {"save_total_limit": 3}}
+    phase = open_round(**section) if case == "new" else after_round_0(open_round, **section)
+    train(phase)
+    undisturbed, adapter = losses(phase), file_digest(phase.folder / "adapter")
+    forget_after(phase, step=2)
+    train(phase)
+    assert losses(phase) == undisturbed
+    assert file_digest(phase.folder / "adapter") == adapter
+
+
+def test_training_killed_after_its_last_step_only_saves(open_round: OpenRound) -> None:
+    phase = after_round_0(open_round, train={"reference": "previous"})
+    train(phase)
+    undisturbed, adapter = losses(phase), file_digest(phase.folder / "adapter")
+    forget_after(phase, step=6)
+    train(phase)
+    assert (losses(phase), file_digest(phase.folder / "adapter")) == (undisturbed, adapter)
+
+
+def test_torn_checkpoint_is_not_continued_from(open_round: OpenRound) -> None:
+    phase = open_round(trainer={"save_total_limit": 3})
+    train(phase)
+    undisturbed = losses(phase)
+    forget_after(phase, step=4)
+    torn = next(phase.folder.glob("checkpoints/*/checkpoint-4"))
+    (torn / "complete").unlink()
+    (torn / "trainer_state.json").write_text("{")
+    train(phase)
+    assert losses(phase) == undisturbed
+
+
+def test_checkpoints_of_other_inputs_are_not_used(open_round: OpenRound) -> None:
+    phase = open_round()
+    train(phase)
+    forget_after(phase, step=4)
+    changed = open_round(trainer={"beta": 0.5})
+    train(changed)
+    assert len(losses(changed)) == 6
+    assert losses(changed)[0] == pytest.approx(LN2, abs=1e-6)
+
+
+def test_a_reference_that_is_not_the_start_stops_the_run(open_round: OpenRound) -> None:
+    from evenhand.train.callbacks import first_loss_rule
+    from evenhand.train.examples import build_examples
+    from evenhand.train.options import training_arguments
+    from evenhand.train.policy import load_tokenizer, open_policy
+    from evenhand.train.training import open_trainer, read_pairs
+
+    phase = after_round_0(open_round, train={"reference": "initial"})
+    arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
+    tokenizer = load_tokenizer(phase.recipe.model)
+    rows = build_examples(read_pairs(phase), tokenizer, 256, "raise")
+    # what TRL would do if it took the base for the reference where the recipe says `previous`
+    policy = open_policy(phase, zero3=False)
+    wrong = type(policy)(**(vars(policy) | {"starts_at_reference": True}))
+    trainer = open_trainer(wrong, arguments, tokenizer, rows, None)
+    with pytest.raises(ModelError, match=r"must be ln 2 = 0\.693147"):
+        trainer.train()
+    assert first_loss_rule(arguments, starts_at_reference=False, resume=None) is None
+
+
+def test_precomputed_reference_changes_nothing(open_round: OpenRound) -> None:
+    plain, precomputed = open_round("a"), open_round("b", trainer={"precompute_ref_log_probs": True})
+    train(plain)
+    train(precomputed)
+    assert losses(precomputed) == pytest.approx(losses(plain), abs=1e-5)
+
+
+def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound) -> None:
+    phase = open_round()
+    (phase.folder / "pairs.jsonl").write_text("")
+    with pytest.raises(DataError, match=r"nothing to train on; .*ledger\.json"):
+        training_stage(phase, 1)
+
+
+def test_missing_pair_file_is_refused_with_what_to_do(open_round: OpenRound) -> None:
+    phase = open_round()
+    (phase.folder / "pairs.jsonl").unlink()
+    with pytest.raises(DataError, match="no preference pairs yet; make them by generating"):
+        training_stage(phase, 1)
+
+
+def test_missing_adapter_of_the_round_before_is_refused(open_round: OpenRound) -> None:
+    with pytest.raises(DataError, match="train the round before round-01 first"):
+        training_stage(open_round(number=1), 1)
+
+
+def test_evaluation_is_not_trained(open_round: OpenRound) -> None:
+    phase = open_round()
+    with pytest.raises(RecipeError, match="only rounds are trained"):
+        training_stage(Phase(phase.recipe, "evaluation/base", None), 1)
+
+
+def test_values_that_trl_refuses_are_a_recipe_error(open_round: OpenRound) -> None:
+    with pytest.raises(RecipeError, match="Label smoothing must be greater than 0"):
+        train(open_round(trainer={"loss_type": "exo_pair"}))
+
+
+def test_more_processes_are_another_training(open_round: OpenRound) -> None:
+    phase = open_round()
+    assert training_stage(phase, 1).key != training_stage(phase, 2).key

@@ -1,0 +1,87 @@
+"""Train a round's adapter with DPO: the entry point that `accelerate launch` starts in every process.
+
+    accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo --config RECIPE --phase round-00
+
+The recipe is read and checked before torch is imported. Started by hand, the main process keeps the stage (lock, reuse,
+receipt); started by `evenhand.train.train`, that process keeps it and passes --stage-key.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import EvenhandError, StorageError
+from ..recipe_file import load_recipe
+from ..run import Phase, open_phase
+from .parent import end_with_parent, report_failure
+from .stage import training_stage
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    options = _parser().parse_args(arguments)
+    is_main = int(os.environ.get("RANK", "0")) == 0
+    logging.basicConfig(level=logging.INFO if is_main else logging.ERROR, format="%(message)s", stream=sys.stderr)
+    # TRL would report the kind of training to its authors
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    phase = None
+    try:
+        phase = open_phase(load_recipe(options.config, options.set), options.phase)
+        _run(phase, options.stage_key, is_main=is_main)
+    except EvenhandError as error:
+        if is_main and options.stage_key and phase is not None:
+            report_failure(phase.folder, error)
+        elif is_main:
+            log.error("%s", error)
+        return error.exit_code
+    return 0
+
+
+def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    stage = training_stage(phase, processes)
+    if stage_key:
+        end_with_parent()
+        if stage.key != stage_key:
+            raise StorageError(
+                f"{phase.folder}: recipe, pairs or number of processes ({processes} here) are not those that the training was "
+                "started with; start it again, and check train.accelerate_config when it asks for another number"
+            )
+    from .training import run_training
+
+    if stage_key:
+        run_training(phase, stage)
+    elif is_main:
+        stage.run(lambda: run_training(phase, stage))
+    elif stage.receipt() is None:
+        run_training(phase, stage)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evenhand.train.dpo",
+        description="Train a round's LoRA adapter with DPO on its preference pairs.",
+        epilog="example: accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo "
+        "--config recipes/quickstart.yaml --phase round-00 --set trainer.beta=0.2",
+    )
+    parser.add_argument("--config", type=Path, required=True, metavar="RECIPE", help="the recipe, a YAML file")
+    parser.add_argument("--phase", default="round-00", help="the round to train (default: %(default)s)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a value of the recipe; may be repeated",
+    )
+    # given by the process that keeps the stage; see parent.py
+    parser.add_argument("--stage-key", help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Training as a stage: this process keeps the stage, and `accelerate launch` does the work in processes of its own."""
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..config import TrainSection
+from ..errors import ModelError, RecipeError, StorageError
+from ..run import Phase
+from ..stages import Receipt
+from ..storage import read_text
+from .parent import failure_path, read_failure
+from .stage import training_stage
+from .training import read_counts
+
+log = logging.getLogger(__name__)
+
+SHIPPED = Path(__file__).parents[1] / "accelerate_configs"
+
+
+def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]:
+    """Train a round's adapter; the receipt, and whether it was there already.
+
+    Args:
+        phase: a round.
+        recipe_path: the resolved recipe that the training processes read; default <output>/recipe.yaml.
+
+    Raises:
+        DataError: there are no pairs, or they cannot be trained on as they are.
+        RecipeError: the phase is no round, or the accelerate configuration cannot be started from here.
+        ModelError: model or adapter cannot be opened, or the training processes ended without a word.
+    """
+    config = accelerate_config(phase.recipe.train.accelerate_config)
+    processes = n_processes(phase.recipe.train, config)
+    stage = training_stage(phase, processes)
+
+    def work() -> dict[str, Any]:
+        _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
+        return read_counts(phase)
+
+    return stage.run(work)
+
+
+def accelerate_config(name: str) -> Path:
+    """The accelerate configuration of that name: one that evenhand ships, or the file at that path.
+
+    Raises:
+        RecipeError: neither exists; the shipped names are listed.
+    """
+    shipped = SHIPPED / f"{name}.yaml"
+    path = shipped if shipped.is_file() else Path(name)
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml")))
+        raise RecipeError(f"key 'train.accelerate_config': {name!r} is neither shipped ({known}) nor a file")
+    return path
+
+
+def n_processes(section: TrainSection, config: Path) -> int:
+    """Training processes that the configuration starts on this machine, unless the recipe gives another number.
+
+    Raises:
+        RecipeError: the file is no accelerate configuration, asks for several machines, or for one process where the recipe
+            asks for more.
+    """
+    values = yaml.safe_load(read_text(config))
+    if not isinstance(values, dict) or "distributed_type" not in values:
+        raise RecipeError(f"{config}: is no accelerate configuration; `accelerate config` writes one")
+    if int(values.get("num_machines") or 1) > 1:
+        raise RecipeError(
+            f"{config}: asks for {values['num_machines']} machines, which cannot be started from one; run on every machine: "
+            f"accelerate launch --config_file {config} --machine_rank RANK -m evenhand.train.dpo --config RECIPE"
+        )
+    if str(values["distributed_type"]).upper() == "NO":
+        if (section.num_processes or 1) > 1:
+            raise RecipeError(
+                f"key 'train.num_processes': {section.num_processes} processes, but {config} starts one; name another "
+                "train.accelerate_config, for example zero2"
+            )
+        return 1
+    return section.num_processes or int(values.get("num_processes") or 1)
+
+
+def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:
+    if not recipe.is_file():
+        raise StorageError(f"{recipe}: the resolved recipe is not there, and the training processes read it")
+    # a free port, so that two trainings on one machine do not meet
+    many = ["--num_processes", str(processes), "--main_process_port", "0"] if processes > 1 else []
+    command = [
+        phase.recipe.train.python or sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config),
+        *many, "--quiet", "-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key,
+    ]  # fmt: skip
+    log.info("%s", " ".join(command))
+    failure_path(phase.folder).unlink(missing_ok=True)
+    try:
+        # standard input stays open as long as this process lives: see parent.py
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    except OSError as error:
+        raise RecipeError(f"key 'train.python': {command[0]!r} cannot be started: {error.strerror}") from error
+    with process:
+        code = process.wait()
+    if code != 0:
+        raise read_failure(phase.folder) or ModelError(
+            f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
+            "the last checkpoint. When memory was short: lower trainer.per_device_train_batch_size, or shorten the prompts"
+        )
