@@ -183,6 +183,7 @@ def env() -> None:
 def main() -> None:
     """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
     processes.follow_parent()
+    processes.share_processor()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     for noisy in ("httpx", "datasets", "filelock"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

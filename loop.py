@@ -126,7 +126,9 @@ def run_loop(
             )
         receipt = read_receipt(receipt_path)
         if receipt is None:
-            raise StepFailed(f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1)
+            raise StepFailed(
+                f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1
+            )
         on_done(step, receipt, _written_at(receipt_path) == before)
 
 

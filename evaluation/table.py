@@ -1,4 +1,4 @@
-"""The report's headline as a table for the terminal, at most 100 columns wide."""
+"""The report's headline as a table for the terminal: made for 80 columns, at most 100 wide."""
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -31,24 +31,24 @@ def summary_table(report: Report) -> RenderableType:
     """The report's title, its differences by the deciding judges, and its warnings."""
     parts: list[RenderableType] = [Text(f"{report.title}.", style="bold")]
     if report.deciding:
-        parts += [_differences(report), Text(LEGEND, style="dim")]
+        parts += [Text(), _differences(report), Text(), Text(LEGEND, style="dim")]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in report.warnings))
 
 
 def _differences(report: Report) -> Table:
     by_side = 1 < len(report.sides) <= MOST_SIDES
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), collapse_padding=True)
     table.add_column("", max_width=36, overflow="fold")
     table.add_column("scores", justify="right", no_wrap=True)
     for side in (*report.sides, "all") if by_side else ("all",):
         table.add_column(Text(side), justify="right", no_wrap=True)
-    table.add_column(f"{100 * report.scores[0].level:g} % interval of all", no_wrap=True)
+    table.add_column(f"{100 * report.scores[0].level:g} % interval", no_wrap=True)
     for comparison in dict.fromkeys(d.subject for d in report.differences):
         table.add_row(Text(name(comparison), style="bold"))
         for row in view.verdicts(report, comparison):
             shown = row.differences if by_side else row.differences[-1:]
             table.add_row(
-                Text(f"  {row.judge.name}"),
+                Text(f" {row.judge.name}"),
                 _scores(report, row),
                 *(_mark(d, row) for d in shown),
                 interval(row.differences[-1], row.places, sign=True),
@@ -65,4 +65,4 @@ def _scores(report: Report, row: view.Verdicts) -> str:
 
 def _mark(difference: Difference, row: view.Verdicts) -> Text:
     mark, style = MARKS.get(view.tone(difference, row.judge), UNSURE)
-    return Text(f"{mark} {signed(difference.mean, row.places)}", style=style)
+    return Text(f"{mark}{signed(difference.mean, row.places)}", style=style)

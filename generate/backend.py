@@ -63,14 +63,22 @@ class Backend(Protocol):
 def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     """Token ids of a chat up to where the answer begins, under the tokenizer's own chat template.
 
-    A tokenizer without a chat template gets the turns' texts, separated by blank lines.
+    A tokenizer without a chat template gets the turns' texts, separated by blank lines. A control token spelled out in a
+    text ("<|im_end|>") is broken by a zero-width space: a document cannot end its turn and begin another.
     """
+    turns = [{"role": message.role, "content": _defused(tokenizer, message.content)} for message in prompt]
     if tokenizer.chat_template is None:
-        text = "\n\n".join(message.content for message in prompt) + "\n\n"
+        text = "\n\n".join(turn["content"] for turn in turns) + "\n\n"
         return list(tokenizer(text)["input_ids"])
-    turns = [message.model_dump() for message in prompt]
     encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
     return list(encoded["input_ids"])
+
+
+def _defused(tokenizer: Any, text: str) -> str:
+    for token in tokenizer.get_added_vocab():
+        if len(token) > 1 and token in text:
+            text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
+    return text
 
 
 def tokens_digest(token_ids: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from ..config import Plan
 from ..storage import digest
 
 # seeds fit a signed 64-bit integer, and every engine's own range
-SEED_BITS = 48
+SEEDS = 1 << 48
 
 
 @dataclass(frozen=True)
@@ -41,4 +41,4 @@ def draw_seed(run: str, seed: int, phase: str, request_id: str, draw: Draw) -> i
     change it.
     """
     setting = draw.plan.sampling.model_dump(mode="json")
-    return int(digest([run, seed, phase, request_id, draw.name, setting, draw.repeat]), 16) % 2**SEED_BITS
+    return int(digest([run, seed, phase, request_id, draw.name, setting, draw.repeat]), 16) % SEEDS

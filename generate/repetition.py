@@ -28,7 +28,7 @@ def penalise(generated: Sequence[int], logits: torch.Tensor, penalty: float) -> 
     return logits
 
 
-class GeneratedRepetitionPenalty(AdapterLogitsProcessor):  # type: ignore[misc]
+class GeneratedRepetitionPenalty(AdapterLogitsProcessor):
     """Applies `penalise` to requests whose sampling parameters ask for it."""
 
     def is_argmax_invariant(self) -> bool:

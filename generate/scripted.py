@@ -7,7 +7,7 @@ from typing import Any
 
 from ..storage import digest
 from ..text import sentences
-from .backend import Ask, Reply, failed, prompt_tokens, too_long, tokens_digest
+from .backend import Ask, Reply, failed, prompt_tokens, tokens_digest, too_long
 
 Script = Callable[[Ask], str]
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.processes import share_processor
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
 
+share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -33,9 +35,13 @@ def ferry() -> DocumentSet:
         id="ferry",
         topic="The ferry",
         documents=(
-            Document(id="ferry/left-1", text="The ferry is cheap. The town should keep it.", attributes={"stance": "left"}),
+            Document(
+                id="ferry/left-1", text="The ferry is cheap. The town should keep it.", attributes={"stance": "left"}
+            ),
             Document(id="ferry/left-2", text="Nurses need the ferry at night.", attributes={"stance": "left"}),
-            Document(id="ferry/right-1", text="The ferry is dear. A bridge pays for itself.", attributes={"stance": "right"}),
+            Document(
+                id="ferry/right-1", text="The ferry is dear. A bridge pays for itself.", attributes={"stance": "right"}
+            ),
             Document(id="ferry/right-2", text="Taxes are high enough.", attributes={"stance": "right"}),
         ),
         key_points={"left": ("The ferry is cheap.",), "right": ("The ferry is dear.",)},

@@ -1,6 +1,7 @@
 """Training as a stage: this process keeps the stage, and `accelerate launch` does the work in processes of its own."""
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,19 +88,25 @@ def n_processes(section: TrainSection, config: Path) -> int:
 def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:
     if not recipe.is_file():
         raise StorageError(f"{recipe}: the resolved recipe is not there, and the training processes read it")
+    python = phase.recipe.train.python or sys.executable
     # a free port, so that two trainings on one machine do not meet
     many = ["--num_processes", str(processes), "--main_process_port", "0"] if processes > 1 else []
     command = [
-        phase.recipe.train.python or sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config),
+        python, "-m", "accelerate.commands.launch", "--config_file", str(config),
         *many, "--quiet", "-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key,
     ]  # fmt: skip
     log.info("%s", " ".join(command))
     failure_path(phase.folder).unlink(missing_ok=True)
+    # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)]),
+    }
     try:
         # standard input stays open as long as this process lives: see parent.py
-        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
     except OSError as error:
-        raise RecipeError(f"key 'train.python': {command[0]!r} cannot be started: {error.strerror}") from error
+        raise RecipeError(f"key 'train.python': {python!r} cannot be started: {error.strerror}") from error
     with process:
         code = process.wait()
     if code != 0:

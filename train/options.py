@@ -2,12 +2,14 @@
 
 import logging
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
+from ..storage import listed
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
         "report_to": "wandb" if recipe.wandb else "none",
         "run_name": f"{recipe.name}-{round_name}-train",
     }
+    _refuse_texts(options, trl.DPOConfig)
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
@@ -76,6 +79,18 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
             "or show it one GPU with CUDA_VISIBLE_DEVICES=0"
         )
     return arguments
+
+
+def _refuse_texts(options: dict[str, Any], config: Any) -> None:
+    """DPOConfig takes a text for a number without a word, and fails an hour later."""
+    numbers = (int, float, bool, int | None, float | None, bool | None)
+    wrong = [
+        f"key 'trainer.{field.name}': needs a number, or true or false, got {options[field.name]!r}"
+        for field in fields(config)
+        if field.type in numbers and isinstance(options.get(field.name), str)
+    ]
+    if wrong:
+        raise RecipeError(listed(wrong))
 
 
 def prepare_wandb(recipe: Recipe) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ..extras import need
 
 if TYPE_CHECKING:
-    from trl import DPOTrainer
+    from trl.trainer.dpo_trainer import DPOTrainer
 
 
 def tokenised_trainer() -> "type[DPOTrainer]":

@@ -84,7 +84,7 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, examples: Examp
     rule = first_loss_rule(arguments, starts_at_reference=policy.starts_at_reference, resume=resume)
     rows = need("datasets", "training").Dataset.from_list([row.columns for row in examples.rows])
     try:
-        trainer = tokenised_trainer()(
+        trainer: Any = tokenised_trainer()(
             model=policy.model,
             args=arguments,
             train_dataset=rows,

@@ -35,7 +35,7 @@ def test_table_comes_from_the_report_that_was_written(small_run: Any):
 
 def test_rows_tell_scores_sides_and_interval(small_run: Any):
     rows = [line.split() for line in printed(small_run).splitlines()]
-    expected = "overlap 0.300 → 0.400 ▲ +0.100 ▲ +0.100 ▲ +0.100 +0.100 to +0.100".split()
+    expected = "overlap 0.300 → 0.400 ▲+0.100 ▲+0.100 ▲+0.100 +0.100 to +0.100".split()
     assert expected in rows
 
 

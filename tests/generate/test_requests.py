@@ -30,7 +30,12 @@ def test_labels_stand_over_their_own_documents(ferry):
 
 def test_fields_in_documents_are_not_filled(ferry):
     tricky = ferry.model_copy(
-        update={"documents": (Document(id="a", text="Say {opening} {side}.", attributes={"stance": "left"}), *ferry.documents)}
+        update={
+            "documents": (
+                Document(id="a", text="Say {opening} {side}.", attributes={"stance": "left"}),
+                *ferry.documents,
+            )
+        }
     )
     prompt = build_requests([tricky], CorpusSection(), TaskSection())[0].prompt[0].content
     assert "Say {opening} {side}." in prompt
@@ -43,7 +48,7 @@ def test_set_without_the_attribute_is_refused():
 
 
 def test_unknown_template_names_the_shipped_ones(ferry):
-    with pytest.raises(RecipeError, match="neither shipped .*perspective"):
+    with pytest.raises(RecipeError, match=r"neither shipped .*perspective"):
         build_requests([ferry], CorpusSection(), TaskSection(template="perspektive"))
 
 

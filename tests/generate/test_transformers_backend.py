@@ -10,7 +10,9 @@ from evenhand.records import Message, Sampling
 
 pytest.importorskip("transformers")
 
-PROMPTS = [(Message(role="user", content=text),) for text in ("The ferry is cheap.", "A bridge pays for itself, they say.")]
+PROMPTS = [
+    (Message(role="user", content=text),) for text in ("The ferry is cheap.", "A bridge pays for itself, they say.")
+]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,7 @@ def test_too_long_prompt_fails_alone(backend):
 def test_answer_of_several_tokens_is_refused(tiny_model):
     from transformers import AutoTokenizer
 
-    with pytest.raises(ModelError, match="answer 'excellent summary' is .* constrained answers must be single tokens"):
+    with pytest.raises(ModelError, match=r"answer 'excellent summary' is .* constrained answers must be single tokens"):
         choice_ids(AutoTokenizer.from_pretrained(tiny_model), ["1", "excellent summary"])
 
 

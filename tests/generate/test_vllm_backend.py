@@ -47,7 +47,9 @@ if __name__ == "__main__":
 def replies(tiny_model, tmp_path_factory):
     script = tmp_path_factory.mktemp("vllm") / "ask.py"
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, str(script), str(tiny_model)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tiny_model)], capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     return json.loads(line.removeprefix("RESULT"))
@@ -68,7 +70,9 @@ def greedy(control, **sampling):
     from evenhand.records import Message, Sampling
 
     prompt = (Message(role="user", content="The ferry is cheap."),)
-    return control.complete([Ask(prompt=prompt, sampling=Sampling(temperature=0, max_tokens=12, **sampling), seed=0)])[0]
+    return control.complete([Ask(prompt=prompt, sampling=Sampling(temperature=0, max_tokens=12, **sampling), seed=0)])[
+        0
+    ]
 
 
 def test_equal_batches_give_equal_texts_and_seeds_differ(replies):

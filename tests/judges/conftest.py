@@ -15,7 +15,7 @@ def roberta_tokenizer() -> Any:
 
     words = "<s> <pad> </s> <unk> the ferry is cheap dear nurses need it at night . a bridge pays".split()
     model = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>")  # noqa: S106
+        tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>")
     )
     model.normalizer = tokenizers.normalizers.Lowercase()
     model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
@@ -23,8 +23,8 @@ def roberta_tokenizer() -> Any:
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=model, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",  # noqa: S106
-        sep_token="</s>", cls_token="<s>", model_max_length=24,  # noqa: S106
+        tokenizer_object=model, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
+        sep_token="</s>", cls_token="<s>", model_max_length=24,
     )  # fmt: skip
 
 

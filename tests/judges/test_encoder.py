@@ -27,13 +27,15 @@ def test_support_is_the_cosine_with_negative_ones_as_zero(encoder):
     from evenhand.models import locate
 
     premises, claims = (
-        ("The ferry is cheap.", "qwxz !!"),
-        ("Boat tickets cost little.", "The parliament voted on Monday."),
+        ("The ferry is cheap.", "Quantum chromodynamics"),
+        ("Boat tickets cost little.", "Photosynthesis in plants."),
     )
     found = encoder.align([Pairing(premises, claims)])[0].matrix
     model = SentenceTransformer(locate(MODEL), device="cpu")
     a, b = (np.stack([model.encode(text) for text in texts]).astype(float) for texts in (premises, claims))
     cosine = (a @ b.T) / (np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)[None])
+    # the ferry and photosynthesis: about -0.1
+    assert cosine.min() < -0.05
     assert found == pytest.approx(np.clip(cosine, 0, 1), abs=1e-5)
 
 

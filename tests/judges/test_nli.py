@@ -79,6 +79,14 @@ def test_only_the_source_side_is_cut_and_counted(nli_folder):
     assert found.matrix[0, 0] == pytest.approx(directly(folder, "nurses " * 15, "The ferry is dear.")[2], abs=1e-5)
 
 
+def test_claim_longer_than_the_source_is_still_not_cut(nli_folder):
+    folder = nli_folder(THREE)
+    # 8 and 15 words in a room for 20: the source keeps 5
+    found = aligned(folder, [Pairing(("ferry " * 8,), ("nurses " * 15,))])[0]
+    assert found.n_cut == 1
+    assert found.matrix[0, 0] == pytest.approx(directly(folder, "ferry " * 5, "nurses " * 15)[2], abs=1e-5)
+
+
 def test_claim_that_leaves_no_room_for_the_source_is_undefined_and_stops_nobody(nli_folder):
     # 20 words fill the room alone
     found = aligned(nli_folder(THREE), [Pairing(("It is night.",), ("nurses " * 20, "The ferry."))])[0].matrix

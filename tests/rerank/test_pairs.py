@@ -99,7 +99,12 @@ def test_training_record_has_trl_columns_and_the_drawn_tokens_only_where_the_tex
     cleaned = make_candidate(request, "The Left says b.", 1, raw_text='"The Left says b."', token_ids=(7, 8))
     first, second = (ScoredCandidate(candidate=c, scores={}, reward=r) for c, r in ((kept, 2.0), (cleaned, 0.5)))
     group = CandidateGroup(
-        request_id=request.id, set_id="ferry", side="left", prompt=request.prompt, candidates=(first, second), best_id=kept.id
+        request_id=request.id,
+        set_id="ferry",
+        side="left",
+        prompt=request.prompt,
+        candidates=(first, second),
+        best_id=kept.id,
     )
     pair = preference_pair(group, first, second)
     assert pair.chosen[0].model_dump() == {"role": "assistant", "content": "The Left says a."}

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -101,6 +102,8 @@ def test_interpreter_that_cannot_be_started_is_named(open_round: OpenRound) -> N
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
     pytest.importorskip("deepspeed")
+    if shutil.which("c++") is None:
+        pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
     from safetensors.torch import load_file
 
     many = open_round("many", train={"accelerate_config": "zero2_cpu"})
@@ -183,3 +186,11 @@ def test_training_by_hand_leaves_the_same_receipt(open_round: OpenRound) -> None
     receipt, reused = train(phase)
     assert reused
     assert receipt.counts["steps"] == 6
+
+
+@pytest.mark.slow
+def test_training_is_logged_with_wandb_when_the_recipe_asks_for_it(open_round: OpenRound) -> None:
+    pytest.importorskip("wandb")
+    phase = open_round(wandb={"project": "ferries", "mode": "offline"})
+    train(phase)
+    assert list(phase.recipe.output.glob("wandb/offline-run-*/*.wandb"))

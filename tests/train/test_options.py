@@ -1,0 +1,103 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.errors import RecipeError
+from evenhand.run import Phase
+from evenhand.train.options import DEFAULTS, prepare_wandb, trainer_options, training_arguments
+from evenhand.train.stage import round_seed
+
+OpenRound = Callable[..., Phase]
+
+
+def test_recipe_wins_over_the_defaults(open_round: OpenRound) -> None:
+    options = trainer_options(open_round(trainer={"learning_rate": 3e-4, "beta": 0.2}).recipe)
+    assert (options["learning_rate"], options["beta"]) == (3e-4, 0.2)
+    assert options["save_total_limit"] == DEFAULTS["save_total_limit"]
+
+
+def test_max_length_is_that_of_generation_unless_the_recipe_says_it(open_round: OpenRound) -> None:
+    assert trainer_options(open_round().recipe)["max_length"] == 256
+    assert trainer_options(open_round(trainer={"max_length": None}).recipe)["max_length"] == 256
+    assert trainer_options(open_round(trainer={"max_length": 77}).recipe)["max_length"] == 77
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bf16", "fp16"), [("float32", False, False), ("bfloat16", True, False), ("float16", False, True)]
+)
+def test_mixed_precision_follows_the_models_dtype(open_round: OpenRound, dtype: str, bf16: bool, fp16: bool) -> None:
+    options = trainer_options(open_round(model={"dtype": dtype}).recipe)
+    assert (options["bf16"], options["fp16"]) == (bf16, fp16)
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_arguments_leave_nothing_to_trls_silent_defaults(
+    open_round: OpenRound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("trl")
+    # an accelerate configuration that asks for bf16 does not win over a float32 recipe
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    made = training_arguments(open_round().recipe, "round-00", 5, tmp_path / "checkpoints")
+    assert made.mixed_precision == "no"
+    assert made.max_length == 256
+    assert made.report_to == []
+    assert made.run_name == "tiny-round-00-train"
+    assert (made.seed, made.data_seed) == (5, 5)
+    assert not made.gradient_checkpointing
+    assert not made.logging_nan_inf_filter
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize("wrong", [{"save_strategy": "sometimes"}, {"optim": "best"}])
+def test_value_that_trl_refuses_is_a_recipe_error(open_round: OpenRound, tmp_path: Path, wrong: dict[str, Any]) -> None:
+    pytest.importorskip("trl")
+    with pytest.raises(RecipeError, match="section 'trainer': "):
+        training_arguments(open_round(trainer=wrong).recipe, "round-00", 5, tmp_path)
+
+
+def test_texts_that_trl_would_take_for_numbers_are_refused_together(open_round: OpenRound, tmp_path: Path) -> None:
+    pytest.importorskip("trl")
+    recipe = open_round(trainer={"learning_rate": "fast", "beta": "0.1x", "max_length": "long"}).recipe
+    with pytest.raises(RecipeError) as error:
+        training_arguments(recipe, "round-00", 5, tmp_path)
+    assert "'trainer.learning_rate': needs a number, or true or false, got 'fast'" in str(error.value)
+    assert "'trainer.beta'" in str(error.value)
+    assert "'trainer.max_length'" in str(error.value)
+
+
+def test_seed_depends_on_run_seed_and_round_and_nothing_else(open_round: OpenRound) -> None:
+    recipe = open_round().recipe
+    seeds = {
+        round_seed(recipe, 0),
+        round_seed(recipe, 1),
+        round_seed(open_round(seed=1).recipe, 0),
+        round_seed(open_round(**{"name": "a"}).recipe, 0),
+    }
+    # another folder is no other run
+    assert len(seeds) == 3
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_wandb_is_told_by_its_own_variables_and_the_users_win(
+    open_round: OpenRound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("wandb")
+    for name in ("WANDB_MODE", "WANDB_DIR", "WANDB_ENTITY", "WANDB_RUN_GROUP", "WANDB_JOB_TYPE"):
+        # set and removed, so that what the test leaves is taken back
+        monkeypatch.setenv(name, "x")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("WANDB_PROJECT", "mine")
+    prepare_wandb(open_round(wandb={"project": "theirs", "mode": "offline"}).recipe)
+    assert os.environ["WANDB_PROJECT"] == "mine"
+    assert os.environ["WANDB_MODE"] == "offline"
+    assert "WANDB_ENTITY" not in os.environ
+
+
+def test_without_the_section_wandb_is_left_alone(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    prepare_wandb(open_round().recipe)
+    assert "WANDB_MODE" not in os.environ

@@ -1,0 +1,124 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.config import ModelSection
+from evenhand.errors import ModelError, RecipeError
+from evenhand.run import Phase
+from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy
+
+torch = pytest.importorskip("torch")
+peft = pytest.importorskip("peft")
+
+OpenRound = Callable[..., Phase]
+
+
+def saved_adapter(tiny_model: Path, folder: Path, **config: Any) -> Path:
+    """An adapter as a round leaves it, with weights that are not zero."""
+    torch.manual_seed(2)
+    options = {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]} | config
+    model = peft.get_peft_model(
+        load_base(ModelSection(name=str(tiny_model), dtype="float32")),
+        peft.LoraConfig(task_type="CAUSAL_LM", **options),
+    )
+    for name, weight in model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.1)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def round_1(open_round: OpenRound, tiny_model: Path) -> Callable[..., Phase]:
+    """Makes a round 1 that starts from an adapter."""
+
+    def make(**sections: Any) -> Phase:
+        phase = open_round(number=1, **sections)
+        saved_adapter(tiny_model, phase.recipe.output / "round-00" / "adapter")
+        return phase
+
+    return make
+
+
+@pytest.mark.parametrize("reference", ["initial", "previous"])
+def test_first_round_is_held_to_the_base(open_round: OpenRound, reference: str) -> None:
+    policy = open_policy(open_round(train={"reference": reference}), zero3=False)
+    assert policy.line == "policy = base + A(new, trainable); reference = base"
+    assert policy.starts_at_reference
+    assert (policy.peft_config.r, policy.peft_config.lora_alpha) == (4, 8)
+    assert policy.start is None
+
+
+def test_previous_gives_trl_the_adapter_to_copy(round_1: Callable[..., Phase]) -> None:
+    phase = round_1(train={"reference": "previous"})
+    policy = open_policy(phase, zero3=False)
+    assert policy.line == (
+        "policy = base + A(continued from round-00/adapter, trainable); reference = base + A(frozen copy)"
+    )
+    assert policy.starts_at_reference
+    assert policy.peft_config is None
+    assert list(policy.model.peft_config) == ["default"]
+    assert all(w.requires_grad == ("lora_" in name) for name, w in policy.model.named_parameters())
+
+
+def test_initial_lets_trl_make_the_adapter_that_is_filled_afterwards(round_1: Callable[..., Phase]) -> None:
+    phase = round_1(train={"reference": "initial"})
+    policy = open_policy(phase, zero3=False)
+    assert policy.line == "policy = base + A(continued from round-00/adapter, trainable); reference = base"
+    assert not policy.starts_at_reference
+    assert policy.start == phase.adapter
+    made = peft.get_peft_model(policy.model, policy.peft_config)
+    fill_adapter(made, policy.start)
+    continued = open_policy(round_1(train={"reference": "previous"}), zero3=False).model
+    mine, wanted = dict(made.named_parameters()), dict(continued.named_parameters())
+    assert mine.keys() == wanted.keys()
+    assert all(torch.equal(mine[name], wanted[name]) for name in wanted)
+
+
+def test_another_shape_than_the_adapters_is_refused_value_by_value(round_1: Callable[..., Phase]) -> None:
+    phase = round_1(lora={"r": 16, "target_modules": ["q_proj"]})
+    with pytest.raises(RecipeError, match=r"lora\.r is 16, the adapter has 4; lora\.target_modules is \['q_proj'\]"):
+        open_policy(phase, zero3=False)
+
+
+def test_adapter_that_is_no_lora_is_refused(round_1: Callable[..., Phase]) -> None:
+    phase = round_1()
+    path = phase.recipe.output / "round-00" / "adapter" / "adapter_config.json"
+    path.write_text(json.dumps({"peft_type": "IA3", "task_type": "CAUSAL_LM"}))
+    with pytest.raises(ModelError, match="only LoRA adapters can be continued"):
+        open_policy(phase, zero3=False)
+
+
+def test_weights_of_another_adapter_are_not_filled_in(tiny_model: Path, tmp_path: Path) -> None:
+    other = saved_adapter(tiny_model, tmp_path / "other", target_modules=["q_proj"])
+    base = load_base(ModelSection(name=str(tiny_model), dtype="float32"))
+    model = peft.get_peft_model(base, peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"))
+    with pytest.raises(ModelError, match=r"not those that are trained, beginning with '.*v_proj"):
+        fill_adapter(model, other)
+
+
+def test_model_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    section = ModelSection(name=str(tmp_path))
+    with pytest.raises(ModelError, match="cannot be opened for training"):
+        load_base(section)
+    with pytest.raises(ModelError, match="its tokenizer cannot be opened"):
+        load_tokenizer(section)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_base_has_the_recipes_dtype(tiny_model: Path, dtype: str) -> None:
+    assert load_base(ModelSection(name=str(tiny_model), dtype=dtype)).dtype == getattr(torch, dtype)  # type: ignore[arg-type]
+
+
+def test_nf4_base_holds_four_bits_a_weight(tiny_model: Path) -> None:
+    bitsandbytes = pytest.importorskip("bitsandbytes")
+    model = load_base(ModelSection(name=str(tiny_model), quantise="nf4"))
+    layer = model.model.layers[0].mlp.up_proj
+    assert isinstance(layer, bitsandbytes.nn.Linear4bit)
+    assert layer.weight.quant_type == "nf4"
+    assert layer.weight.quant_state.nested
+    assert layer.weight.numel() == layer.in_features * layer.out_features // 2  # two weights a byte
