@@ -89,7 +89,7 @@ class _Policies:
             self._model = peft.PeftModel.from_pretrained(model, adapter, adapter_name="trained")
             if section.adapter is not None:
                 self._model.load_adapter(section.adapter, adapter_name="start")
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RuntimeError) as error:
             raise ModelError(f"the adapter probe cannot open {section.name!r} with {adapter}: {error}") from error
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model.to(self._device).eval()

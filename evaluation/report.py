@@ -6,7 +6,6 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
-from ..records import Record
 from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
 from ..stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
@@ -98,7 +97,7 @@ def _name(path: Path, recipe: Recipe) -> str:
 
 
 def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> dict[str, Any]:
-    built: Record = build_report(recipe, probed)
+    built = build_report(recipe, probed)
     write_text(folder / JSON, built.model_dump_json(indent=2) + "\n")
     write_text(folder / MARKDOWN, render_markdown(built))
     write_text(folder / PAGE, render_page(built))

@@ -35,7 +35,8 @@ class LossRule:
         if self.is_ln2 and not near:
             return (
                 f"the first loss is {loss:.6f}, but policy and reference are equal before the first step, so it must be "
-                f"ln 2 = {LN2:.6f} within {self.tolerance:g}: the reference is not the policy that the round starts from"
+                f"ln 2 = {LN2:.6f} within {self.tolerance:g}: the reference is not the policy that the round starts from. "
+                "Compare the versions of trl and peft with those that evenhand asks for"
             )
         if near and not self.is_ln2:
             return (

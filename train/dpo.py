@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif is_main:
             log.error("%s", error)
         return error.exit_code
+    except KeyboardInterrupt:
+        log.error("interrupted; the same command continues")
+        return 130
     return 0
 
 

@@ -98,10 +98,8 @@ def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) 
     log.info("%s", " ".join(command))
     failure_path(phase.folder).unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
-    environment = {
-        **os.environ,
-        "PATH": os.pathsep.join([str(Path(python).parent), os.environ.get("PATH", os.defpath)]),
-    }
+    beside = [str(Path(python).parent)] if Path(python).is_absolute() else []
+    environment = {**os.environ, "PATH": os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])}
     try:
         # standard input stays open as long as this process lives: see parent.py
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)

@@ -7,7 +7,7 @@ from ..errors import DataError, RecipeError
 from ..models import signature
 from ..run import ADAPTER, LEDGER, PAIRS, Phase
 from ..stages import Stage
-from ..storage import digest, file_digest, read_text
+from ..storage import digest, file_digest
 from .options import trainer_options
 
 # loss history, rows left out, versions: what a reader asks of a finished training
@@ -56,7 +56,7 @@ def pair_file(phase: Phase) -> Path:
             f"{path}: there are no preference pairs yet; make them by generating, judging and reranking {phase.name}, "
             "or name a file of pairs with train.pairs"
         )
-    if not read_text(path).strip():
+    if path.stat().st_size == 0:
         raise DataError(
             f"{path}: holds no pair, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
             "why. Lower pairs.least_margin, widen pairs.most_length_ratio, or make more candidates"

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,8 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     tokenizer = load_tokenizer(recipe.model)
     examples = build_examples(pairs, tokenizer, arguments.max_length, recipe.train.excess_length_strategy)
     policy = open_policy(phase, zero3=_is_zero3(arguments))
-    log.info("%s", policy.line)
     resume = last_complete(checkpoints)
-    if resume is not None:
-        log.info("continuing from %s", resume)
+    _announce(policy, arguments, examples, resume)
     trainer = open_trainer(policy, arguments, tokenizer, examples, resume)
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     facts = _facts(trainer, policy, examples)
@@ -109,14 +108,37 @@ def _is_zero3(arguments: Any) -> bool:
     return plugin is not None and plugin.zero_stage == 3
 
 
+def _announce(policy: Policy, arguments: Any, examples: Examples, resume: Path | None) -> None:
+    """Say what is about to be trained, before the first step."""
+    log.info("%s", policy.line)
+    log.info(
+        "%d pairs; effective batch %d = %d a device x %d accumulated x %d processes",
+        len(examples.rows),
+        _batch(arguments),
+        arguments.per_device_train_batch_size,
+        arguments.gradient_accumulation_steps,
+        arguments.world_size,
+    )
+    for (side, reason), count in sorted(examples.left_out.items()):
+        log.warning("%d pairs of side %r left out: %s", count, side, reason)
+    if resume is not None:
+        log.info("continuing from %s", resume)
+
+
+def _batch(arguments: Any) -> int:
+    """Pairs of one optimiser step."""
+    size: int = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
+    return size
+
+
 def _facts(trainer: Any, policy: Policy, examples: Examples) -> dict[str, Any]:
+    """The fields of the model card."""
     arguments = trainer.args
-    batch = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
     return {
         "policy": policy.line,
         "kept": len(examples.rows),
         "steps": trainer.state.global_step,
-        "batch": batch,
+        "batch": _batch(arguments),
         "learning_rate": arguments.learning_rate,
         "beta": arguments.beta,
     }
@@ -143,7 +165,13 @@ def _record(trainer: Any, examples: Examples) -> dict[str, Any]:
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
         "counts": _counts(trainer, examples),
-        "log_history": trainer.state.log_history,
+        "log_history": [
+            {
+                name: None if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in entry.items()
+            }
+            for entry in trainer.state.log_history
+        ],
         "dpo_config": {key: value for key, value in arguments.to_dict().items() if not key.endswith("_token")},
         "versions": installed_versions(RECORDED),
     }
