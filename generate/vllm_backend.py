@@ -153,7 +153,7 @@ def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool
         arguments |= {
             "enforce_eager": True,
             "enable_chunked_prefill": False,
-            "max_num_batched_tokens": max(8192, section.max_model_len),
+            "max_num_batched_tokens": max(2048, section.max_model_len),
         }
     return arguments
 

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import EvenhandError, StorageError
+from ..processes import follow_parent
 from ..recipe_file import load_recipe
 from ..run import Phase, open_phase
-from .parent import end_with_parent, report_failure
+from .refusal import report_failure
 from .stage import training_stage
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO if is_main else logging.ERROR, format="%(message)s", stream=sys.stderr)
     # TRL would report the kind of training to its authors
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    follow_parent()
     phase = None
     try:
         phase = open_phase(load_recipe(options.config, options.set), options.phase)
@@ -48,13 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(phase: Phase, stage_key: str | None, *, is_main: bool) -> None:
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     stage = training_stage(phase, processes)
-    if stage_key:
-        end_with_parent()
-        if stage.key != stage_key:
-            raise StorageError(
-                f"{phase.folder}: recipe, pairs or number of processes ({processes} here) are not those that the training was "
-                "started with; start it again, and check train.accelerate_config when it asks for another number"
-            )
+    if stage_key and stage.key != stage_key:
+        raise StorageError(
+            f"{phase.folder}: recipe, pairs or number of processes ({processes} here) are not those that the training was "
+            "started with; start it again, and check train.accelerate_config when it asks for another number"
+        )
     from .training import run_training
 
     if stage_key:
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="override a value of the recipe; may be repeated",
     )
-    # given by the process that keeps the stage; see parent.py
+    # given by the process that keeps the stage; see launch.py
     parser.add_argument("--stage-key", help=argparse.SUPPRESS)
     return parser
 

@@ -11,10 +11,11 @@ import yaml
 
 from ..config import TrainSection
 from ..errors import ModelError, RecipeError, StorageError
+from ..processes import followed_environment
 from ..run import Phase
 from ..stages import Receipt
 from ..storage import read_text
-from .parent import failure_path, read_failure
+from .refusal import failure_path, read_failure
 from .stage import training_stage
 from .training import read_counts
 
@@ -99,10 +100,9 @@ def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) 
     failure_path(phase.folder).unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
     beside = [str(Path(python).parent)] if Path(python).is_absolute() else []
-    environment = {**os.environ, "PATH": os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])}
+    path = os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])
     try:
-        # standard input stays open as long as this process lives: see parent.py
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=followed_environment() | {"PATH": path})
     except OSError as error:
         raise RecipeError(f"key 'train.python': {python!r} cannot be started: {error.strerror}") from error
     with process:

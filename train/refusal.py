@@ -1,28 +1,14 @@
-"""What ties a training process to the process that started it: it dies with it, and its refusals reach it.
+"""How a refusal travels from a training process to the process that started it.
 
-`accelerate launch` stands between the two and gives every failure the exit code 1, so a refusal travels as a file. Standard
-input is a pipe that the parent holds open and the launchers pass on; it closes when the parent is gone, however it went.
+`accelerate launch` stands between the two and gives every failure the exit code 1, so a refusal is left as a file.
 """
 
 import json
-import os
-import threading
 from pathlib import Path
 
 from .. import errors
 from ..errors import EvenhandError
 from ..storage import read_text, write_json
-
-
-def end_with_parent() -> None:
-    """End this process at once when the parent does, so that no orphan trains on beside the next run."""
-
-    def wait() -> None:
-        while os.read(0, 1):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=wait, name="end-with-parent", daemon=True).start()
 
 
 def report_failure(folder: Path, error: EvenhandError) -> None:
