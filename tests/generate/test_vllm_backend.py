@@ -28,7 +28,7 @@ def main(model):
         "first": [r.text for r in backend.complete(seeds)],
         "again": [r.text for r in backend.complete(seeds)],
         "greedy": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0)])],
-        "penalised": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0, repetition_penalty=1.5)])],
+        "penalised": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0, repetition_penalty=20.0)])],
     }
     graded = backend.complete([Ask(prompt=prompt, sampling=Sampling(), seed=1, choices=("1", "2", "3"))])[0]
     out["choice"], out["probabilities"] = graded.text, graded.choice_probabilities
@@ -85,7 +85,7 @@ def test_greedy_reply_equals_the_transformers_backends(replies, control):
 
 
 def test_repetition_penalty_equals_the_transformers_backends(replies, control):
-    assert replies["penalised"][0] == list(greedy(control, repetition_penalty=1.5).token_ids)
+    assert replies["penalised"][0] == list(greedy(control, repetition_penalty=20.0).token_ids)
     assert replies["penalised"] != replies["greedy"]
 
 
