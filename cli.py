@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .run import Phase
     from .stages import Receipt
 
+INTERRUPTED = 130
 EPILOG = (
     "Exit codes: 0 done; 1 a stage failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
     "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command continues."
@@ -60,9 +61,10 @@ def validate(recipe: RecipePath, set_: Overrides = None) -> None:
     """Check a recipe and its corpus without loading a model; all mistakes are shown together."""
     loaded = load_recipe(recipe, set_ or [])
     from .loop import plan
+    from .preflight import preflight
 
-    planned = plan(loaded)
-    _console().print(f"[green]{recipe} is sound[/green]: {len(planned)} steps, output {loaded.output}", highlight=False)
+    preflight(loaded)
+    _say(f"{recipe} is sound: {len(plan(loaded))} steps, output {loaded.output}")
 
 
 @app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
@@ -74,13 +76,15 @@ def loop(
     """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
     loaded = load_recipe(recipe, set_ or [])
     from .loop import plan, run_loop
+    from .preflight import preflight
 
+    preflight(loaded)
     planned = plan(loaded)
     if dry_run:
         _print_plan(loaded, planned)
         return
     console = _console()
-    console.print(f"[bold]{loaded.name}[/bold]: {len(planned)} steps in {loaded.output}", highlight=False)
+    _say(f"{loaded.name}: {len(planned)} steps in {loaded.output}")
     _run_with_progress(console, loaded, run_loop)
     _print_result(console, loaded)
 
@@ -128,16 +132,21 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
     from .evaluation.report import report as run
 
     receipt, reused = run(loaded)
-    _console().print(_summary("report", receipt.counts, receipt.seconds, reused), highlight=False)
+    _say(_summary("report", receipt.counts, receipt.seconds, reused))
 
 
-@app.command(name="import", epilog="Example: evenhand import polisum dev.json --out corpora/polisum-dev.jsonl")
+@app.command(name="import", epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
 def import_(
     kind: Annotated[str, typer.Argument(metavar="FORMAT", help="polisum: the PoliSum authors' JSON.")],
     file: Annotated[Path, typer.Argument(help="The file to read.")],
     out: Annotated[Path, typer.Option(help="JSON-lines file of document sets to write.")],
+    split: Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")] = None,
     faithful_to_release: Annotated[
-        bool, typer.Option("--faithful-to-release", help="Keep the release's exchanged side labels, to reproduce it.")
+        bool,
+        typer.Option(
+            "--faithful-to-release",
+            help="Also keep the released prompts, labels exchanged as they are, in the sets' notes.",
+        ),
     ] = False,
 ) -> None:
     """Turn somebody else's data into document sets; what was repaired or left out is counted."""
@@ -147,18 +156,33 @@ def import_(
 
     if kind != "polisum":
         raise DataError(f"format {kind!r} is not known; known formats: polisum")
-    result = import_polisum(file, faithful_to_release=faithful_to_release)
+    result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
     write_jsonl(out, result.sets)
-    _console().print(f"{out}: {len(result.sets)} document sets; {result.report}", highlight=False)
+    _say(f"{out}: {len(result.sets)} document sets; {result.report}")
 
 
 @app.command(epilog="Example: evenhand recipes")
 def recipes() -> None:
-    """List the recipes that come with evenhand, each with the command that runs it."""
+    """List the recipes that come with evenhand: where each lies and the command that runs it."""
     folder = Path(__file__).parent / "recipes"
     for path in sorted(folder.rglob("*.yaml")):
         command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        _console().print(f"[bold]{path.relative_to(folder)}[/bold]\n    {command}", highlight=False)
+        _say(f"{path}\n    {command}")
+
+
+@app.command(epilog="Example: evenhand cache --clear")
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Forget all cached judgements.")] = False,
+) -> None:
+    """Show how many judgements are cached for each judge, or forget them."""
+    from .judges.cache import cache_counts, cache_path, clear_cache
+
+    if clear:
+        _say(f"{clear_cache()} judgements forgotten")
+        return
+    for count in cache_counts():
+        _say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
+    _say(f"in {cache_path()} (set EVENHAND_CACHE to move it)")
 
 
 @app.command(epilog="Example: evenhand env")
@@ -168,16 +192,13 @@ def env() -> None:
     from .models import cache_folder
     from .stages import RECORDED
 
-    console = _console()
     versions = installed_versions(RECORDED)
     for name in RECORDED:
-        console.print(f"{name:24}{versions.get(name, '-')}", highlight=False)
+        _say(f"{name:24}{versions.get(name, '-')}")
     absent = {extra for library, extra in EXTRAS.items() if not _is_installed(library)}
     if absent:
-        console.print(
-            f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'", highlight=False, markup=False
-        )
-    console.print(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)", highlight=False)
+        _say(f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'")
+    _say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
 
 
 def main() -> None:
@@ -192,9 +213,11 @@ def main() -> None:
     except EvenhandError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; the same command continues", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        # the command line library has caught the interrupt by then
+        if end.code == INTERRUPTED:
+            print("interrupted; the same command continues", file=sys.stderr)
+        raise
 
 
 def _run_stage(
@@ -206,15 +229,16 @@ def _run_stage(
 ) -> None:
     recipe = load_recipe(path, overrides or [])
     from .loop import save_resolved
+    from .preflight import preflight
     from .run import open_phase, phases
     from .tracking import track
 
     phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
+    preflight(recipe)
     save_resolved(recipe)
     receipt, reused = run(phase)
-    if not reused:
-        track(phase, receipt)
-    _console().print(_summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused), highlight=False)
+    track(phase, receipt)
+    _say(_summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
 
 
 def _summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> str:
@@ -238,7 +262,7 @@ def _run_with_progress(console: "Console", recipe: "Recipe", run_loop: Any) -> N
             return lambda line: status.update(Text(f"{step.name}  {line}", overflow="ellipsis", no_wrap=True))
 
         def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
-            console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False)
+            console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False, markup=False)
 
         run_loop(recipe, on_start=on_start, on_done=on_done)
 
@@ -246,19 +270,23 @@ def _run_with_progress(console: "Console", recipe: "Recipe", run_loop: Any) -> N
 def _print_plan(recipe: "Recipe", planned: list[Any]) -> None:
     from rich.table import Table
 
-    table = Table("step", "work", "state", title=f"{recipe.name}: plan", title_justify="left")
+    table = Table("step", "work", "state")
     for row in planned:
         table.add_row(row.step.name, row.work, "done" if row.is_done else "to do")
-    console = _console()
-    console.print(table)
-    console.print(f"output: {recipe.output}", highlight=False)
+    _console().print(table)
+    _say(f"output: {recipe.output}")
 
 
 def _print_result(console: "Console", recipe: "Recipe") -> None:
     from .evaluation.table import result_table
 
     console.print(result_table(recipe))
-    console.print(f"report: {recipe.output / 'report' / 'index.html'}", highlight=False)
+    _say(f"report: {recipe.output / 'report' / 'index.html'}")
+
+
+def _say(text: str) -> None:
+    """Print a line as it is: names and paths are data, not markup."""
+    _console().print(text, highlight=False, markup=False)
 
 
 def _console() -> "Console":

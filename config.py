@@ -87,7 +87,7 @@ class CorpusSection(Section):
 class TaskSection(Section):
     """What is asked of the model."""
 
-    # a shipped template or a file with the fields {documents} {side} {opening} {sentences} {topic}
+    # a shipped template or a file with the fields {documents} {side} {topic} {length} {opening} {begin}
     template: str = "perspective"
     # words a summary opens with; {side} is the capitalised side; None asks for none
     opening: str | None = "The {side}"
@@ -115,6 +115,26 @@ class Plan(Sampling):
         return Sampling(**self.model_dump(exclude={"candidates"}))
 
 
+# keyword arguments of vllm.LLM that a recipe must not set -> where it says so, or why not
+OWNED_ENGINE_KEYS: dict[str, str] = {
+    "model": "write it in the 'model' section",
+    "tokenizer": "the model's own tokenizer is used, so that training sees the same tokens",
+    "revision": "write it in the 'model' section",
+    "dtype": "write it in the 'model' section",
+    "max_model_len": "write max_model_len beside 'engine'",
+    "trust_remote_code": "remote code is never run",
+    "hf_token": "secrets do not belong into a recipe; set HF_TOKEN in the environment",
+    "logits_processors": "evenhand's own carries the repetition penalty",
+    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
+    "max_lora_rank": "it is read from the adapter",
+}
+# backend -> keys of its `engine`; vLLM checks its own
+ENGINE_KEYS: dict[str, frozenset[str]] = {
+    "transformers": frozenset(),
+    "scripted": frozenset({"tokenize", "seconds_per_batch"}),
+}
+
+
 class BackendSection(Section):
     """What runs a model."""
 
@@ -125,8 +145,21 @@ class BackendSection(Section):
     requests_per_batch: int = Field(default=64, ge=1)
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
-    # keyword arguments of vllm.LLM, as they stand
+    # keyword arguments of vllm.LLM, as they stand; the scripted backend has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _engine_keys_are_the_backends(self) -> "BackendSection":
+        owned = {key: OWNED_ENGINE_KEYS[key] for key in self.engine if key in OWNED_ENGINE_KEYS}
+        if owned:
+            raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))
+        known = ENGINE_KEYS.get(self.backend)
+        unknown = sorted(self.engine.keys() - known) if known is not None else []
+        if unknown:
+            raise ValueError(
+                f"engine.{unknown[0]} is not known to backend {self.backend}, which has {sorted(known or ())}"
+            )
+        return self
 
 
 class GenerateSection(BackendSection):
@@ -211,8 +244,21 @@ class RewardSection(Section):
     judges: tuple[str, ...] = Field(min_length=1)
     # mean of raw scores; weighted mean of raw scores; mean of z-scores within the request
     combine: Literal["mean", "weighted", "z_mean"] = "mean"
-    # weight of each judge, for `weighted` and `z_mean`
+    # weight of each judge, for `weighted` and `z_mean`; below 0 for what is not wanted
     weights: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _weights_fit(self) -> "RewardSection":
+        if self.combine == "mean" and self.weights:
+            raise ValueError(
+                "weights have no effect with combine: mean; write combine: weighted or z_mean, or leave them out"
+            )
+        absent = [name for name in self.judges if name not in self.weights]
+        if absent and (self.weights or self.combine == "weighted"):
+            raise ValueError(f"weights has no weight for judge {absent[0]!r}")
+        if self.weights and not any(self.weights[name] for name in self.judges):
+            raise ValueError("weights are all 0")
+        return self
 
 
 class PairsSection(Section):
@@ -306,7 +352,7 @@ class Recipe(Section):
     # keyword arguments of trl.DPOConfig, as they stand
     trainer: Keywords = Field(default_factory=dict)
     # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
-    rounds: int = Field(default=1, ge=0)
+    rounds: int = Field(default=1, ge=0, le=99)
     evaluation: EvaluationSection
     limits: LimitsSection = LimitsSection()
     wandb: WandbSection | None = None

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from .config import Recipe
 from .errors import EvenhandError
 from .generate.stage import phase_requests
 from .processes import last_lines, run_child
+from .recipe_file import dump_recipe
 from .run import ADAPTER, PAIRS, Phase, phases
 from .stages import Receipt, read_receipt
 from .storage import write_text
@@ -135,8 +134,7 @@ def run_loop(
 def save_resolved(recipe: Recipe) -> Path:
     """Write the recipe with every default spelled out into the run folder; its path."""
     path = recipe.output / "recipe.yaml"
-    text = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110)
-    write_text(path, text)
+    write_text(path, dump_recipe(recipe))
     return path
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from .errors import ModelError
+from .errors import ModelError, StorageError
 from .extras import need
 from .storage import digest, file_digest, read_text
 
@@ -70,6 +70,18 @@ def locate(name: str, revision: str | None = None) -> str:
     if not any((path / marker).is_file() for marker in ("config.json", "modules.json")):
         raise ModelError(f"model {name!r}: {_why_no_model(path)}")
     return str(path)
+
+
+def check(name: str) -> None:
+    """Refuse a model that `locate` would refuse; nothing is converted or loaded.
+
+    Raises:
+        ModelError: as `locate`.
+    """
+    if name.startswith(EMBEDDED):
+        _embedded_path(name.removeprefix(EMBEDDED))
+    elif not name.endswith(".gguf") or not Path(name).expanduser().is_file():
+        locate(name)
 
 
 def _why_no_model(path: Path) -> str:
@@ -155,7 +167,12 @@ def _embedded_path(name: str) -> Path:
 def _converted(gguf: Path) -> Path:
     """The cached Hugging Face folder made from a GGUF file; converted on first use, by one process at a time."""
     target = cache_folder() / "models" / f"{gguf.stem}-{file_digest(gguf)}"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"{target.parent}: cannot be written: {error.strerror}; name another folder with EVENHAND_CACHE"
+        ) from error
     with FileLock(f"{target}.lock"):
         if not target.exists():
             log.info("converting %s to a Hugging Face folder (once)", gguf.name)

@@ -10,8 +10,9 @@ import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
-from .errors import StorageError
+from .errors import RecipeError, StorageError
 
 # set for children: standard input is the parent's pipe
 FOLLOW_PARENT = "EVENHAND_FOLLOW_PARENT"
@@ -56,15 +57,15 @@ def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] 
 
     Raises:
         StorageError: the log cannot be written.
+        RecipeError: the interpreter cannot be started.
     """
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as file:
-            child = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT, env=followed_environment()
-            )
+        file = log.open("ab")
     except OSError as error:
         raise StorageError(f"{log}: cannot be written: {error.strerror}") from error
+    with file:
+        child = _start(argv, file)
     try:
         while True:
             try:
@@ -78,10 +79,22 @@ def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] 
             child.wait()
 
 
+def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=followed_environment()
+        )
+    except OSError as error:
+        raise RecipeError(
+            f"{argv[0]!r} cannot be started: {error.strerror}; mend the interpreter that the keys generate.python and "
+            "train.python name"
+        ) from error
+
+
 def last_lines(log: Path, count: int) -> str:
     """The last non-empty lines of a log; a progress bar's rewritten line counts once."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 20_000))
         text = file.read().decode(errors="replace")
-    lines = [line.rpartition("\r")[2].rstrip() for line in text.replace("\r\n", "\n").split("\n")]
+    lines = [line.rstrip().rpartition("\r")[2] for line in text.split("\n")]
     return "\n".join([line for line in lines if line.strip()][-count:])

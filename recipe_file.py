@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from .config import JudgeOptions, Recipe
-from .errors import RecipeError
+from .errors import RecipeError, StorageError
 from .storage import listed, read_text
 from .text import did_you_mean
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
@@ -42,12 +42,11 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The checked recipe at `path`, with overrides applied.
 
     Args:
-        path: a YAML file.
+        path: a YAML file; one that comes with evenhand is found from everywhere ("recipes/quickstart.yaml").
         overrides: "a.b=value" texts; the value is read as YAML.
 
     Raises:
-        RecipeError: the file is no recipe; all mistakes are listed.
-        StorageError: the file cannot be read.
+        RecipeError: the file is no recipe or cannot be read; all mistakes are listed.
     """
     values = _read_yaml(path)
     # key -> the override that set it, to say where a wrong value came from
@@ -103,9 +102,26 @@ def _parse_yaml(text: str) -> Any:
     return yaml.load(text, Loader=_RecipeLoader)  # noqa: S506 (a subclass of SafeLoader)
 
 
+class _RecipeDumper(yaml.SafeDumper):
+    """Quotes what the loader would otherwise read as a number."""
+
+
+_RecipeDumper.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The recipe as YAML, every default spelled out; `load_recipe` reads it back as it is."""
+    values = recipe.model_dump(mode="json")
+    text: str = yaml.dump(values, Dumper=_RecipeDumper, sort_keys=False, allow_unicode=True, width=110)
+    return text
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
+    shipped = Path(__file__).parent / path
     try:
-        values = _parse_yaml(read_text(path))
+        values = _parse_yaml(read_text(shipped if shipped.is_file() and not path.exists() else path))
+    except StorageError as error:
+        raise RecipeError(f"{error}; `evenhand recipes` lists those that come with evenhand") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise RecipeError(f"{path}:{line}: cannot be read as YAML: {error.problem}") from error

@@ -39,7 +39,7 @@ class Document(Record):
     id: Text
     text: Text
     # social attributes, for example {"stance": "left"}
-    attributes: dict[str, str] = Field(default_factory=dict)
+    attributes: dict[str, Text] = Field(default_factory=dict)
 
 
 class DocumentSet(Record):

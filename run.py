@@ -1,7 +1,7 @@
 """The run folder: its phases, and the names of the files in them.
 
     <output>/
-      recipe.yaml  manifest.json  judgements.sqlite  logs/
+      recipe.yaml  manifest.json  logs/
       round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
         requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
       evaluation/base/     candidates of the test sets under the untrained model
@@ -31,6 +31,7 @@ PAIRS = "pairs.jsonl"
 LEDGER = "ledger.json"
 ADAPTER = "adapter"
 CHECKPOINTS = "checkpoints"
+TRAINING = "training.json"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from ..config import CorpusSection
-from ..errors import DataError
+from ..errors import DataError, StorageError
 from ..records import DocumentSet
 from ..storage import listed, listed_lines, read_numbered
 from ..text import did_you_mean
@@ -22,14 +22,16 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     """The document sets that a recipe names, each with at least one document of every side asked for.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: lines, sets or sides of the corpus are wrong; all are listed.
+        DataError: the file cannot be read, or lines, sets or sides of the corpus are wrong; all are listed.
     """
     if section.path == SAMPLE:
         with as_file(files(__package__) / "sample" / "sample.jsonl") as path:
             sets = read_document_sets(path, section.attribute)
     else:
-        sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
+        try:
+            sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
+        except StorageError as error:
+            raise DataError(f"key 'corpus.path': {error}") from error
     check_sides(sets, section)
     return sets
 

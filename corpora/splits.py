@@ -23,17 +23,25 @@ from ..text import fold
 log = logging.getLogger(__name__)
 
 
-def split_sets(sets: Sequence[DocumentSet], section: CorpusSection, seed: int) -> dict[str, list[DocumentSet]]:
+def split_sets(
+    sets: Sequence[DocumentSet], section: CorpusSection, seed: int, *, trains: bool = True
+) -> dict[str, list[DocumentSet]]:
     """The sets to train on and to test on, under "train" and "test", each in corpus order.
 
     Where the recipe names splits, the sets' own `split` decides; sets of other splits are left out, and how many is
     logged. Where it names none, topics are drawn with the seed. One side may be empty where the corpus has only the other.
+    A recipe that trains nothing holds nothing back: without a named test split every set is a test set.
 
     Raises:
         RecipeError: only one of the two splits is named.
         DataError: no set has a named split, there are fewer than two topics to split, or a document text stands on both sides.
     """
     names = (section.train.split, section.test.split)
+    if not trains:
+        test = [documents for documents in sets if names[1] in (None, documents.split)]
+        if sets and not test:
+            _refuse_no_split(sets, [], test, section)
+        return {"train": [], "test": test}
     if names == (None, None):
         train, test = _seeded(sets, section.test_share, seed)
     elif None in names:

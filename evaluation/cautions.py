@@ -6,6 +6,7 @@ from typing import Any
 from ..config import Recipe
 from .findings import Evidence
 from .judge_roles import overlap_warnings
+from .served import engine_sentence, inactive_because
 from .systems import PolicyOutput
 
 # with fewer document sets than this, percentile intervals are too narrow
@@ -28,19 +29,20 @@ def cautions(
 
 
 def _inactive(probed: dict[str, Any] | None) -> list[str]:
-    if probed is None or probed["active"]:
+    if probed is None:
         return []
-    return [
-        "The trained adapter is INACTIVE: it changes no log-probability of any probe. The comparison below is of the "
-        "untrained model with itself."
-    ]
+    if why := inactive_because(probed):
+        return [f"The trained adapter is INACTIVE: {why}. The comparison below is of the untrained model with itself."]
+    return [engine_sentence(probed)] if probed["engine"]["served"] == "unclear" else []
 
 
 def _few_sets(evidence: Evidence) -> list[str]:
     n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
     if n_sets >= FEW_SETS:
         return []
-    if n_sets < 2:
+    if n_sets == 0:
+        return ["The comparison rests on no document set: no request has a score under two systems."]
+    if n_sets == 1:
         return ["The comparison rests on a single document set: there is nothing to resample, so it has no intervals."]
     return [
         f"The comparison rests on {n_sets} document sets: with fewer than {FEW_SETS}, bootstrap intervals are narrower than they "

@@ -196,6 +196,6 @@ class Report(Record):
     examples: Examples | None
     totals: tuple[PhaseTotals, ...]
     ledger: tuple[LedgerRow, ...]
-    # log-probabilities with and without the adapter; None when nothing was trained
+    # log-probabilities with and without the adapter, and the engine's own; None when nothing was trained
     probe: dict[str, Any] | None
     provenance: Provenance

@@ -5,9 +5,10 @@ became better. Only a judge that was no reward says whether they did.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from ..config import AlignmentJudge, JudgeOptions, Recipe, RougeJudge, RubricJudge, RuleJudge
+from ..judges.rubric import ONLY_SPEED
 from .contents import JudgeNote
 
 
@@ -73,15 +74,19 @@ def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str
 
 
 def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
-    """Whether two judges give the same scores: equal options, or equal signatures apart from the leading name."""
-    if recipe.judges[name] == recipe.judges[other]:
+    """Whether two judges give the same scores: equal options that scores depend on, or equal signatures."""
+    if _scoring_options(recipe.judges[name]) == _scoring_options(recipe.judges[other]):
         return True
-    mine, theirs = signatures.get(name), signatures.get(other)
-    return mine is not None and theirs is not None and _nameless(mine, name) == _nameless(theirs, other)
+    signature = signatures.get(name)
+    return signature is not None and signature == signatures.get(other)
 
 
-def _nameless(signature: str, name: str) -> str:
-    return signature.removeprefix(f"{name}|")
+def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
+    """The options without those that change speed and memory alone."""
+    values = options.model_dump(mode="json", exclude={"batch_size": True, "backend": {"requests_per_batch"}})
+    if isinstance(options, RubricJudge):
+        values["backend"]["engine"] = {k: v for k, v in options.backend.engine.items() if k not in ONLY_SPEED}
+    return values
 
 
 def _basis(options: JudgeOptions) -> str | None:

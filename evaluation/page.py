@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 from . import text_numbers, view
 from .compare import leaves_out_zero
 from .contents import Report
+from .served import engine_sentence, inactive_because
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -43,6 +44,8 @@ def render_page(report: Report) -> str:
         sides_left_out=sides_left_out,
         ledger=ledger,
         flat_counts=view.flat_counts,
+        inactive_because=inactive_because,
+        engine_sentence=engine_sentence,
         recipe=yaml.safe_dump(report.provenance.recipe, sort_keys=False, allow_unicode=True),
     )
 

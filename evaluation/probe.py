@@ -1,9 +1,10 @@
 """The adapter proven active: the same texts have other log-probabilities with it than without.
 
 An adapter that was saved empty, or loaded and never switched on, leaves every log-probability as it was; the comparison
-of checkpoints would then compare a model with itself.
+of checkpoints would then compare a model with itself. What the engine made of the adapter is in `served`.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ..models import locate, signature
 from ..records import Candidate, SummaryRequest
 from ..run import CANDIDATES, REQUESTS, Phase
 from ..storage import read_jsonl
+from .served import comparable_pairs, compared, verdict
 
 # (prompt, text) pairs that are looked at
 PROBES = 3
@@ -27,8 +29,9 @@ def probe(phase: Phase) -> dict[str, Any]:
     recipe's dtype; on the CPU this takes a few seconds for a model of 135 million parameters.
 
     Returns:
-        "active": whether any log-probability differs; "probes": request id, "untrained", "trained" and their
-        "difference" of each; "untrained" and "trained": signatures of the two policies.
+        "active": whether any log-probability differs, unless the engine served the untrained policy; "probes": request
+        id, "untrained", "trained" and their "difference" of each; "engine": see `served.verdict`; "untrained" and
+        "trained": signatures of the two policies.
 
     Raises:
         DataError: the phase has no adapter or no candidates.
@@ -39,13 +42,20 @@ def probe(phase: Phase) -> dict[str, Any]:
     policies = _Policies(phase, phase.adapter)
     rows = []
     for request, candidate in probe_pairs(phase):
-        untrained, trained = policies.logps(request, candidate.raw_text)
+        untrained, trained = policies.logps(request, policies.tokens(candidate.raw_text))
         rows.append(
             {"request_id": request.id, "untrained": untrained, "trained": trained, "difference": trained - untrained}
         )
+    engine = verdict(
+        [
+            compared(candidate, *policies.logps(request, candidate.token_ids))
+            for request, candidate in comparable_pairs(phase)
+        ]
+    )
     section = phase.recipe.model
     return {
-        "active": any(row["difference"] != 0 for row in rows),
+        "active": any(row["difference"] != 0 for row in rows) and engine["served"] != "untrained",
+        "engine": engine,
         "untrained": signature(section.name, section.revision, section.adapter),
         "trained": signature(section.name, section.revision, phase.adapter),
         "probes": rows,
@@ -94,14 +104,17 @@ class _Policies:
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model.to(self._device).eval()
 
-    def logps(self, request: SummaryRequest, text: str) -> tuple[float, float]:
-        """Summed log-probabilities of the text after the prompt, untrained and trained."""
+    def tokens(self, text: str) -> list[int]:
+        """Token ids of a text."""
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def logps(self, request: SummaryRequest, tokens: Sequence[int]) -> tuple[float, float]:
+        """Summed log-probabilities of the tokens after the prompt, untrained and trained."""
         prompt = prompt_tokens(self._tokenizer, request.prompt)
-        tokens = list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
         with self._untrained():
-            untrained = self._sum(prompt, tokens)
+            untrained = self._sum(prompt, list(tokens))
         self._model.set_adapter("trained")
-        return untrained, self._sum(prompt, tokens)
+        return untrained, self._sum(prompt, list(tokens))
 
     def _untrained(self) -> AbstractContextManager[Any]:
         if not self._has_start:

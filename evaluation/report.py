@@ -6,39 +6,42 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
-from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
+from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, TRAINING, Phase, phases
 from ..stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
 from .contents import Report
+from .finished import check_finished
 from .manifest import REPORT, write_manifest
 from .markdown import render_markdown
 from .page import TEMPLATES, render_page
 from .probe import probe
-from .training_log import TRAINING
+from .served import inactive_because
 
 JSON, MARKDOWN, PAGE, PROBE = "report.json", "report.md", "index.html", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/1"
+FORMAT = "evenhand-report/2"
+PROBE_FORMAT = "evenhand-probe/2"
 
 
 def report(recipe: Recipe) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
 
     Raises:
-        DataError: an evaluation is not finished, or two of them cannot be compared.
-        ModelError: the trained adapter changes nothing; the report is written first and says so.
+        DataError: a stage is not finished, or ran with another recipe; or two evaluations cannot be compared.
+        ModelError: the trained adapter changes nothing, or was not served; the report is written first and says so.
     """
+    check_finished(recipe)
     trained = _trained_phase(recipe)
     probed = _probe(trained) if trained else None
     folder = recipe.output / REPORT
     stage = Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
     receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
     write_manifest(recipe)
-    if trained and probed and not probed["active"]:
+    if trained and probed and (why := inactive_because(probed)):
         raise ModelError(
-            f"{trained.adapter}: the adapter is INACTIVE: it changes no log-probability of {len(probed['probes'])} "
-            f"probes, so {folder / PAGE} compares the model with itself; look at the learning rate and the training log"
+            f"{trained.adapter}: the adapter is INACTIVE: {why}, so {folder / PAGE} compares the model with itself; look at "
+            "the learning rate, the training log and generate.adapter"
         )
     return receipt, reused
 
@@ -65,7 +68,9 @@ def _probe(phase: Phase) -> dict[str, Any]:
     inputs = {
         "model": phase.recipe.model.model_dump(mode="json"),
         "adapter": file_digest(adapter) if adapter else None,
+        "requests": file_digest(phase.folder / REQUESTS),
         "candidates": file_digest(phase.folder / CANDIDATES),
+        "format": PROBE_FORMAT,
     }
     folder = phase.recipe.output / REPORT
 

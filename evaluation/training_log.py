@@ -5,11 +5,10 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import DataError
-from ..run import phases
+from ..run import TRAINING, phases
 from ..storage import read_text
 from .contents import TrainingCurve
 
-TRAINING = "training.json"
 # logged by trl.DPOTrainer, shown in this order
 SHOWN = ("loss", "rewards/margins", "rewards/accuracies")
 

@@ -41,7 +41,8 @@ class Reply:
     logps: float | None = None
     # choice -> probability among the choices, summing to 1; empty without choices or when the backend cannot tell
     choice_probabilities: dict[str, float] = field(default_factory=dict)
-    # why there is no text, when finish_reason is "failed"
+    # why there is no text, when finish_reason is "failed": a short reason to count by, and what was wrong in full
+    reason: str = ""
     error: str = ""
 
 
@@ -86,6 +87,10 @@ def tokens_digest(token_ids: Sequence[int]) -> str:
     return digest(list(token_ids))
 
 
+# reason of an ask that does not fit
+TOO_LONG = "prompt too long"
+
+
 def too_long(n_prompt_tokens: int, ask: Ask, max_model_len: int) -> str | None:
     """Why an ask does not fit, None when it does. Checked before an engine sees the prompt."""
     n_answer = 1 if ask.choices else ask.sampling.max_tokens
@@ -119,8 +124,13 @@ def normalised(logprobs: dict[str, float]) -> dict[str, float]:
     return {choice: weight / sum(weights.values()) for choice, weight in weights.items()}
 
 
-def failed(prompt: Sequence[int], reason: str) -> Reply:
+def failed(prompt: Sequence[int], reason: str, error: str) -> Reply:
     """The reply to an ask that could not be answered."""
     return Reply(
-        text="", finish_reason="failed", n_prompt_tokens=len(prompt), prompt_digest=tokens_digest(prompt), error=reason
+        text="",
+        finish_reason="failed",
+        n_prompt_tokens=len(prompt),
+        prompt_digest=tokens_digest(prompt),
+        reason=reason,
+        error=error,
     )

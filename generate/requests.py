@@ -4,11 +4,12 @@ The documents come first in every prompt and what is asked comes last, so that a
 which the engine computes once.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
-from ..errors import DataError
+from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, load_template
 from ..records import Contract, DocumentSet, Message, Perspective, SummaryRequest
 
@@ -20,12 +21,30 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
     Raises:
         RecipeError: the prompt template is unknown or asks for an unknown field.
-        DataError: a set has no value of the corpus's attribute.
+        DataError: a set has no value of the corpus's attribute, or two requests would have the same id.
     """
     template = load_template(task.template, PROMPTS)
-    return [
+    _refuse_template(template, task)
+    requests = [
         _request(documents, side, corpus, task, template) for documents in sets for side in sides_of(documents, corpus)
     ]
+    twice = [name for name, count in Counter(request.id for request in requests).items() if count > 1]
+    if twice:
+        raise DataError(f"requests SET/SIDE have equal names: {', '.join(sorted(twice))}; rename the sets or the sides")
+    return requests
+
+
+def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
+    absent = sorted({"documents", "side"} - template.fields)
+    if absent:
+        raise RecipeError(
+            f"key 'task.template': {template.name!r} has no field {{{absent[0]}}}, so the model would not see it; add it"
+        )
+    if "opening" in template.fields and task.opening is None:
+        raise RecipeError(
+            f"key 'task.opening': the template {template.name!r} asks for an opening; write one, or take the template "
+            "'perspective', which goes without"
+        )
 
 
 def sides_of(documents: DocumentSet, corpus: CorpusSection) -> tuple[str, ...]:
@@ -46,18 +65,21 @@ def sides_of(documents: DocumentSet, corpus: CorpusSection) -> tuple[str, ...]:
 def _request(
     documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
 ) -> SummaryRequest:
-    others = [value for value in sides_of(documents, corpus) if value != side]
+    opening = _opening(task, side)
+    others = dict.fromkeys(_opening(task, value) for value in sides_of(documents, corpus))
     contract = Contract(
-        opening=_opening(task, side),
-        other_openings=tuple(o for value in others if (o := _opening(task, value))),
+        opening=opening,
+        # an opening that does not name the side is every side's own
+        other_openings=tuple(other for other in others if other and other != opening),
         sentences=task.sentences,
     )
     text = template.fill(
         documents=_layout(documents, corpus),
         topic=documents.topic,
         side=_name(side),
-        opening=contract.opening or "",
-        sentences=str(task.sentences or ""),
+        length=_length(task.sentences),
+        opening=opening or "",
+        begin=f' Begin with "{opening}".' if opening else "",
     )
     return SummaryRequest(
         id=f"{documents.id}/{side}",
@@ -76,6 +98,12 @@ def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
         lines = [" ".join(d.text.split()) for d in documents.select(corpus.attribute, side)]
         blocks.append("\n".join([f"{_name(side)}:", *lines]))
     return "\n\n".join(blocks)
+
+
+def _length(sentences: int | None) -> str:
+    if sentences is None:
+        return "a short paragraph"
+    return "one sentence" if sentences == 1 else f"{sentences} sentences"
 
 
 def _opening(task: TaskSection, side: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..storage import digest
 from ..text import sentences
-from .backend import Ask, Reply, failed, prompt_tokens, tokens_digest, too_long
+from .backend import TOO_LONG, Ask, Reply, failed, prompt_tokens, tokens_digest, too_long
 
 Script = Callable[[Ask], str]
 
@@ -63,7 +63,7 @@ class ScriptedBackend:
         tokens = self._tokens(ask)
         reason = too_long(len(tokens), ask, self._max_model_len)
         if reason:
-            return failed(tokens, reason)
+            return failed(tokens, TOO_LONG, reason)
         text = self._script(ask)
         return Reply(
             text=text,

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
-from ..errors import LeftOutError
+from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, Record, SummaryRequest
 from ..run import CANDIDATES, FAILURES, REQUESTS, Phase
 from ..stages import Receipt, Stage
@@ -44,7 +44,7 @@ def phase_requests(phase: Phase) -> list[SummaryRequest]:
         DataError: the corpus is wrong, or sets of one topic stand on both sides of the split.
     """
     recipe = phase.recipe
-    sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed)[phase.split]
+    sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed, trains=recipe.rounds > 0)[phase.split]
     section = phase.split_section
     requests = build_requests(choose(sets, section), recipe.corpus, recipe.task)
     if section.sample is None or section.sample >= len(requests):
@@ -70,16 +70,23 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
 
 
 def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
-    """The stage, with everything its candidates depend on."""
+    """The stage, with everything its candidates depend on.
+
+    Raises:
+        DataError: the adapter of the phase's policy is not there.
+    """
     recipe = phase.recipe
+    if phase.adapter is not None and not phase.adapter.is_dir():
+        raise DataError(
+            f"{phase.name}: its policy has the adapter {phase.adapter}, which is not there; train that round first "
+            "(evenhand loop RECIPE does it), or mend model.adapter"
+        )
     section = recipe.generate
     inputs = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest([request.model_dump(mode="json") for request in requests]),
         "generate": section.model_dump(mode="json", exclude={"python"}),
-        "model": backend_signature(section, recipe.model, phase.adapter)
-        if phase.adapter is None or phase.adapter.exists()
-        else "adapter not trained yet",
+        "model": backend_signature(section, recipe.model, phase.adapter),
     }
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES))
 
@@ -116,9 +123,10 @@ def _batch(
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for request, row, row_seeds in zip(requests, replies, seeds, strict=True):
-        reasons = [reply.error for reply in row if reply.finish_reason == "failed"]
-        if reasons:
-            failures.append(Failure(request_id=request.id, side=request.side, reason="refused", detail=reasons[0]))
+        refused = [reply for reply in row if reply.finish_reason == "failed"]
+        if refused:
+            first = refused[0]
+            failures.append(Failure(request_id=request.id, side=request.side, reason=first.reason, detail=first.error))
             continue
         for draw, reply, seed in zip(order, row, row_seeds, strict=True):
             candidates.append(_candidate(request, draw, reply, seed, (recipe.generate.method, backend.signature)))

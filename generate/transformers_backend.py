@@ -13,7 +13,7 @@ from ..errors import ModelError
 from ..extras import need
 from ..models import locate
 from ..records import Message
-from .backend import Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
+from .backend import TOO_LONG, Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
 
 # replies decoded side by side
 MOST_ROWS = 64
@@ -55,7 +55,7 @@ class TransformersBackend:
         for index, ask in enumerate(asks):
             reason = too_long(len(tokens[ask.prompt]), ask, self._max_model_len)
             if reason:
-                replies[index] = failed(tokens[ask.prompt], reason)
+                replies[index] = failed(tokens[ask.prompt], TOO_LONG, reason)
             else:
                 fitting.append(index)
         # replies of one prompt stand together, prompts of like length share a batch

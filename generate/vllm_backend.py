@@ -14,9 +14,9 @@ from typing import Any
 from ..config import BackendSection, ModelSection
 from ..errors import ModelError
 from ..extras import need
-from ..models import cache_folder, locate
-from ..storage import digest, file_digest
-from .backend import Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
+from ..models import adapter_digest, cache_folder, locate, signature
+from ..storage import digest
+from .backend import TOO_LONG, Ask, Reply, choice_ids, failed, normalised, prompt_tokens, tokens_digest, too_long
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class VllmBackend:
         for index, (ask, tokens) in enumerate(zip(asks, prompts, strict=True)):
             reason = too_long(len(tokens), ask, self._max_model_len)
             if reason:
-                replies[index] = failed(tokens, reason)
+                replies[index] = failed(tokens, TOO_LONG, reason)
         fitting = [index for index in range(len(asks)) if index not in replies]
         self._engine.reset_prefix_cache()
         self._run(fitting, asks, prompts, replies)
@@ -89,7 +89,7 @@ class VllmBackend:
             )
         except VLLMValidationError as error:
             if len(indexes) == 1:
-                replies[indexes[0]] = failed(prompts[indexes[0]], str(error))
+                replies[indexes[0]] = failed(prompts[indexes[0]], "refused by the engine", str(error))
                 return
             half = len(indexes) // 2
             self._run(indexes[:half], asks, prompts, replies)
@@ -169,10 +169,10 @@ def _lora_request(adapter: Path) -> Any:
     """A request with a name, number and path of its own: vLLM takes an adapter of a known name for the one it has."""
     from vllm.lora.request import LoRARequest
 
-    content = file_digest(adapter)
+    content = adapter_digest(adapter)
     return LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
 
 
 def _merged_folder(model: ModelSection, adapter: Path) -> Path:
-    content = digest([model.name, model.revision, model.dtype, file_digest(adapter)])
+    content = digest([signature(model.name, model.revision, adapter), model.dtype])
     return cache_folder() / "merged" / content

@@ -8,6 +8,7 @@ paper, section 6 (`nli_sp`). Sentences are split by sentencex, where the paper's
 
 from collections.abc import Sequence
 from functools import partial
+from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +68,8 @@ class AlignmentScore:
             model=signature(options.model),
             against=options.against,
             chunks="350-words" if self._in_chunks else "sentence",
+            # where a sentence ends decides what the claims and the chunks are
+            sentences=f"sentencex-{version('sentencex')}",
             v=1,
         )
 

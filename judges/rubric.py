@@ -160,11 +160,21 @@ def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Judge:
         RecipeError: its template does not exist, or its fields are not {source} and {summary}.
         ModelError: its model is a path that holds no model.
     """
+    template = rubric_template(name, options)
+    key = canonical_json([options.model.model_dump(mode="json"), options.backend.model_dump(mode="json")])
+    return Rubric(name, options, template, models.lazy(key, partial(_load, options.backend, options.model)))
+
+
+def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
+    """The prompt of the LLM judge.
+
+    Raises:
+        RecipeError: it does not exist, or its fields are not {source} and {summary}.
+    """
     template = load_template(options.template or options.rubric, PROMPTS)
     if template.fields != FIELDS:
         raise RecipeError(
-            f"judges.{name}.template: {template.name!r} has the fields {sorted(template.fields)}, "
+            f"key 'judges.{name}.template': {template.name!r} has the fields {sorted(template.fields)}, "
             "but a rubric needs {source} and {summary}, and no others"
         )
-    key = canonical_json([options.model.model_dump(mode="json"), options.backend.model_dump(mode="json")])
-    return Rubric(name, options, template, models.lazy(key, partial(_load, options.backend, options.model)))
+    return template

@@ -8,11 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import DataError
 from ..judges.combine import combine_group
 from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..stages import Receipt, Stage
-from ..storage import file_digest, read_jsonl, write_json, write_jsonl
+from ..storage import file_digest, listed, read_jsonl, write_json, write_jsonl
 from .best import best_of, first_of_each_text
 from .pairs import Pairing, choose_pairs, preference_pair
 
@@ -21,15 +22,22 @@ def rerank(phase: Phase) -> tuple[Receipt, bool]:
     """Order the candidates of a phase; the receipt, and whether the files were there already.
 
     Raises:
-        StorageError: candidates or judgements are missing.
+        DataError: requests, candidates or judgements are missing, or the judgements are of other candidates.
     """
     stage = rerank_stage(phase)
+    # before old files are put aside
+    _refuse_unjudged(phase)
     return stage.run(lambda: _work(phase))
 
 
 def rerank_stage(phase: Phase) -> Stage:
-    """The stage, with everything the order depends on."""
+    """The stage, with everything the order depends on.
+
+    Raises:
+        DataError: requests, candidates or judgements are missing.
+    """
     recipe = phase.recipe
+    _refuse_absent(phase)
     inputs: dict[str, Any] = {
         "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
         "reward": recipe.reward.model_dump(mode="json"),
@@ -39,6 +47,34 @@ def rerank_stage(phase: Phase) -> Stage:
         inputs["pairs"] = recipe.pairs.model_dump(mode="json")
         outputs.append(PAIRS)
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
+
+
+def _refuse_absent(phase: Phase) -> None:
+    made_by = {REQUESTS: "generate", CANDIDATES: "generate", JUDGEMENTS: "judge"}
+    absent = [(name, verb) for name, verb in made_by.items() if not (phase.folder / name).is_file()]
+    if absent:
+        name, verb = absent[0]
+        raise DataError(f"{phase.folder / name}: is not there; run `evenhand {verb} RECIPE --phase {phase.name}` first")
+
+
+def _refuse_unjudged(phase: Phase) -> None:
+    """Refuse candidates about which a judge has said nothing: unscored is a judgement too, absent is a stage not run."""
+    candidates = [candidate.id for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate)]
+    judged = {(j.candidate_id, j.judge) for j in read_jsonl(phase.folder / JUDGEMENTS, Judgement)}
+    path = phase.folder / JUDGEMENTS
+    mistakes = []
+    for name in phase.judges:
+        unjudged = [i for i in candidates if (i, name) not in judged]
+        if unjudged:
+            mistakes.append(
+                f"{path}: {len(unjudged)} of {len(candidates)} candidates have no judgement by {name!r}, "
+                f"for example {unjudged[0]!r}"
+            )
+    if mistakes:
+        raise DataError(
+            f"{listed(mistakes)}\ncandidates or judges of {phase.name} changed since it was judged; run "
+            f"`evenhand judge RECIPE --phase {phase.name}` first"
+        )
 
 
 def _work(phase: Phase) -> dict[str, Any]:

@@ -1,15 +1,22 @@
 """The command line as a user meets it: help, refusals and exit codes."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
-VERBS = ["validate", "loop", "generate", "judge", "rerank", "train", "report", "import", "recipes", "env"]
+VERBS = ["validate", "loop", "generate", "judge", "rerank", "train", "report", "import", "recipes", "cache", "env"]
+FERRY = (
+    '{"id": "ferry", "topic": "The ferry", "documents": ['
+    '{"id": "ferry/1", "text": "The ferry is cheap.", "attributes": {"stance": "left"}}, '
+    '{"id": "ferry/2", "text": "The ferry is dear.", "attributes": {"stance": "right"}}]}\n'
+)
 
 
 def evenhand(*arguments, cwd=None):
@@ -104,7 +111,8 @@ def test_model_folder_that_is_none_is_refused_in_one_message(tmp_path):
     done = evenhand(
         "generate", QUICKSTART, "--set", f"model.name={tmp_path / 'empty'}", "--set", f"output={tmp_path / 'run'}"
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
+    assert "key 'model.name'" in done.stderr
     assert "has no config.json" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -155,3 +163,62 @@ def test_unknown_import_format_is_refused(tmp_path):
     done = evenhand("import", "polisun", tmp_path / "x.json", "--out", tmp_path / "y.jsonl")
     assert done.returncode == 2
     assert "known formats: polisum" in done.stderr
+
+
+def test_documents_of_the_readme_can_be_reranked_without_splits(tmp_path):
+    assert (
+        FERRY.replace('": [{', '": [\n  {').replace("}}, {", "}},\n  {").strip()
+        in (REPOSITORY / "README.md").read_text()
+    )
+    (tmp_path / "docs.jsonl").write_text(FERRY)
+    changes = ["--set", "corpus.path=docs.jsonl", "--set", "corpus.test.split=null"]
+    done = evenhand("loop", "recipes/rerank.yaml", "--dry-run", *changes, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 requests x 9 candidates = 18" in done.stdout
+
+
+def test_what_is_bound_to_fail_later_is_refused_by_validate_all_together(tmp_path):
+    path = edited(
+        tmp_path,
+        model=("  name: embedded:smollm2-135m-instruct", "  name: ./nowhere"),
+        launch=("  accelerate_config: cpu", "  accelerate_config: zeroo"),
+        judge=("coverage: {kind: alignment,", "coverage: {kind: alignment, model: ./nobody,"),
+    )
+    done = evenhand("validate", path, "--set", "generate.python=/no/python")
+    assert done.returncode == 2
+    for wrong in ("key 'model.name'", "'zeroo'", "key 'judges.coverage.model'", "'/no/python'"):
+        assert wrong in done.stderr
+
+
+@pytest.mark.parametrize("key", ["hf_token=hf_SECRET", "trust_remote_code=true", "logits_processors=[]"])
+def test_engine_keys_that_a_recipe_must_not_set_are_refused(key):
+    done = evenhand("validate", QUICKSTART, "--set", f"generate.engine.{key}")
+    assert done.returncode == 2
+    assert "is not for a recipe" in done.stderr
+    assert "hf_SECRET" not in done.stderr
+
+
+def test_names_are_data_and_not_markup(tmp_path):
+    done = evenhand("validate", QUICKSTART, "--set", "output='runs/[red]x[/]'")
+    assert done.returncode == 0, done.stderr
+    assert "runs/[red]x[/]" in done.stdout
+
+
+def test_interrupt_says_that_the_same_command_continues(tmp_path):
+    changes = ["generate.backend=scripted", "generate.engine={seconds_per_batch: 20}", f"output={tmp_path / 'run'}"]
+    command = [sys.executable, "-m", "evenhand.cli", "generate", str(QUICKSTART)]
+    for change in changes:
+        command += ["--set", change]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "run" / "round-00" / "requests.jsonl").exists():
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "the same command continues" in said
+
+
+def test_cache_shows_and_forgets(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
+    assert str(tmp_path) in evenhand("cache").stdout
+    assert "0 judgements forgotten" in evenhand("cache", "--clear").stdout

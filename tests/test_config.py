@@ -5,7 +5,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from evenhand.config import CorpusSection, PairsSection, Plan, Recipe
+from evenhand.config import BackendSection, CorpusSection, PairsSection, Plan, Recipe
 from evenhand.records import Sampling
 
 MINIMAL = {
@@ -51,7 +51,7 @@ def test_a_side_is_asked_for_once():
 
 def test_all_unknown_judges_are_named_with_the_known_ones():
     wrong = MINIMAL | {
-        "reward": {"judges": ["overlpa"], "weights": {"size": 1}},
+        "reward": {"judges": ["overlpa"], "combine": "weighted", "weights": {"overlpa": 1, "size": 1}},
         "evaluation": {"judges": ["length", "x"]},
     }
     with pytest.raises(ValidationError) as caught:
@@ -69,3 +69,21 @@ def test_numbers_are_finite(value):
         PairsSection(least_margin=value)
     with pytest.raises(ValidationError, match=r"max_grad_norm is .*, which JSON cannot hold"):
         Recipe.model_validate(MINIMAL | {"trainer": {"max_grad_norm": value}})
+
+
+@pytest.mark.parametrize(
+    ("reward", "wrong"),
+    [
+        ({"combine": "mean", "weights": {"overlap": 1}}, "weights have no effect with combine: mean"),
+        ({"combine": "weighted"}, "weights has no weight for judge 'overlap'"),
+        ({"combine": "z_mean", "weights": {"overlap": 0}}, "weights are all 0"),
+    ],
+)
+def test_weights_that_cannot_work_are_refused(reward, wrong):
+    with pytest.raises(ValidationError, match=wrong):
+        Recipe.model_validate(MINIMAL | {"reward": {"judges": ["overlap"]} | reward})
+
+
+def test_a_backend_refuses_engine_keys_of_another():
+    with pytest.raises(ValidationError, match="not known to backend transformers"):
+        BackendSection(backend="transformers", engine={"gpu_memory_utilization": 0.5})

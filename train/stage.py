@@ -5,13 +5,11 @@ from pathlib import Path
 from ..config import Recipe
 from ..errors import DataError, RecipeError
 from ..models import signature
-from ..run import ADAPTER, LEDGER, PAIRS, Phase
+from ..run import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..stages import Stage
 from ..storage import digest, file_digest
 from .options import trainer_options
 
-# loss history, rows left out, versions: what a reader asks of a finished training
-TRAINING = "training.json"
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation"}
 

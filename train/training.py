@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import RecipeError
 from ..extras import installed_versions, need
 from ..records import PreferencePair
-from ..run import ADAPTER, CHECKPOINTS, Phase
+from ..run import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..stages import RECORDED, Stage
 from ..storage import read_jsonl, read_text, write_json
 from .callbacks import first_loss_rule, training_callbacks
@@ -19,7 +19,7 @@ from .examples import Examples, build_examples
 from .options import prepare_wandb, training_arguments
 from .policy import Policy, fill_adapter, load_tokenizer, open_policy
 from .saving import save_adapter
-from .stage import TRAINING, pair_file, round_seed
+from .stage import pair_file, round_seed
 from .trainer import tokenised_trainer
 
 log = logging.getLogger(__name__)

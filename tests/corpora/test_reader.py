@@ -91,7 +91,7 @@ def test_a_file_without_sets_is_refused(tmp_path):
 
 
 def test_an_absent_file_is_named(tmp_path):
-    with pytest.raises(StorageError, match=r"absent\.jsonl: cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"key 'corpus.path': .*absent\.jsonl: cannot be read: No such file"):
         load_corpus(CorpusSection(path=str(tmp_path / "absent.jsonl")))
 
 

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from evenhand.config import Recipe
+from evenhand.generate.stage import generate_stage, phase_requests
+from evenhand.judges import open_judges
+from evenhand.judges.stage import judge_stage
 from evenhand.records import (
     Candidate,
     CandidateGroup,
@@ -21,9 +24,24 @@ from evenhand.records import (
     ScoredCandidate,
     SummaryRequest,
 )
-from evenhand.run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, REQUESTS, open_phase
-from evenhand.stages import Receipt
-from evenhand.storage import write_json, write_jsonl
+from evenhand.rerank.stage import rerank_stage
+from evenhand.run import (
+    ADAPTER,
+    BEST,
+    CANDIDATES,
+    FAILURES,
+    GROUPS,
+    JUDGEMENTS,
+    LEDGER,
+    PAIRS,
+    REQUESTS,
+    TRAINING,
+    open_phase,
+    phases,
+)
+from evenhand.stages import Receipt, Stage, read_receipt
+from evenhand.storage import write_json, write_jsonl, write_text
+from evenhand.train.stage import training_stage
 
 # what one candidate got: a score or None of each judge, by name or in the order of the recipe (reward, then report)
 Scores = Mapping[str, float | None] | tuple[float | None, ...]
@@ -124,6 +142,28 @@ class FakeRun:
         )
         path = open_phase(self.recipe, phase).folder / "receipts" / f"{stage}.json"
         write_json(path, receipt.model_dump(mode="json"))
+
+    def finish(self) -> None:
+        """Leave the receipts of a finished run of the recipe; what was not written of a round is made up."""
+        for phase in phases(self.recipe):
+            if phase.round is not None and not (phase.folder / ADAPTER).is_dir():
+                write_text(phase.folder / ADAPTER / "adapter_config.json", '{"base_model_name_or_path": "tiny"}')
+                write_text(phase.folder / ADAPTER / "adapter_model.safetensors", "weights")
+            if phase.round is not None and not (phase.folder / REQUESTS).is_file():
+                self.write(phase.name, {"t/left": [(0.1,), (0.2,), (0.3,)]})
+            for name, content in {BEST: "", LEDGER: "{}", PAIRS: "{}\n", TRAINING: '{"log_history": []}'}.items():
+                if not (phase.folder / name).is_file() and (phase.round is not None or name in (BEST, LEDGER)):
+                    write_text(phase.folder / name, content)
+            self._finish(generate_stage(phase, phase_requests(phase)))
+            self._finish(judge_stage(phase, open_judges({name: self.recipe.judges[name] for name in phase.judges})))
+            self._finish(rerank_stage(phase))
+            if phase.round is not None:
+                self._finish(training_stage(phase, processes=1))
+
+    def _finish(self, stage: Stage) -> None:
+        old = read_receipt(stage.receipt_path)
+        stage.receipt_path.unlink(missing_ok=True)
+        stage.run(lambda: old.counts if old else {"left_out": []})
 
     def _group(self, phase: str, request: SummaryRequest, rows: Sequence[Scores], change: Any) -> CandidateGroup:
         scored = []

@@ -31,6 +31,13 @@ def test_a_single_set_is_said_to_have_no_intervals(make_run: Any):
     assert warning.endswith("there is nothing to resample, so it has no intervals.")
 
 
+def test_no_set_is_not_called_a_single_one(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {}, without=["a/left", "a/right"])
+    assert not any("single document set" in warning for warning in warnings_of(run))
+    assert any("rests on no document set" in warning for warning in warnings_of(run))
+
+
 def test_one_sided_sets_are_counted(make_run: Any):
     run = make_run(rounds=0)
     scores = even("abcdefghij")
@@ -52,7 +59,18 @@ def test_unequal_budgets_are_told(make_run: Any):
 
 
 def test_inactive_adapter_comes_first(small_run: Any):
-    assert "INACTIVE" in warnings_of(small_run, {"active": False, "probes": []})[0]
+    assert (
+        "INACTIVE"
+        in warnings_of(small_run, {"active": False, "probes": [], "engine": {"served": None, "candidates": []}})[0]
+    )
+
+
+def test_engine_that_may_not_have_served_the_adapter_is_warned_of(small_run: Any):
+    row = {"nearer": "trained"}
+    unclear = {"active": True, "probes": [], "engine": {"served": "unclear", "candidates": [row, {"nearer": None}]}}
+    warning = warnings_of(small_run, unclear)[0]
+    assert warning.startswith("Whether the engine served it cannot be told")
+    assert "1 of 2 candidates" in warning
 
 
 def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):

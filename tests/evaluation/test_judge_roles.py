@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.judge_roles import judge_notes, overlap_warnings
+from evenhand.judges import open_judges
 
 
 def recipe(make_run: Any, judges: dict[str, Any], reward: list[str], report: list[str]) -> Any:
@@ -34,11 +35,31 @@ def test_the_same_options_under_another_name_are_the_same_judge(make_run: Any):
     assert "'again' and reward judge 'fit' are the same judge under another name" in warning
 
 
-def test_equal_signatures_apart_from_the_name_are_the_same_judge(make_run: Any):
-    made = recipe(make_run, {"fit": ALIGNMENT, "overlap": ROUGE}, ["fit"], ["overlap"])
-    signatures = {"fit": "fit|model:x|v:1", "overlap": "overlap|model:x|v:1"}
+def test_batch_sizes_make_no_other_judge(make_run: Any):
+    rubric = {"kind": "rubric", "rubric": "coverage", "model": {"name": "judge-7b"}}
+    slow = {"requests_per_batch": 1, "engine": {"gpu_memory_utilization": 0.5}}
+    for one, other in ((ALIGNMENT, ALIGNMENT | {"batch_size": 1}), (rubric, rubric | {"backend": slow})):
+        made = recipe(make_run, {"one": one, "other": other}, ["one"], ["other"])
+        assert judge_notes(made, {})[0].role == "both"
+
+
+def test_equal_signatures_are_the_same_judge_whatever_its_names(make_run: Any):
+    # recall goes by sentences, so `chunks` makes no difference to it; one judge is called what it measures
+    judges = {"alignment-recall": RECALL, "other": RECALL | {"chunks": "350-words"}}
+    made = recipe(make_run, judges, ["alignment-recall"], ["other"])
+    signatures = {judge.name: judge.signature for judge in open_judges(made.judges)}
     assert judge_notes(made, signatures)[0].role == "both"
-    assert len(overlap_warnings(made, signatures)) == 1
+    (warning,) = overlap_warnings(made, signatures)
+    assert "are the same judge under another name" in warning
+
+
+def test_judges_that_measure_different_things_differ_though_called_by_what_they_measure(make_run: Any):
+    judges = {"rouge1-recall": ROUGE, "rouge1-precision": ROUGE | {"measure": "precision"}}
+    made = recipe(make_run, judges, ["rouge1-recall"], ["rouge1-precision"])
+    signatures = {judge.name: judge.signature for judge in open_judges(made.judges)}
+    assert judge_notes(made, signatures)[0].role == "report"
+    (warning,) = overlap_warnings(made, signatures)
+    assert "rest on word overlap (ROUGE)" in warning
 
 
 def test_a_shared_model_is_warned_of_once_for_all_reward_judges(make_run: Any):

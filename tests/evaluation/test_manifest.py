@@ -8,6 +8,7 @@ from evenhand.evaluation.report import report
 def test_manifest_tells_seeds_signatures_hashes_and_what_was_left_out(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, None)]}, without=["c/left"])
+    run.finish()
     report(run.recipe)  # which writes the manifest at its end
     content = json.loads((run.recipe.output / "manifest.json").read_text())
     assert content["seeds"] == {"run": 7, "bootstrap": 7}
@@ -16,9 +17,11 @@ def test_manifest_tells_seeds_signatures_hashes_and_what_was_left_out(make_run: 
     assert content["signatures"]["judges"]["overlap"] == ["overlap|judge:rouge|v:0.1.0"]
     assert [(s["phase"], s["stage"]) for s in content["stages"]] == [
         ("evaluation/base", "generate"),
+        ("evaluation/base", "judge"),
+        ("evaluation/base", "rerank"),
         ("report", "report"),
     ]
-    assert len(content["stages"][1]["outputs"]["index.html"]) == 16
+    assert len(content["stages"][-1]["outputs"]["index.html"]) == 16
     assert [(r["stage"], r["side"], r["count"]) for r in content["left_out"]] == [
         ("generate", "left", 1),
         ("judge", "left", 1),

@@ -45,9 +45,14 @@ def page_of(run: Any, probed: dict[str, Any] | None = None) -> str:
     return render_page(build_report(run.recipe, probed))
 
 
+def probe_result(*, active: bool, difference: float, served: str | None) -> dict[str, Any]:
+    rows = [] if served is None else [{"nearer": served}]
+    return {"active": active, "probes": [{"difference": difference}], "engine": {"served": served, "candidates": rows}}
+
+
 @pytest.fixture
 def small_page(small_run: Any) -> str:
-    return page_of(small_run, {"active": True, "probes": [{"difference": 1.5}]})
+    return page_of(small_run, probe_result(active=True, difference=1.5, served="trained"))
 
 
 def test_page_fetches_nothing_and_runs_nothing(small_page: str):
@@ -132,8 +137,20 @@ def test_many_sides_keep_apart(make_run: Any):
 
 
 def test_inactive_adapter_is_told_at_the_top(small_run: Any):
-    text = page_of(small_run, {"active": False, "probes": [{"difference": 0.0}]})
+    text = page_of(small_run, probe_result(active=False, difference=0.0, served="unclear"))
     assert text.index("INACTIVE") < text.index('id="scores"')
+
+
+@pytest.mark.parametrize(
+    ("served", "told"),
+    [
+        ("trained", "The engine served it: the log-probabilities it reported are nearer to the trained"),
+        ("untrained", "The engine did not serve it"),
+        (None, "Whether the engine served it was not checked: no candidate holds its tokens"),
+    ],
+)
+def test_page_says_what_the_engine_made_of_the_adapter(small_run: Any, served: str | None, told: str):
+    assert told in page_of(small_run, probe_result(active=served != "untrained", difference=1.5, served=served))
 
 
 def test_undecidable_is_told_in_words_not_by_colour_alone(small_page: str):

@@ -3,11 +3,15 @@ from typing import Any
 
 import pytest
 
+from evenhand.config import BackendSection
 from evenhand.errors import DataError, ModelError
 from evenhand.evaluation.probe import probe, probe_pairs
 from evenhand.evaluation.report import PROBE, read_report, report
-from evenhand.run import open_phase
-from evenhand.storage import file_digest
+from evenhand.generate.backend import Ask
+from evenhand.generate.backends import open_backend
+from evenhand.records import Candidate, Sampling, SummaryRequest
+from evenhand.run import CANDIDATES, REQUESTS, open_phase
+from evenhand.storage import file_digest, read_jsonl, write_jsonl
 
 
 def save_adapter(model: Path, folder: Path, *, active: bool) -> None:
@@ -77,6 +81,46 @@ def test_probing_against_the_adapter_of_the_start(make_run: Any, tiny_model: Pat
     assert not probe(phase)["active"]
 
 
+@pytest.mark.parametrize("served", ["trained", "untrained", None])
+def test_policy_that_the_engine_served_is_found_out(make_run: Any, tiny_model: Path, served: str | None):
+    run = make_run(model={"name": str(tiny_model), "dtype": "float32"})
+    run.write("evaluation/round-00", run.TRAINED)
+    phase = trained_phase(run)
+    save_adapter(tiny_model, phase.adapter, active=True)
+    if served:
+        write_jsonl(phase.folder / CANDIDATES, generated(phase, phase.adapter if served == "trained" else None))
+    result = probe(phase)
+    assert result["engine"]["served"] == served
+    assert len(result["engine"]["candidates"]) == (4 if served else 0)
+    assert result["active"] == (served != "untrained")
+    for row in result["engine"]["candidates"]:
+        assert row["engine"] == pytest.approx(row[served], abs=1e-3)
+
+
+def generated(phase: Any, adapter: Path | None) -> list[Candidate]:
+    """The phase's candidates with tokens and log-probabilities of an engine that serves this adapter."""
+    requests = {r.id: r for r in read_jsonl(phase.folder / REQUESTS, SummaryRequest)}
+    candidates = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    backend = open_backend(BackendSection(backend="transformers"), phase.recipe.model, adapter)
+    replies = backend.complete([Ask(requests[c.request_id].prompt, Sampling(max_tokens=8), c.seed) for c in candidates])
+    return [
+        c.model_copy(update={"token_ids": reply.token_ids, "logps": reply.logps})
+        for c, reply in zip(candidates, replies, strict=True)
+    ]
+
+
+def test_adapter_that_was_not_served_is_refused_after_the_report_says_so(trained_run: Any, tiny_model: Path):
+    phase = trained_phase(trained_run)
+    save_adapter(tiny_model, phase.adapter, active=True)
+    write_jsonl(phase.folder / CANDIDATES, generated(phase, None))
+    trained_run.finish()
+    with pytest.raises(ModelError, match=r"INACTIVE: the engine .* reported the untrained model's"):
+        report(trained_run.recipe)
+    found = read_report(trained_run.recipe)
+    assert "INACTIVE" in found.warnings[0]
+    assert found.probe["engine"]["served"] == "untrained"
+
+
 def test_probes_are_the_shortest_prompts(trained_run: Any):
     assert [request.id for request, _ in probe_pairs(trained_phase(trained_run))] == ["a/left", "b/left", "c/left"]
 
@@ -94,6 +138,7 @@ def test_folder_that_is_no_adapter_is_refused(trained_run: Any):
 
 def test_inactive_adapter_is_refused_after_the_report_says_so(trained_run: Any, tiny_model: Path):
     save_adapter(tiny_model, trained_phase(trained_run).adapter, active=False)
+    trained_run.finish()
     with pytest.raises(ModelError, match="INACTIVE"):
         report(trained_run.recipe)
     assert any("INACTIVE" in warning for warning in read_report(trained_run.recipe).warnings)
@@ -103,10 +148,11 @@ def test_inactive_adapter_is_refused_after_the_report_says_so(trained_run: Any, 
 
 def test_new_page_does_not_probe_again(trained_run: Any, tiny_model: Path):
     save_adapter(tiny_model, trained_phase(trained_run).adapter, active=True)
+    trained_run.finish()
     report(trained_run.recipe)
     probed = trained_run.recipe.output / "report" / PROBE
     before = probed.stat().st_mtime_ns
-    trained_run.receipt("evaluation/base", "rerank", {"groups": 8})  # something the page shows
+    trained_run.receipt("evaluation/base", "extra", {"groups": 8})  # something the page shows
     _, reused = report(trained_run.recipe)
     assert not reused
     assert probed.stat().st_mtime_ns == before

@@ -59,3 +59,36 @@ def test_more_than_two_values_and_no_contract(ferry):
     assert [r.side for r in requests] == ["left", "right", "neutral"]
     assert requests[0].contract.opening is None
     assert requests[0].contract.other_openings == ()
+
+
+def test_form_asked_for_stands_in_the_prompt(ferry):
+    request = build_requests([ferry], CorpusSection(), TaskSection(opening=None, sentences=3))[0]
+    assert "in 3 sentences. State" in request.prompt[0].content
+    assert request.contract.opening is None
+    one = build_requests([ferry], CorpusSection(), TaskSection())[0]
+    assert 'in one sentence. Begin with "The Left". State' in one.prompt[0].content
+
+
+def test_opening_without_the_side_is_every_sides_own(ferry):
+    left, right = build_requests([ferry], CorpusSection(), TaskSection(opening="In short,"))
+    assert left.contract.opening == right.contract.opening == "In short,"
+    assert left.contract.other_openings == ()
+
+
+def test_template_that_asks_for_a_missing_opening_is_refused(ferry):
+    with pytest.raises(RecipeError, match=r"key 'task.opening': the template 'perspective-short' asks for an opening"):
+        build_requests([ferry], CorpusSection(), TaskSection(template="perspective-short", opening=None))
+
+
+def test_template_without_documents_is_refused(ferry, tmp_path):
+    (tmp_path / "blind.txt").write_text("Summarise the {side} side.")
+    with pytest.raises(RecipeError, match=r"has no field \{documents\}"):
+        build_requests([ferry], CorpusSection(), TaskSection(template=str(tmp_path / "blind.txt")))
+
+
+def test_requests_that_would_share_an_id_are_refused():
+    def one(set_id, side):
+        return DocumentSet(id=set_id, documents=(Document(id="d", text="It sails.", attributes={"stance": side}),))
+
+    with pytest.raises(DataError, match="equal names: a/b/c"):
+        build_requests([one("a/b", "c"), one("a", "b/c")], CorpusSection(), TaskSection())

@@ -1,5 +1,7 @@
 """Alignment of summary and source, on an aligner whose support a person can count."""
 
+from importlib.metadata import version
+
 import numpy as np
 import pytest
 
@@ -146,12 +148,20 @@ def test_nothing_to_compare_is_unscored():
 def test_signature_names_what_scores_depend_on_and_is_known_without_a_model():
     plain = judge(None)
     assert plain.signature == (
-        "alignment-precision|judge:alignment|aligner:encoder|model:org/model|against:source|chunks:sentence|v:1"
+        "alignment-precision|judge:alignment|aligner:encoder|model:org/model|against:source|chunks:sentence|"
+        f"sentences:sentencex-{version('sentencex')}|v:1"
     )
     assert judge(None, batch_size=7).signature == plain.signature
     assert judge(None, chunks="sentence").signature == plain.signature
     for change in ({"aligner": "nli"}, {"model": "org/other"}, {"direction": "recall"}, {"against": "opposing"}):
         assert judge(None, **change).signature != plain.signature
+
+
+def test_another_sentence_splitter_is_another_signature(monkeypatch):
+    before = judge(None).signature
+    monkeypatch.setattr("evenhand.judges.alignment.version", lambda distribution: f"{distribution} of tomorrow")
+    assert judge(None).signature != before
+    assert "sentencex of tomorrow" in judge(None).signature
 
 
 def test_directions_on_one_model_share_it():

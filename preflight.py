@@ -1,0 +1,54 @@
+"""Checks that need no model but look beyond the recipe: model folders, prompts, interpreters, the training launch.
+
+A recipe can be sound and still fail hours later because a judge's model folder is not there. All such mistakes are
+reported together, before any work.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+
+from . import models, tracking
+from .config import AlignmentJudge, Recipe, RubricJudge
+from .errors import EvenhandError, RecipeError
+from .judges.rubric import rubric_template
+from .storage import listed
+from .train.launch import accelerate_config, n_processes
+
+
+def preflight(recipe: Recipe) -> None:
+    """Refuse what is bound to fail later.
+
+    Raises:
+        RecipeError: something that the recipe names is not there; all such mistakes are listed.
+    """
+    mistakes: dict[str, None] = {}
+    for key, check in _checks(recipe):
+        try:
+            check()
+        except EvenhandError as error:
+            text = str(error)
+            mistakes.setdefault(text if text.startswith("key ") else f"key {key!r}: {text}")
+    if mistakes:
+        raise RecipeError(listed(list(mistakes)))
+
+
+def _checks(recipe: Recipe) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Each key of the recipe that can be checked, with its check."""
+    if recipe.generate.backend != "scripted" or recipe.rounds:
+        yield "model.name", lambda: models.check(recipe.model.name)
+    for name, options in recipe.judges.items():
+        if isinstance(options, RubricJudge):
+            yield f"judges.{name}.model.name", lambda judge=options: models.check(judge.model.name)
+            yield f"judges.{name}.template", lambda judge=options, name=name: rubric_template(name, judge)
+        elif isinstance(options, AlignmentJudge):
+            yield f"judges.{name}.model", lambda judge=options: models.check(judge.model)
+    if recipe.rounds:
+        yield "train", lambda: n_processes(recipe.train, accelerate_config(recipe.train.accelerate_config))
+    for key, python in (("generate.python", recipe.generate.python), ("train.python", recipe.train.python)):
+        yield key, lambda program=python: _refuse_program(program)
+    yield "wandb", lambda: tracking.check(recipe)
+
+
+def _refuse_program(program: str | None) -> None:
+    if program is not None and shutil.which(program) is None:
+        raise RecipeError(f"{program!r} is no program that can be started")

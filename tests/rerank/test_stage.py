@@ -1,0 +1,161 @@
+"""The stage that orders candidates: rewards, pairs, what is left out, and judgements that do not belong."""
+
+import json
+
+import pytest
+from conftest import make_candidate, make_request
+
+from evenhand.config import Recipe
+from evenhand.errors import DataError
+from evenhand.records import BestSummary, CandidateGroup, Judgement, PreferencePair
+from evenhand.rerank.stage import rerank
+from evenhand.run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.storage import read_jsonl, write_jsonl
+
+# (text, score by "fit", score by "flow") of each request's candidates; the reward is the mean of both
+LEFT = [("The Left a.", 1.0, 2.0), ("The Left b.", 3.0, 4.0), ("The Left c.", None, 5.0)]
+RIGHT = [("The Right a.", 2.0, 2.0), ("The Right b.", 2.0, 2.0)]
+
+
+def recipe(tmp_path, **changes):
+    values = {
+        "name": "small",
+        "output": tmp_path / "run",
+        "model": {"name": "none"},
+        "generate": {"backend": "scripted", "plans": {"nucleus": {}}},
+        "judges": {"fit": {"kind": "rouge"}, "flow": {"kind": "length"}, "other": {"kind": "contract"}},
+        "reward": {"judges": ["fit", "flow"]},
+        "pairs": {"mode": "all"},
+        "evaluation": {"judges": ["other"]},
+    }
+    return Recipe.model_validate(values | changes)
+
+
+def judged(phase, documents, left=LEFT, right=RIGHT):
+    """The phase with its requests, candidates and judgements on disk."""
+    requests = [make_request(documents, side) for side in ("left", "right")]
+    candidates, judgements = [], []
+    for request, rows in zip(requests, (left, right), strict=True):
+        for index, (text, *scores) in enumerate(rows):
+            candidate = make_candidate(request, text, index)
+            candidates.append(candidate)
+            for name, score in zip(phase.judges, (*scores, 1.0), strict=False):
+                reason = "unreadable reply" if score is None else None
+                judgements.append(
+                    Judgement(
+                        candidate_id=candidate.id, request_id=request.id, judge=name, signature=name, score=score,
+                        unscored=reason,
+                    )
+                )  # fmt: skip
+    write_jsonl(phase.folder / REQUESTS, requests)
+    write_jsonl(phase.folder / CANDIDATES, candidates)
+    write_jsonl(phase.folder / JUDGEMENTS, judgements)
+    return phase
+
+
+@pytest.fixture
+def phase(tmp_path, ferry):
+    return judged(open_phase(recipe(tmp_path), "round-00"), ferry)
+
+
+def test_candidates_are_ordered_by_the_mean_of_their_scores(phase):
+    rerank(phase)
+    left, right = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    # (1 + 2) / 2, (3 + 4) / 2, and no reward where a judge left the candidate unscored
+    assert [c.reward for c in left.candidates] == [1.5, 3.5, None]
+    assert (left.side, left.best_id) == ("left", "ferry/left#1")
+    assert [c.reward for c in right.candidates] == [2.0, 2.0]
+    best = read_jsonl(phase.folder / BEST, BestSummary)
+    # of equals the first drawn
+    assert [each.text for each in best] == ["The Left b.", "The Right a."]
+    assert [each.n_candidates for each in best] == [3, 2]
+
+
+def test_pairs_and_what_they_left_out_are_counted_by_side(phase):
+    receipt, reused = rerank(phase)
+    (pair,) = read_jsonl(phase.folder / PAIRS, PreferencePair)
+    assert not reused
+    assert (pair.chosen_id, pair.rejected_id, pair.margin) == ("ferry/left#1", "ferry/left#0", 2.0)
+    rows = {(row["stage"], row["side"], row["reason"]): row["count"] for row in receipt.counts["left_out"]}
+    assert rows == {
+        ("pairs", "left", "unscored"): 2,
+        ("pairs", "right", "equal reward"): 1,
+        ("rerank", "left", "candidate without a reward"): 1,
+    }
+    ledger = json.loads((phase.folder / LEDGER).read_text())
+    assert ledger["totals"] == {"requests": 2, "candidates": 5, "pairs": 1}
+    # one tie among the 3 + 1 comparisons; no two candidates of a request have one text
+    assert (ledger["tie_rate"], ledger["duplicate_rate"]) == (0.25, 0)
+
+
+def test_evaluation_makes_no_pairs_and_keeps_the_scores_of_the_report(tmp_path, ferry):
+    phase = judged(open_phase(recipe(tmp_path), "evaluation/base"), ferry)
+    rerank(phase)
+    assert not (phase.folder / PAIRS).exists()
+    left, _ = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    # "other" is the report's judge: shown, but no part of the reward (1 + 2) / 2
+    assert left.candidates[0].scores == {"fit": 1.0, "flow": 2.0, "other": 1.0}
+    assert left.candidates[0].reward == 1.5
+
+
+def test_request_without_a_candidate_has_no_summary_and_is_counted(tmp_path, ferry):
+    phase = judged(open_phase(recipe(tmp_path), "round-00"), ferry, right=[])
+    receipt, _ = rerank(phase)
+    assert read_jsonl(phase.folder / BEST, BestSummary)[1].text is None
+    assert {"stage": "rerank", "side": "right", "reason": "request without a scored candidate", "count": 1} in (
+        receipt.counts["left_out"]
+    )
+
+
+def test_finished_stage_is_reused_and_other_pairs_are_made_anew(phase, tmp_path):
+    rerank(phase)
+    assert rerank(phase)[1]
+    other = open_phase(recipe(tmp_path, pairs={"mode": "all", "least_margin": 2.5}), "round-00")
+    assert not rerank(other)[1]
+    assert read_jsonl(phase.folder / PAIRS, PreferencePair) == []
+
+
+def test_judgements_of_other_candidates_are_refused_with_the_stage_to_run(phase, ferry):
+    rerank(phase)
+    before = (phase.folder / BEST).read_bytes()
+    # generated again with another seed, and not judged again
+    fresh = [make_candidate(make_request(ferry), f"The Left {i}.", i, id=f"fresh-{i}") for i in range(2)]
+    write_jsonl(phase.folder / CANDIDATES, fresh)
+    with pytest.raises(DataError, match=r"(?s)judgements\.jsonl: .*evenhand judge RECIPE --phase round-00") as caught:
+        rerank(phase)
+    assert "2 of 2 candidates have no judgement by 'fit', for example 'fresh-0'" in str(caught.value)
+    assert "2 of 2 candidates have no judgement by 'flow'" in str(caught.value)
+    assert (phase.folder / BEST).read_bytes() == before
+
+
+def test_candidate_that_was_added_later_is_refused(phase, ferry):
+    right = make_request(ferry, "right")
+    with (phase.folder / CANDIDATES).open("a") as file:
+        file.write(make_candidate(right, "The Right c.", 2).model_dump_json() + "\n")
+    with pytest.raises(DataError, match=r"1 of 6 candidates have no judgement by 'fit', for example 'ferry/right#2'"):
+        rerank(phase)
+
+
+def test_judge_that_was_added_to_the_recipe_later_is_refused(phase, tmp_path):
+    more = open_phase(recipe(tmp_path, reward={"judges": ["fit", "flow", "other"]}), "round-00")
+    with pytest.raises(DataError, match=r"5 of 5 candidates have no judgement by 'other'") as caught:
+        rerank(more)
+    assert "'fit'" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"), [(REQUESTS, "generate"), (CANDIDATES, "generate"), (JUDGEMENTS, "judge")]
+)
+def test_absent_file_names_the_stage_that_makes_it(phase, name, verb):
+    (phase.folder / name).unlink()
+    with pytest.raises(DataError, match=rf"{name}: is not there; .*evenhand {verb} RECIPE --phase round-00"):
+        rerank(phase)
+
+
+def test_same_inputs_give_the_same_bytes(tmp_path, ferry):
+    phases = [judged(open_phase(recipe(tmp_path, output=tmp_path / name), "round-00"), ferry) for name in "ab"]
+    for phase in phases:
+        rerank(phase)
+    for name in (GROUPS, BEST, PAIRS, LEDGER):
+        first, second = ((phase.folder / name).read_bytes() for phase in phases)
+        assert first == second, name
