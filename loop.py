@@ -5,21 +5,37 @@ step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
 from .errors import EvenhandError
-from .generate.stage import phase_requests
+from .evaluation.report import report_stage
+from .generate.stage import generate_stage, phase_requests
+from .judges import open_judges
+from .judges.stage import judge_stage
 from .processes import last_lines, run_child
 from .recipe_file import dump_recipe
-from .run import ADAPTER, PAIRS, Phase, phases
-from .stages import Receipt, read_receipt
+from .records import SummaryRequest
+from .rerank.stage import rerank_stage
+from .run import ADAPTER, PAIRS, Phase, phases, round_name
+from .stages import Receipt, Stage, read_receipt
 from .storage import write_text
+from .train.launch import accelerate_config, n_processes
+from .train.stage import training_stage
 
 # lines of a failed step's log that are shown
 SHOWN_LINES = 12
+
+# verb -> the verb of the same phase whose files it reads
+READS = {"judge": "generate", "rerank": "judge", "train": "rerank"}
+
+# exit code of a step -> what to do before the same command; after any other code it continues as it is
+REMEDIES = {
+    2: "mend the recipe, the data or the installation as the log says; then the same command continues with this step",
+    3: "mend what was left out, or raise the limit that the log names; then the same command continues with this step",
+}
 
 
 @dataclass(frozen=True)
@@ -69,16 +85,55 @@ class PlannedStep:
 
 
 def plan(recipe: Recipe) -> list[PlannedStep]:
-    """The steps with counts; the corpus is read, no model is loaded.
+    """The steps with counts, and whether each would be reused: it and all that it rests on is done with this very recipe.
+
+    The corpus and finished files are read; no model is loaded.
 
     Raises:
         DataError: the corpus is wrong.
     """
-    n_requests = {phase.name: len(phase_requests(phase)) for phase in phases(recipe)}
-    return [
-        PlannedStep(step, _work(step, n_requests), read_receipt(_receipt_path(step, recipe)) is not None)
-        for step in steps(recipe)
-    ]
+    requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
+    n_requests = {name: len(found) for name, found in requests.items()}
+    planned: list[PlannedStep] = []
+    for step in steps(recipe):
+        done = {each.step.name for each in planned if each.is_done}
+        is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
+        planned.append(PlannedStep(step, _work(step, n_requests), is_done))
+    return planned
+
+
+def _rests_on(step: Step, recipe: Recipe) -> set[str]:
+    """Names of the steps whose files this step reads."""
+    phase = step.phase
+    if phase is None:
+        return {each.name for each in steps(recipe) if each.phase}
+    if step.verb == "generate" or (step.verb == "train" and recipe.train.pairs):
+        return set() if phase.after_round is None else {f"{round_name(phase.after_round)} train"}
+    return {f"{phase.name} {READS[step.verb]}"}
+
+
+def _is_done(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]]) -> bool:
+    # judges and models are looked at only where there is something to compare with
+    if not _receipt_path(step, recipe).is_file():
+        return False
+    try:
+        return _stage(step, recipe, requests).receipt() is not None
+    except EvenhandError:
+        # an input is absent or refused; the step itself says so when it runs
+        return False
+
+
+def _stage(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]]) -> Stage:
+    phase = step.phase
+    if phase is None:
+        return report_stage(recipe)
+    if step.verb == "generate":
+        return generate_stage(phase, requests[phase.name])
+    if step.verb == "judge":
+        return judge_stage(phase, open_judges({name: recipe.judges[name] for name in phase.judges}))
+    if step.verb == "rerank":
+        return rerank_stage(phase)
+    return training_stage(phase, n_processes(recipe.train, accelerate_config(recipe.train.accelerate_config)))
 
 
 def _work(step: Step, n_requests: dict[str, int]) -> str:
@@ -120,7 +175,7 @@ def run_loop(
         if status != 0:
             raise StepFailed(
                 f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"
-                f"{last_lines(log, SHOWN_LINES)}\nthe same command continues with this step",
+                f"{last_lines(log, SHOWN_LINES)}\n{REMEDIES.get(status, 'the same command continues with this step')}",
                 exit_code=status if status > 0 else 1,
             )
         receipt = read_receipt(receipt_path)

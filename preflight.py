@@ -6,6 +6,7 @@ reported together, before any work.
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from . import models, tracking
 from .config import AlignmentJudge, Recipe, RubricJudge
@@ -35,18 +36,22 @@ def preflight(recipe: Recipe) -> None:
 def _checks(recipe: Recipe) -> Iterator[tuple[str, Callable[[], object]]]:
     """Each key of the recipe that can be checked, with its check."""
     if recipe.generate.backend != "scripted" or recipe.rounds:
-        yield "model.name", lambda: models.check(recipe.model.name)
+        yield "model.name", partial(models.check, recipe.model.name)
     for name, options in recipe.judges.items():
         if isinstance(options, RubricJudge):
-            yield f"judges.{name}.model.name", lambda judge=options: models.check(judge.model.name)
-            yield f"judges.{name}.template", lambda judge=options, name=name: rubric_template(name, judge)
+            yield f"judges.{name}.model.name", partial(models.check, options.model.name)
+            yield f"judges.{name}.template", partial(rubric_template, name, options)
         elif isinstance(options, AlignmentJudge):
-            yield f"judges.{name}.model", lambda judge=options: models.check(judge.model)
+            yield f"judges.{name}.model", partial(models.check, options.model)
     if recipe.rounds:
-        yield "train", lambda: n_processes(recipe.train, accelerate_config(recipe.train.accelerate_config))
-    for key, python in (("generate.python", recipe.generate.python), ("train.python", recipe.train.python)):
-        yield key, lambda program=python: _refuse_program(program)
-    yield "wandb", lambda: tracking.check(recipe)
+        yield "train", partial(_launchable, recipe)
+    yield "generate.python", partial(_refuse_program, recipe.generate.python)
+    yield "train.python", partial(_refuse_program, recipe.train.python)
+    yield "wandb", partial(tracking.check, recipe)
+
+
+def _launchable(recipe: Recipe) -> None:
+    n_processes(recipe.train, accelerate_config(recipe.train.accelerate_config))
 
 
 def _refuse_program(program: str | None) -> None:

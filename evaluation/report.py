@@ -34,8 +34,8 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
     check_finished(recipe)
     trained = _trained_phase(recipe)
     probed = _probe(trained) if trained else None
-    folder = recipe.output / REPORT
-    stage = Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
+    stage = report_stage(recipe)
+    folder = stage.folder
     receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
     write_manifest(recipe)
     if trained and probed and (why := inactive_because(probed)):
@@ -44,6 +44,12 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
             "the learning rate, the training log and generate.adapter"
         )
     return receipt, reused
+
+
+def report_stage(recipe: Recipe) -> Stage:
+    """The stage, with everything the report depends on."""
+    folder = recipe.output / REPORT
+    return Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
 
 
 def read_report(recipe: Recipe) -> Report:
