@@ -1,46 +1,279 @@
-"""The loop: every stage a process, killed anywhere and continued with the same result."""
+"""The loop: its plan, what it says of a failed step, and every stage a process that may be killed anywhere."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock, Timeout
 
-pytest.importorskip("trl")
+from evenhand.config import Recipe
+from evenhand.evaluation.report import report
+from evenhand.generate.stage import generate
+from evenhand.judges.stage import judge
+from evenhand.loop import StepFailed, plan, run_loop
+from evenhand.recipe_file import load_recipe
+from evenhand.rerank.stage import rerank
+from evenhand.run import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
+from evenhand.train.checkpoints import MARK
+from evenhand.train.stage import training_stage
 
-RECIPE = {
+ROUND = ["round-00 generate", "round-00 judge", "round-00 rerank", "round-00 train"]
+BASE = ["evaluation/base generate", "evaluation/base judge", "evaluation/base rerank"]
+TRAINED = ["evaluation/round-00 generate", "evaluation/round-00 judge", "evaluation/round-00 rerank"]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+
+
+def small(tmp_path, **changes):
+    values = {
+        "name": "small",
+        "output": tmp_path / "run",
+        "model": {"name": "none"},
+        "corpus": {"train": {"split": "train", "limit": 2}, "test": {"split": "test", "limit": 2}},
+        "generate": {"backend": "scripted", "plans": {"nucleus": {"candidates": 3}}},
+        "judges": {"recall": {"kind": "rouge"}, "precision": {"kind": "rouge", "measure": "precision"}},
+        "reward": {"judges": ["recall"]},
+        "evaluation": {"judges": ["precision"], "resamples": 100},
+    }
+    return Recipe.model_validate(values | changes)
+
+
+def make_pairs(recipe, name):
+    for stage in (generate, judge, rerank):
+        stage(open_phase(recipe, name))
+
+
+def leave_adapter(recipe):
+    """What a finished training leaves, its weights aside: the scripted backend reads none."""
+    phase = open_phase(recipe, "round-00")
+
+    def work():
+        (phase.folder / ADAPTER).mkdir()
+        (phase.folder / ADAPTER / "adapter_config.json").write_text("{}")
+        (phase.folder / TRAINING).write_text("{}")
+        return {}
+
+    training_stage(phase, 1).run(work)
+
+
+def done(recipe):
+    return [row.step.name for row in plan(recipe) if row.is_done]
+
+
+@pytest.fixture
+def finished(tmp_path):
+    """A run whose every stage but the report is done."""
+    recipe = small(tmp_path)
+    make_pairs(recipe, "round-00")
+    leave_adapter(recipe)
+    make_pairs(recipe, "evaluation/base")
+    make_pairs(recipe, "evaluation/round-00")
+    return recipe
+
+
+def test_nothing_is_done_before_the_first_step(tmp_path):
+    assert done(small(tmp_path)) == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_work_of_each_step_is_counted(tmp_path):
+    # two sets of two sides, three candidates each; both judges score the evaluation
+    work = {row.step.name: row.work for row in plan(small(tmp_path))}
+    assert work["round-00 generate"] == "4 requests x 3 candidates = 12"
+    assert work["round-00 judge"] == "12 candidates x 1 judges = 12"
+    assert work["evaluation/base judge"] == "12 candidates x 2 judges = 24"
+
+
+def test_finished_steps_are_done(finished):
+    assert done(finished) == [*ROUND, *BASE, *TRAINED]
+
+
+def test_half_finished_round_is_done_as_far_as_it_went(tmp_path):
+    recipe = small(tmp_path)
+    for stage in (generate, judge):
+        stage(open_phase(recipe, "round-00"))
+    assert done(recipe) == ROUND[:2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "still_done"),
+    [
+        ({"seed": 43}, []),
+        ({"name": "other"}, []),
+        # the first training judges are what they were; the evaluation has another judge
+        ({"evaluation": {"judges": ["recall"]}}, [*ROUND, BASE[0], TRAINED[0]]),
+        # another order of the candidates: what was trained on it is out of date, and so is what that adapter generated
+        ({"reward": {"judges": ["recall"], "combine": "z_mean"}}, [*ROUND[:2], *BASE[:2]]),
+        ({"pairs": {"mode": "all"}}, [*ROUND[:2], *BASE]),
+        ({"lora": {"r": 4}}, [*ROUND[:3], *BASE]),
+        # speeds, limits and reports change no summary
+        ({"limits": {"unscored": 1}}, [*ROUND, *BASE, *TRAINED]),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_change_of_the_recipe_makes_all_that_rests_on_it_to_do(finished, tmp_path, changes, still_done):
+    assert done(small(tmp_path, **changes)) == still_done
+
+
+def test_edited_file_makes_its_step_and_the_later_ones_to_do(finished):
+    path = open_phase(finished, "round-00").folder / CANDIDATES
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    assert done(finished) == BASE
+
+
+def test_absent_adapter_makes_its_evaluation_to_do(finished):
+    (open_phase(finished, "round-00").folder / ADAPTER / "adapter_config.json").unlink()
+    assert done(finished) == [*ROUND[:3], *BASE]
+
+
+def test_round_without_pairs_is_planned_all_the_same(tmp_path):
+    recipe = small(tmp_path, pairs={"least_margin": 1e9})
+    make_pairs(recipe, "round-00")
+    assert (open_phase(recipe, "round-00").folder / PAIRS).read_text() == ""
+    assert done(recipe) == ROUND[:3]
+
+
+def test_training_on_pairs_of_its_own_needs_no_candidates(finished, tmp_path):
+    pairs = tmp_path / "own.jsonl"
+    pairs.write_bytes((open_phase(finished, "round-00").folder / PAIRS).read_bytes())
+    recipe = small(tmp_path, output=tmp_path / "other", train={"pairs": pairs})
+    leave_adapter(recipe)
+    make_pairs(recipe, "evaluation/round-00")
+    assert done(recipe) == [ROUND[3], *TRAINED]
+
+
+def test_report_is_done_until_what_it_shows_changes(tmp_path):
+    recipe = small(tmp_path, rounds=0)
+    make_pairs(recipe, "evaluation/base")
+    assert done(recipe) == BASE
+    report(recipe)
+    assert done(recipe) == [*BASE, "report"]
+    assert done(small(tmp_path, rounds=0, evaluation={"judges": ["precision"], "resamples": 200})) == BASE
+
+
+def test_plan_of_a_finished_run_loads_no_torch(finished, tmp_path):
+    path = tmp_path / "recipe.yaml"
+    path.write_text(yaml.safe_dump(finished.model_dump(mode="json")))
+    code = (
+        "import sys; from pathlib import Path; from evenhand.loop import plan; from evenhand.recipe_file import load_recipe\n"
+        "print(sum(row.is_done for row in plan(load_recipe(Path(sys.argv[1])))))\n"
+        "heavy = {'torch', 'transformers', 'vllm', 'trl', 'sentence_transformers'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    planned = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout == "10\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "remedy"),
+    [
+        ("exit 1", 1, "the same command continues with this step"),
+        ("exit 130", 130, "the same command continues with this step"),
+        ("kill -9 $$", 1, "the same command continues with this step"),
+        ("exit 2", 2, "mend the recipe, the data or the installation as the log says; then the same command"),
+        ("exit 3", 3, "mend what was left out, or raise the limit that the log names; then the same command"),
+    ],
+)
+def test_failed_step_says_what_to_do_before_the_same_command(tmp_path, end, code, remedy):
+    interpreter = tmp_path / "python"
+    interpreter.write_text(f"#!/bin/sh\necho what went wrong\n{end}\n")
+    interpreter.chmod(0o755)
+    generation = {"backend": "scripted", "plans": {"nucleus": {}}, "python": str(interpreter)}
+    with pytest.raises(StepFailed) as caught:
+        run_loop(
+            small(tmp_path, generate=generation),
+            on_start=lambda step: lambda line: None,
+            on_done=lambda step, receipt, reused: pytest.fail(f"{step.name} cannot be done"),
+        )
+    assert caught.value.exit_code == code
+    *_, said, last = str(caught.value).splitlines()
+    assert said == "what went wrong"
+    assert last.startswith(remedy)
+
+
+KILLED = {
     "name": "kill",
     "seed": 3,
     "corpus": {"path": "sample", "train": {"split": "train", "limit": 6}, "test": {"split": "test", "limit": 3}},
     "generate": {
         "backend": "scripted",
-        "requests_per_batch": 3,
-        "engine": {"tokenize": True, "seconds_per_batch": 0.5},
+        "requests_per_batch": 2,
+        "engine": {"tokenize": True, "seconds_per_batch": 0.4},
         "plans": {"nucleus": {"candidates": 4, "max_tokens": 32}},
         "max_model_len": 2048,
     },
-    "judges": {"rouge": {"kind": "rouge"}, "precision": {"kind": "rouge", "measure": "precision"}},
-    "reward": {"judges": ["rouge"]},
+    "judges": {
+        # slow enough to be killed in the middle
+        "grade": {
+            "kind": "rubric",
+            "rubric": "coverage",
+            "model": {"name": "none"},
+            "backend": {"backend": "scripted", "requests_per_batch": 2, "engine": {"seconds_per_batch": 0.4}},
+        },
+        "precision": {"kind": "rouge", "measure": "precision"},
+    },
+    "reward": {"judges": ["grade"]},
     "pairs": {"mode": "top_bottom"},
     "lora": {"r": 4, "target_modules": ["q_proj", "v_proj"]},
-    "trainer": {"learning_rate": 1e-3, "per_device_train_batch_size": 2, "save_strategy": "steps", "save_steps": 1},
+    "trainer": {
+        "learning_rate": 1e-3, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 1, "save_steps": 1,
+    },
     "evaluation": {"judges": ["precision"], "resamples": 200},
     "rounds": 1,
-}
+}  # fmt: skip
 COMPARED = [
-    "round-00/requests.jsonl", "round-00/candidates.jsonl", "round-00/judgements.jsonl", "round-00/best.jsonl",
-    "round-00/pairs.jsonl", "evaluation/base/candidates.jsonl", "evaluation/round-00/candidates.jsonl",
-    "evaluation/round-00/best.jsonl",
+    "requests.jsonl", "candidates.jsonl", "failures.jsonl", "judgements.jsonl", "groups.jsonl", "best.jsonl", "pairs.jsonl",
+    "adapter/adapter_model.safetensors",
 ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Kill:
+    """Where a loop is killed: the step, and how far the step must have come, no further."""
+
+    step: str
+    # folder of the step's receipt, in the run folder
+    folder: str
+    # what lies in that folder when the step is inside its work; "": nothing, its log is enough
+    progress: str
+    # lines of that file when the work is done; 0: the file being there is enough
+    whole: int
+
+    @property
+    def receipt(self) -> str:
+        return f"{self.folder}/receipts/{self.step.rpartition('-')[2]}.json"
+
+
+# 12 requests in training and 6 in the test, in batches of two; the test is also judged by "precision", in one batch.
+# rerank is too short to be met half-way: it is killed as soon as it has begun
+KILLS = [
+    Kill("round-00-generate", "round-00", "receipts/generate.*.partial.jsonl", 6),
+    Kill("round-00-judge", "round-00", "receipts/judge.*.partial.jsonl", 6),
+    Kill("round-00-rerank", "round-00", "", 0),
+    Kill("round-00-train", "round-00", f"checkpoints/*/checkpoint-*/{MARK}", 0),
+    Kill("evaluation-base-generate", "evaluation/base", "receipts/generate.*.partial.jsonl", 3),
+    Kill("evaluation-round-00-generate", "evaluation/round-00", "receipts/generate.*.partial.jsonl", 3),
+    Kill("evaluation-round-00-judge", "evaluation/round-00", "receipts/judge.*.partial.jsonl", 4),
+    # the probe of the adapter is done, the page is not
+    Kill("report", "report", "receipts/probe.json", 0),
+]
+
+
 def write_recipe(folder: Path, model: Path) -> Path:
+    folder.mkdir()
     path = folder / "recipe.yaml"
-    values = RECIPE | {"output": str(folder / "run"), "model": {"name": str(model), "dtype": "float32"}}
+    values = KILLED | {"output": str(folder / "run"), "model": {"name": str(model), "dtype": "float32"}}
     path.write_text(yaml.safe_dump(values))
     return path
 
@@ -56,50 +289,84 @@ def start(recipe: Path) -> "subprocess.Popen[bytes]":
         )
 
 
+def said(recipe: Path) -> str:
+    return (recipe.parent / "output.txt").read_text()
+
+
 def finish(recipe: Path) -> None:
     status = start(recipe).wait(timeout=400)
-    assert status == 0, (recipe.parent / "output.txt").read_text()[-4000:]
+    assert status == 0, said(recipe)[-4000:]
 
 
-def kill_in(step: str, recipe: Path, after: float) -> None:
-    """Start the loop, wait until the step has begun, kill the loop a little later."""
-    log = recipe.parent / "run" / "logs" / f"{step}.log"
+def n_lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n")
+
+
+def has_begun(kill: Kill, run: Path) -> bool:
+    """Whether the step's process is inside its work."""
+    if not kill.progress:
+        return (run / "logs" / f"{kill.step}.log").exists()
+    return any(kill.whole == 0 or n_lines(path) > 0 for path in (run / kill.folder).glob(kill.progress))
+
+
+def is_free(folder: Path) -> bool:
+    """Whether no process works in that folder."""
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            return True
+    except Timeout:
+        return False
+
+
+def wait_until(holds: Callable[[], bool], loop: "subprocess.Popen[bytes] | None" = None) -> None:
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert loop is None or loop.poll() is None, "the loop ended before it could be killed"
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def interrupt(kill: Kill, recipe: Path) -> None:
+    """Start the loop, kill it inside the step, and see that the step was alive and is half done."""
+    run = recipe.parent / "run"
     loop = start(recipe)
-    deadline = time.monotonic() + 300
-    while not log.exists():
-        assert loop.poll() is None, (recipe.parent / "output.txt").read_text()[-4000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    time.sleep(after)
+    wait_until(lambda: has_begun(kill, run), loop)
+    if kill.progress:
+        assert not is_free(run / kill.folder), f"{kill.step} works, so its folder is locked"
     loop.send_signal(signal.SIGKILL)
-    loop.wait()
-    # the step's process follows its parent, so its locks are free
-    time.sleep(0.5)
+    assert loop.wait() == -signal.SIGKILL
+    # the step's process ends with its parent
+    wait_until(lambda: is_free(run / kill.folder))
+    assert not (run / kill.receipt).exists(), f"{kill.step} was done already"
+    if kill.whole:
+        (journal,) = (run / kill.folder).glob(kill.progress)
+        assert 0 < n_lines(journal) < kill.whole, kill.step
+    if kill.step.endswith("train"):
+        assert not (run / kill.folder / TRAINING).exists()
 
 
 @pytest.mark.slow
-def test_killed_in_every_stage_the_loop_ends_with_the_same_files(tmp_path, tiny_model):
-    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
-    undisturbed.mkdir()
-    killed.mkdir()
-    finish(write_recipe(undisturbed, tiny_model))
-    recipe = write_recipe(killed, tiny_model)
-    kill_in("round-00-generate", recipe, after=6.0)
-    for step, after in (
-        ("round-00-judge", 1.2), ("round-00-rerank", 0.3), ("round-00-train", 12.0),
-        ("evaluation-base-generate", 5.0), ("evaluation-round-00-judge", 0.6), ("report", 1.5),
-    ):  # fmt: skip
-        kill_in(step, recipe, after)
+def test_killed_inside_every_stage_the_loop_ends_with_the_same_files(tmp_path, tiny_model):
+    pytest.importorskip("trl")
+    undisturbed, recipe = (write_recipe(tmp_path / name, tiny_model) for name in ("undisturbed", "killed"))
+    finish(undisturbed)
+    for kill in KILLS:
+        interrupt(kill, recipe)
     finish(recipe)
-    for name in COMPARED:
-        assert (killed / "run" / name).read_bytes() == (undisturbed / "run" / name).read_bytes(), name
-    assert (killed / "run" / "report" / "index.html").is_file()
-    assert not list((killed / "run").rglob("*.partial.jsonl")), "a finished run keeps no journals"
+    run, whole = recipe.parent / "run", undisturbed.parent / "run"
+    expected = sorted(
+        path.relative_to(whole) for name in COMPARED for path in whole.rglob(name) if CHECKPOINTS not in path.parts
+    )
+    # six files of each of the three phases, the pairs and the adapter
+    assert len(expected) == 20
+    for path in expected:
+        assert (run / path).read_bytes() == (whole / path).read_bytes(), path
+    assert (run / "report" / "index.html").is_file()
+    assert not list(run.rglob("*.partial.jsonl")), "a finished run keeps no journals"
+    assert (run / "logs" / "round-00-train.log").read_text().count("continuing from") == 1
 
-    # a further run finds everything done
-    (killed / "output.txt").unlink()
-    started = time.monotonic()
+    # a further run finds everything done, as its plan says
+    assert all(row.is_done for row in plan(load_recipe(recipe)))
+    (recipe.parent / "output.txt").unlink()
     finish(recipe)
-    said = (killed / "output.txt").read_text()
-    assert said.count("reused") == 11, said
-    assert time.monotonic() - started < 120
+    assert said(recipe).count("reused") == 11, said(recipe)

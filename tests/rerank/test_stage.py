@@ -143,9 +143,7 @@ def test_judge_that_was_added_to_the_recipe_later_is_refused(phase, tmp_path):
     assert "'fit'" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "verb"), [(REQUESTS, "generate"), (CANDIDATES, "generate"), (JUDGEMENTS, "judge")]
-)
+@pytest.mark.parametrize(("name", "verb"), [(REQUESTS, "generate"), (CANDIDATES, "generate"), (JUDGEMENTS, "judge")])
 def test_absent_file_names_the_stage_that_makes_it(phase, name, verb):
     (phase.folder / name).unlink()
     with pytest.raises(DataError, match=rf"{name}: is not there; .*evenhand {verb} RECIPE --phase round-00"):

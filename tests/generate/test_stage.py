@@ -1,0 +1,177 @@
+"""The stage that makes candidates: its journal, its failures, and that batches change nothing."""
+
+import pytest
+
+from evenhand.config import Recipe
+from evenhand.errors import DataError, LeftOutError
+from evenhand.generate.stage import Batch, generate, generate_stage, phase_requests
+from evenhand.records import Candidate, Failure, SummaryRequest
+from evenhand.run import CANDIDATES, FAILURES, REQUESTS, open_phase
+from evenhand.storage import Journal, read_jsonl, write_jsonl
+
+
+@pytest.fixture
+def corpus(tmp_path, ferry):
+    """Three training sets and a test set; the second set has one side only, and over 500 words."""
+    sets = []
+    for number in range(4):
+        documents = [
+            each.model_copy(update={"text": f"{each.text} It is so {number} times a day."}) for each in ferry.documents
+        ]
+        if number == 1:
+            documents = [documents[2].model_copy(update={"text": "The ferry is dear. A bridge pays for itself. " * 60})]
+        changes = {
+            "id": f"ferry-{number}",
+            "topic": f"The ferry {number}",
+            "documents": tuple(documents),
+            "key_points": {},
+            "split": "test" if number == 3 else "train",
+        }
+        sets.append(ferry.model_copy(update=changes))
+    path = tmp_path / "docs.jsonl"
+    write_jsonl(path, sets)
+    return path
+
+
+def phase(tmp_path, corpus, output="run", name="round-00", **changes):
+    generation = {
+        "backend": "scripted",
+        "plans": {"nucleus": {"candidates": 2, "max_tokens": 20}, "greedy": {"candidates": 1, "temperature": 0}},
+        "requests_per_batch": 3,
+    }
+    values = {
+        "name": "small",
+        "output": tmp_path / output,
+        "model": {"name": "none"},
+        "corpus": {"path": str(corpus)},
+        "generate": generation | changes.pop("generate", {}),
+        "judges": {"overlap": {"kind": "rouge"}},
+        "reward": {"judges": ["overlap"]},
+        "evaluation": {"judges": ["overlap"]},
+        "rounds": 1,
+    }
+    return open_phase(Recipe.model_validate(values | changes), name)
+
+
+def candidates(of):
+    return read_jsonl(of.folder / CANDIDATES, Candidate)
+
+
+def test_every_request_gets_its_candidates_in_canonical_order(tmp_path, corpus):
+    made = phase(tmp_path, corpus)
+    receipt, reused = generate(made)
+    requests = read_jsonl(made.folder / REQUESTS, SummaryRequest)
+    assert not reused
+    # two sets of two sides and one of one side; repeats outermost, plans innermost
+    assert [r.id for r in requests] == [r.id for r in phase_requests(made)]
+    assert len(requests) == 5
+    assert [(c.request_id, c.index, c.plan) for c in candidates(made)] == [
+        (r.id, index, plan) for r in requests for index, plan in enumerate(("nucleus", "greedy", "nucleus"))
+    ]
+    assert (receipt.counts["requests"], receipt.counts["candidates"], receipt.counts["left_out"]) == (5, 15, [])
+
+
+def test_candidates_do_not_depend_on_the_size_of_a_batch(tmp_path, corpus):
+    made = [
+        phase(tmp_path, corpus, output=f"batches-{size}", generate={"requests_per_batch": size}) for size in (1, 4, 64)
+    ]
+    for each in made:
+        generate(each)
+    first, *others = [(each.folder / CANDIDATES).read_bytes() for each in made]
+    assert others == [first, first]
+
+
+def test_seeds_differ_between_candidates_requests_phases_and_recipes(tmp_path, corpus):
+    made = [
+        phase(tmp_path, corpus),
+        phase(tmp_path, corpus, name="evaluation/base"),
+        phase(tmp_path, corpus, output="other", seed=43),
+    ]
+    for each in made:
+        generate(each)
+    seeds = [c.seed for each in made for c in candidates(each)]
+    # (5 + 2 + 5) requests, three candidates each
+    assert len(set(seeds)) == len(seeds) == 36
+
+
+def interrupted(tmp_path, corpus, output, batches, **changes):
+    """A phase whose journal holds these batches and that has nothing else."""
+    made = phase(tmp_path, corpus, output=output, **changes)
+    Journal(generate_stage(made, phase_requests(made)).journal_path(), Batch).append(batches)
+    return made
+
+
+def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
+    whole = phase(tmp_path, corpus, output="undisturbed")
+    generate(whole)
+    # three requests of three candidates
+    first = candidates(whole)[:9]
+    marked = tuple(c.model_copy(update={"text": "From the journal."}) for c in first)
+    made = interrupted(tmp_path, corpus, "run", [Batch(number=0, candidates=marked, failures=())])
+    receipt, _ = generate(made)
+    assert [c.text for c in candidates(made)[:9]] == ["From the journal."] * 9
+    assert candidates(made)[9:] == candidates(whole)[9:]
+    assert receipt.counts["candidates"] == 15
+    assert not list(made.folder.glob("receipts/*.partial.jsonl"))
+
+
+def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, corpus):
+    whole = phase(tmp_path, corpus, output="undisturbed")
+    generate(whole)
+    batch = Batch(number=0, candidates=tuple(candidates(whole)[:9]), failures=())
+    made = interrupted(tmp_path, corpus, "run", [batch])
+    journal = next(made.folder.glob("receipts/*.partial.jsonl"))
+    with journal.open("a") as file:
+        file.write('{"number":1,"candidates":[{"id":"torn')
+    generate(made)
+    for name in (REQUESTS, CANDIDATES, FAILURES):
+        assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
+
+
+def test_journal_of_another_recipe_is_not_used(tmp_path, corpus):
+    other = phase(tmp_path, corpus, output="other", seed=43)
+    generate(other)
+    batch = Batch(number=0, candidates=tuple(candidates(other)[:9]), failures=())
+    interrupted(tmp_path, corpus, "run", [batch], seed=43)
+    made = phase(tmp_path, corpus)
+    generate(made)
+    assert not {c.seed for c in candidates(made)} & {c.seed for c in candidates(other)}
+
+
+def test_finished_stage_is_reused(tmp_path, corpus):
+    made = phase(tmp_path, corpus)
+    before, _ = generate(made)
+    assert generate(made) == (before, True)
+
+
+def test_requests_that_cannot_be_answered_are_counted_by_side(tmp_path, corpus):
+    made = phase(tmp_path, corpus, generate={"max_model_len": 300}, limits={"failed": 0.2})
+    receipt, _ = generate(made)
+    (failure,) = read_jsonl(made.folder / FAILURES, Failure)
+    assert (failure.request_id, failure.side) == ("ferry-1/right", "right")
+    assert "exceed max_model_len 300" in failure.detail
+    assert receipt.counts["left_out"] == [{"stage": "generate", "side": "right", "reason": failure.reason, "count": 1}]
+    assert {c.request_id for c in candidates(made)} == {r.id for r in phase_requests(made)} - {"ferry-1/right"}
+    assert receipt.counts["candidates"] == 12
+
+
+def test_too_many_failures_end_with_exit_code_3_after_the_files_are_written(tmp_path, corpus):
+    # 1 of 5 is 0.2
+    made = phase(tmp_path, corpus, generate={"max_model_len": 300}, limits={"failed": 0.19})
+    with pytest.raises(
+        LeftOutError, match=r"1 of 5 requests have no candidate, more than limits\.failed 0\.19"
+    ) as caught:
+        generate(made)
+    assert caught.value.exit_code == 3
+    assert len(candidates(made)) == 12
+    assert len(read_jsonl(made.folder / FAILURES, Failure)) == 1
+    # a finished stage is refused again, and accepted as it is once the limit is raised
+    with pytest.raises(LeftOutError):
+        generate(made)
+    raised = phase(tmp_path, corpus, generate={"max_model_len": 300}, limits={"failed": 0.2})
+    assert generate(raised)[1]
+
+
+def test_policy_whose_adapter_is_absent_is_refused(tmp_path, corpus):
+    with pytest.raises(DataError, match=r"evaluation/round-00: .*round-00/adapter, which is not there"):
+        generate(phase(tmp_path, corpus, name="evaluation/round-00"))

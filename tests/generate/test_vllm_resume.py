@@ -1,0 +1,74 @@
+"""A generation with a real engine that is killed half-way ends with the bytes of an undisturbed one."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("vllm")
+pytestmark = pytest.mark.slow
+
+# three sets of two sides, a batch each
+REQUESTS = 6
+RECIPE = {
+    "name": "resume",
+    "seed": 11,
+    "corpus": {"train": {"split": "train", "limit": 3}, "test": {"split": "test", "limit": 1}},
+    "generate": {
+        "backend": "vllm",
+        "requests_per_batch": 1,
+        "max_model_len": 2048,
+        # long enough that a batch takes a good part of a second
+        "plans": {"nucleus": {"candidates": 4, "max_tokens": 192}},
+    },
+    "judges": {"recall": {"kind": "rouge"}},
+    "reward": {"judges": ["recall"]},
+    "evaluation": {"judges": ["recall"]},
+}
+
+
+def start(folder: Path, model: Path) -> "subprocess.Popen[bytes]":
+    folder.mkdir(exist_ok=True)
+    recipe = folder / "recipe.yaml"
+    values = RECIPE | {"output": str(folder / "run"), "model": {"name": str(model), "dtype": "float32"}}
+    recipe.write_text(yaml.safe_dump(values))
+    with (folder / "output.txt").open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "evenhand.cli", "generate", str(recipe)],
+            stdout=output, stderr=subprocess.STDOUT, env={**os.environ, "EVENHAND_CACHE": str(folder / "cache")},
+        )  # fmt: skip
+
+
+def finish(folder: Path, model: Path) -> Path:
+    status = start(folder, model).wait(timeout=300)
+    assert status == 0, (folder / "output.txt").read_text()[-4000:]
+    return folder / "run" / "round-00"
+
+
+def n_batches(phase: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in phase.glob("receipts/generate.*.partial.jsonl"))
+
+
+def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model):
+    whole = finish(tmp_path / "undisturbed", tiny_model)
+    killed = start(tmp_path / "killed", tiny_model)
+    phase = tmp_path / "killed" / "run" / "round-00"
+    deadline = time.monotonic() + 300
+    while n_batches(phase) == 0:
+        assert killed.poll() is None, (tmp_path / "killed" / "output.txt").read_text()[-4000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+    assert 0 < n_batches(phase) < REQUESTS
+    assert not (phase / "candidates.jsonl").exists()
+
+    assert finish(tmp_path / "killed", tiny_model) == phase
+    assert (phase / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()
+    assert (whole / "candidates.jsonl").read_bytes().count(b"\n") == REQUESTS * 4
+    assert not list(phase.glob("receipts/*.partial.jsonl"))
