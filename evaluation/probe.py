@@ -26,7 +26,7 @@ def probe(phase: Phase) -> dict[str, Any]:
     """Summed log-probabilities, in nats, of a few summaries under the model without and with the phase's adapter.
 
     The probes are the phase's requests of the shortest prompts, each with its first candidate. The model runs in the
-XX
+    recipe's dtype; on two CPU cores this takes about half a minute for a model of 135 million parameters.
 
     Returns:
         "active": whether any log-probability differs, unless the engine served the untrained policy; "probes": request
