@@ -113,6 +113,13 @@ def test_one_document_set_is_shown_without_an_interval(make_run: Any):
     assert "nan" not in text
 
 
+def test_report_that_only_counts_words_decides_nothing(make_run: Any):
+    judges = {"overlap": {"kind": "rouge"}, "words": {"kind": "length"}}
+    run = make_run(rounds=0, judges=judges, reward={"judges": ["overlap"]}, evaluation={"judges": ["words"]})
+    run.write("evaluation/base", {"a/left": [(0.1, 7.0), (0.3, 9.0)], "b/left": [(0.1, 7.0), (0.3, 5.0)]})
+    assert Outline(page_of(run)).open == []
+
+
 def test_run_without_rounds_has_no_training_section(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", run.UNTRAINED)

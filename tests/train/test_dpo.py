@@ -20,7 +20,7 @@ def test_wrong_recipe_ends_with_its_exit_code_and_all_mistakes(
 
 
 def test_unreadable_recipe_ends_with_one_message(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    assert main(["--config", str(tmp_path / "none.yaml")]) == 1
+    assert main(["--config", str(tmp_path / "none.yaml")]) == 2
     assert "none.yaml: cannot be read" in caplog.text
 
 
