@@ -86,9 +86,9 @@ def test_missing_part_is_missing_under_every_method(method):
 
 def test_mistakes_are_named():
     with pytest.raises(RecipeError, match="no weight for judge 'b'"):
-        combine_group(GROUP, reward("weighted", a=1))
+        combine_scores({"a": 1, "b": 2}, "weighted", {"a": 1})
     with pytest.raises(RecipeError, match="are all 0"):
-        combine_group(GROUP, reward("weighted", a=0, b=0))
+        combine_scores({"a": 1, "b": 2}, "weighted", {"a": 0, "b": 0})
     with pytest.raises(RecipeError, match="combination 'median' is not known"):
         combine_scores({"a": 1}, "median")
     with pytest.raises(DataError, match="scale is not given"):
