@@ -285,9 +285,18 @@ class LoraSection(Section):
     target_modules: tuple[str, ...] | Literal["all-linear"] = ("q_proj", "k_proj", "v_proj", "o_proj")
 
 
+# attention implementations that can keep the candidates of a prompt from seeing each other
+PACKED_ATTENTION = ("sdpa", "flex_attention")
+
+
 class TrainSection(Section):
     """How the training process is run and what it is held to."""
 
+    # "shared-prefix": each prompt once for all of its candidates and pairs; "pairwise": stock TRL, the prompt twice for each pair
+    trainer: Literal["shared-prefix", "pairwise"] = "shared-prefix"
+    # shared-prefix: most tokens that run through the model side by side. A micro-batch beyond it runs in several passes, a long
+    # request split by candidates, with the same loss; lower it when memory is short
+    max_tokens_per_pass: int = Field(default=16384, ge=16)
     # accelerate configuration file: a path, or a name from accelerate_configs/
     accelerate_config: str = "cpu"
     # processes, when the file should not decide
@@ -371,4 +380,24 @@ class Recipe(Section):
         ]
         if unknown:
             raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        return self
+
+    @model_validator(mode="after")
+    def _trainer_can(self) -> "Recipe":
+        if self.train.trainer == "pairwise" or self.rounds == 0:
+            return self
+        mistakes = []
+        attention = self.model.attn_implementation
+        if attention not in PACKED_ATTENTION:
+            mistakes.append(
+                f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
+                f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
+            )
+        if "train_sampling_strategy" in self.trainer:
+            mistakes.append(
+                "trainer.train_sampling_strategy is for padded batches, and requests are shared out by their tokens: leave it "
+                "out, or write train.trainer: pairwise."
+            )
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
         return self

@@ -255,6 +255,8 @@ class PreferencePair(Record):
     chosen_reward: float
     rejected_reward: float
     margin: float = Field(gt=0)
+    # how much the pair counts in the loss beside the others
+    weight: float = Field(default=1.0, gt=0)
     prompt_digest: str
     # the tokens as generated, empty where the text was cleaned and must be tokenised again
     chosen_token_ids: tuple[int, ...] = ()

@@ -87,3 +87,20 @@ def test_weights_that_cannot_work_are_refused(reward, wrong):
 def test_a_backend_refuses_engine_keys_of_another():
     with pytest.raises(ValidationError, match="not known to backend transformers"):
         BackendSection(backend="transformers", engine={"gpu_memory_utilization": 0.5})
+
+
+def test_attention_that_cannot_share_a_prefix_is_refused_with_those_that_can():
+    model = {"name": "m", "attn_implementation": "flash_attention_2"}
+    with pytest.raises(ValidationError, match=r"'flash_attention_2' cannot keep .*write sdpa or flex_attention, or"):
+        Recipe.model_validate(MINIMAL | {"model": model})
+    assert Recipe.model_validate(MINIMAL | {"model": model, "train": {"trainer": "pairwise"}})
+    assert Recipe.model_validate(MINIMAL | {"model": model, "rounds": 0}), "nothing is trained"
+
+
+def test_sampling_of_padded_batches_is_refused_with_the_other_trainer():
+    trainer = {"train_sampling_strategy": "group_by_length"}
+    with pytest.raises(
+        ValidationError, match=r"train_sampling_strategy is for padded batches.*train\.trainer: pairwise"
+    ):
+        Recipe.model_validate(MINIMAL | {"trainer": trainer})
+    assert Recipe.model_validate(MINIMAL | {"trainer": trainer, "train": {"trainer": "pairwise"}})

@@ -26,6 +26,7 @@ class Row:
     prompt_ids: list[int]
     chosen_ids: list[int]
     rejected_ids: list[int]
+    weight: float = 1.0
 
     @property
     def length(self) -> int:
@@ -114,7 +115,7 @@ def _rows(pairs: Sequence[PreferencePair], tokenizer: Any) -> list[Row]:
             )
         chosen = _summary_tokens(tokenizer, pair.chosen, pair.chosen_token_ids)
         rejected = _summary_tokens(tokenizer, pair.rejected, pair.rejected_token_ids)
-        rows.append(Row(pair.side, prompt_ids, chosen, rejected))
+        rows.append(Row(pair.side, prompt_ids, chosen, rejected, pair.weight))
     if strange:
         remedy = "train the model that generated, with the same tokenizer and chat template, or generate anew"
         raise DataError(f"{listed(list(dict.fromkeys(strange)))}\n{remedy}")

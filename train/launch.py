@@ -110,5 +110,6 @@ def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) 
     if code != 0:
         raise read_failure(phase.folder) or ModelError(
             f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
-            "the last checkpoint. When memory was short: lower trainer.per_device_train_batch_size, or shorten the prompts"
+            "the last checkpoint. When memory was short: lower train.max_tokens_per_pass (pairwise: "
+            "trainer.per_device_train_batch_size), or shorten the prompts"
         )

@@ -43,6 +43,9 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
     # TRL's own limit is 1024 tokens, and rows beyond it vanish without a word
     if options.get("max_length") is None:
         options["max_length"] = recipe.generate.max_model_len
+    if recipe.model.attn_implementation == "flex_attention":
+        # its kernel is compiled for the shapes that it meets, and works in blocks of 128
+        options.setdefault("pad_to_multiple_of", 128)
     return options
 
 

@@ -96,11 +96,16 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
 
     Raises:
         ModelError: model or adapter cannot be opened.
-        RecipeError: the adapter to start from has another shape than the section 'lora' says.
+        RecipeError: the adapter to start from has another shape than the section 'lora' says, or the model cannot be trained
+            with a shared prefix.
     """
     peft = need("peft", "training")
     recipe = phase.recipe
     base, start = load_base(recipe.model), phase.adapter
+    if recipe.train.trainer == "shared-prefix":
+        from .attention import use_packed_attention
+
+        use_packed_attention(base)
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)

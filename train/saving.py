@@ -25,7 +25,7 @@ tags: [dpo, evenhand, lora, trl]
 A LoRA adapter for `{base}`, trained with DPO on preference pairs of summaries (`evenhand`, run `{name}`).
 
 - {policy}
-- {kept} pairs, {steps} steps, effective batch {batch}, learning rate {learning_rate:g}, beta {beta:g}
+- {kept} pairs, {steps} steps of {batch} {unit}, learning rate {learning_rate:g}, beta {beta:g}
 - losses, rows left out by side, versions: `training.json` in the round's folder
 """
 

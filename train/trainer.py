@@ -1,11 +1,61 @@
-"""TRL's DPOTrainer on rows that are tokenised already."""
+"""The two ways to TRL's DPOTrainer: groups of candidates with a shared prompt, or stock TRL's pairs."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RecipeError
 from ..extras import need
+from .examples import Examples
+from .groups import build_groups, refuse_unsplittable
 
 if TYPE_CHECKING:
     from trl.trainer.dpo_trainer import DPOTrainer
+
+    from ..run import Phase
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is trained on, and by which trainer."""
+
+    trainer: Any
+    # what a row is, in the plural
+    unit: str
+    rows: list[dict[str, Any]]
+    # tokens that run through the policy in an epoch
+    n_tokens: int
+    # further arguments of the trainer
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: Examples) -> Material:
+    """The rows of a round in the form that the recipe's trainer takes.
+
+    Raises:
+        RecipeError: a prompt does not fit into a pass, or the trainer does not know weights of pairs.
+    """
+    section = phase.recipe.train
+    if section.trainer == "pairwise":
+        if any(row.weight != 1 for row in examples.rows):
+            raise RecipeError(
+                "key 'train.trainer': pairwise is stock TRL, where all pairs count alike, but pairs have weights; "
+                "write train.trainer: shared-prefix"
+            )
+        return Material(tokenised_trainer(), "pairs", [row.columns for row in examples.rows], examples.n_tokens)
+    from .packing import PackingCollator
+    from .reference import kept_reference, reference_signature
+    from .shared_prefix import shared_prefix_trainer
+
+    groups = build_groups(examples.rows)
+    refuse_unsplittable(groups, section.max_tokens_per_pass)
+    collator = PackingCollator(tokenizer.pad_token_id or 0, section.max_tokens_per_pass, arguments.pad_to_multiple_of)
+    return Material(
+        shared_prefix_trainer(),
+        "requests",
+        [group.columns for group in groups],
+        sum(group.length for group in groups),
+        {"data_collator": collator, "reference_logps": kept_reference(reference_signature(phase))},
+    )
 
 
 def tokenised_trainer() -> "type[DPOTrainer]":

@@ -20,7 +20,7 @@ from .options import prepare_wandb, training_arguments
 from .policy import Policy, fill_adapter, load_tokenizer, open_policy
 from .saving import save_adapter
 from .stage import pair_file, round_seed
-from .trainer import tokenised_trainer
+from .trainer import Material, prepare_material
 
 log = logging.getLogger(__name__)
 
@@ -44,18 +44,19 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
     examples = build_examples(pairs, tokenizer, arguments.max_length, recipe.train.excess_length_strategy)
+    material = prepare_material(phase, arguments, tokenizer, examples)
     policy = open_policy(phase, zero3=_is_zero3(arguments))
     resume = last_complete(checkpoints)
-    _announce(policy, arguments, examples, resume)
-    trainer = open_trainer(policy, arguments, tokenizer, examples, resume)
+    _announce(policy, arguments, (examples, material), resume)
+    trainer = open_trainer(policy, arguments, tokenizer, material, resume)
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    facts = _facts(trainer, policy, examples)
+    facts = _facts(trainer, policy, (examples, material))
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
     if trainer.is_world_process_zero():
         seconds = round(time.monotonic() - start, 3)
-        write_json(phase.folder / TRAINING, facts | _record(trainer, examples) | {"seconds": seconds})
+        write_json(phase.folder / TRAINING, facts | _record(trainer, (examples, material)) | {"seconds": seconds})
     trainer.accelerator.end_training()
-    return _counts(trainer, examples)
+    return _counts(trainer, (examples, material))
 
 
 def read_pairs(phase: Phase) -> list[PreferencePair]:
@@ -73,7 +74,7 @@ def read_counts(phase: Phase) -> dict[str, Any]:
     return counts
 
 
-def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, examples: Examples, resume: Path | None) -> Any:
+def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Material, resume: Path | None) -> Any:
     """The DPOTrainer of a round, its adapter filled and its callbacks in place.
 
     Raises:
@@ -81,15 +82,16 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, examples: Examp
         ModelError: the adapter to start from does not fit.
     """
     rule = first_loss_rule(arguments, starts_at_reference=policy.starts_at_reference, resume=resume)
-    rows = need("datasets", "training").Dataset.from_list([row.columns for row in examples.rows])
+    rows = need("datasets", "training").Dataset.from_list(material.rows)
     try:
-        trainer: Any = tokenised_trainer()(
+        trainer: Any = material.trainer(
             model=policy.model,
             args=arguments,
             train_dataset=rows,
             processing_class=tokenizer,
             peft_config=policy.peft_config,
             callbacks=training_callbacks(rule, resume, sharded=sharding() != UNSHARDED),
+            **material.options,
         )
     except (ValueError, NotImplementedError) as error:
         raise RecipeError(f"TRL or PEFT refuses the recipe: {error}") from error
@@ -108,12 +110,21 @@ def _is_zero3(arguments: Any) -> bool:
     return plugin is not None and plugin.zero_stage == 3
 
 
-def _announce(policy: Policy, arguments: Any, examples: Examples, resume: Path | None) -> None:
+# the pairs, and what the trainer makes of them
+Trained = tuple[Examples, Material]
+
+
+def _announce(policy: Policy, arguments: Any, trained: Trained, resume: Path | None) -> None:
     """Say what is about to be trained, before the first step."""
+    examples, material = trained
     log.info("%s", policy.line)
     log.info(
-        "%d pairs; effective batch %d = %d a device x %d accumulated x %d processes",
-        len(examples.rows),
+        "%d pairs; %d tokens an epoch (pair by pair: %d)", len(examples.rows), material.n_tokens, examples.n_tokens
+    )
+    log.info(
+        "%d %s; effective batch %d = %d a device x %d accumulated x %d processes",
+        len(material.rows),
+        material.unit,
         _batch(arguments),
         arguments.per_device_train_batch_size,
         arguments.gradient_accumulation_steps,
@@ -126,36 +137,41 @@ def _announce(policy: Policy, arguments: Any, examples: Examples, resume: Path |
 
 
 def _batch(arguments: Any) -> int:
-    """Pairs of one optimiser step."""
+    """Requests (pairwise: pairs) of one optimiser step."""
     size: int = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
     return size
 
 
-def _facts(trainer: Any, policy: Policy, examples: Examples) -> dict[str, Any]:
+def _facts(trainer: Any, policy: Policy, trained: Trained) -> dict[str, Any]:
     """The fields of the model card."""
     arguments = trainer.args
     return {
         "policy": policy.line,
-        "kept": len(examples.rows),
+        "kept": len(trained[0].rows),
         "steps": trainer.state.global_step,
         "batch": _batch(arguments),
+        "unit": trained[1].unit,
         "learning_rate": arguments.learning_rate,
         "beta": arguments.beta,
     }
 
 
-def _counts(trainer: Any, examples: Examples) -> dict[str, Any]:
+def _counts(trainer: Any, trained: Trained) -> dict[str, Any]:
+    examples, material = trained
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return {
         **examples.counts(),
-        "tokens_per_epoch": examples.n_tokens,
+        "rows": len(material.rows),
+        "unit": material.unit,
+        "tokens_per_epoch": material.n_tokens,
+        "tokens_per_epoch_pairwise": examples.n_tokens,
         "steps": trainer.state.global_step,
         "first_loss": losses[0] if losses else None,
         "last_loss": losses[-1] if losses else None,
     }
 
 
-def _record(trainer: Any, examples: Examples) -> dict[str, Any]:
+def _record(trainer: Any, trained: Trained) -> dict[str, Any]:
     """What training.json holds besides the facts of the model card."""
     arguments = trainer.args
     return {
@@ -164,7 +180,7 @@ def _record(trainer: Any, examples: Examples) -> dict[str, Any]:
         "per_device_train_batch_size": arguments.per_device_train_batch_size,
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
-        "counts": _counts(trainer, examples),
+        "counts": _counts(trainer, trained),
         "log_history": [
             {
                 name: None if isinstance(value, float) and not math.isfinite(value) else value

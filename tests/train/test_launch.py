@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from preference_groups import make_ranked_pairs
 
 from evenhand.config import TrainSection
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.run import Phase
+from evenhand.storage import write_jsonl
 from evenhand.train import train
 from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
 
@@ -123,6 +126,50 @@ def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
     _train_here(one)
     assert losses(many) == pytest.approx(losses(one), abs=1e-4)
     assert train(many)[1], "a finished training is reused"
+
+
+def _two_processes(kind: str, folder: Path) -> Path:
+    """An accelerate configuration of two CPU processes: "ddp", "zero2" or "zero3"."""
+    values = yaml.safe_load((SHIPPED / "zero2_cpu.yaml").read_text())
+    if kind == "ddp":
+        values["distributed_type"] = "MULTI_GPU"  # what starts torchrun; use_cpu makes it gloo on the CPU
+        del values["deepspeed_config"]
+    else:
+        values["deepspeed_config"]["zero_stage"] = int(kind[-1])
+    path = folder / f"{kind}.yaml"
+    path.write_text(yaml.safe_dump(values))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3"])
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_two_processes_train_what_one_trains(kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path) -> None:
+    """Requests of 1, 3 and 6 pairs, some too long for a pass: processes have unequal work, and each pair counts alike."""
+    if kind != "ddp":
+        pytest.importorskip("deepspeed")
+        if shutil.which("c++") is None:
+            pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
+    from safetensors.torch import load_file
+
+    config = str(_two_processes(kind, tmp_path))
+    # SGD, because Adam makes a whole step of a gradient that is nothing but rounding
+    plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
+    split = {"max_tokens_per_pass": 130}
+    many = open_round("many", train=split | {"accelerate_config": config}, trainer=plain)
+    one = open_round("one", train=split, trainer=plain | {"gradient_accumulation_steps": 2})
+    for phase in (many, one):
+        write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
+    receipt, _ = train(many)
+    assert receipt.counts["unit"] == "requests"
+    assert receipt.counts["steps"] == 4  # 8 requests, 4 a step, 2 epochs
+    _train_here(one)
+    assert losses(many)[0] == pytest.approx(LN2, abs=1e-6)
+    assert losses(many)[-1] < LN2 - 1e-3
+    assert losses(many) == pytest.approx(losses(one), abs=1e-5)
+    ours, theirs = (load_file(phase.folder / "adapter" / "adapter_model.safetensors") for phase in (many, one))
+    for name, weights in theirs.items():
+        assert (ours[name] - weights).abs().max() < 1e-5, name
 
 
 @pytest.mark.slow

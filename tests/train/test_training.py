@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from preference_groups import make_ranked_pairs
 
 from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.run import Phase
 from evenhand.stages import Receipt
-from evenhand.storage import file_digest
+from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
 
@@ -179,16 +180,18 @@ def test_a_reference_that_is_not_the_start_stops_the_run(open_round: OpenRound) 
     from evenhand.train.examples import build_examples
     from evenhand.train.options import training_arguments
     from evenhand.train.policy import load_tokenizer, open_policy
+    from evenhand.train.trainer import prepare_material
     from evenhand.train.training import open_trainer, read_pairs
 
     phase = after_round_0(open_round, train={"reference": "initial"})
     arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
     tokenizer = load_tokenizer(phase.recipe.model)
-    rows = build_examples(read_pairs(phase), tokenizer, 256, "raise")
+    examples = build_examples(read_pairs(phase), tokenizer, 256, "raise")
+    material = prepare_material(phase, arguments, tokenizer, examples)
     # what TRL would do if it took the base for the reference where the recipe says `previous`
     policy = open_policy(phase, zero3=False)
     wrong = type(policy)(**(vars(policy) | {"starts_at_reference": True}))
-    trainer = open_trainer(wrong, arguments, tokenizer, rows, None)
+    trainer = open_trainer(wrong, arguments, tokenizer, material, None)
     with pytest.raises(ModelError, match=r"must be ln 2 = 0\.693147"):
         trainer.train()
     assert first_loss_rule(arguments, starts_at_reference=False, resume=None) is None
@@ -199,6 +202,52 @@ def test_precomputed_reference_changes_nothing(open_round: OpenRound) -> None:
     train(plain)
     train(precomputed)
     assert losses(precomputed) == pytest.approx(losses(plain), abs=1e-5)
+
+
+# every step holds all pairs, so that the order of rows does not matter; SGD does not make a step of rounding
+ALL_PAIRS = {
+    "num_train_epochs": 3, "gradient_accumulation_steps": 1, "optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_recipe_trains_with_a_shared_prefix_what_pairwise_trains(
+    dtype: str, open_round: OpenRound, tokenizer: Any
+) -> None:
+    pairs = make_ranked_pairs(tokenizer)
+    model = {"dtype": dtype}
+    shared = open_round("a", model=model, trainer=ALL_PAIRS | {"per_device_train_batch_size": 8})
+    pairwise = open_round(
+        "b", model=model, trainer=ALL_PAIRS | {"per_device_train_batch_size": 24}, train={"trainer": "pairwise"}
+    )
+    for phase in (shared, pairwise):
+        write_jsonl(phase.folder / "pairs.jsonl", pairs)
+    ours, stock = train(shared).counts, train(pairwise).counts
+    assert (ours["unit"], ours["rows"]) == ("requests", 8)
+    assert (stock["unit"], stock["rows"]) == ("pairs", 24)
+    assert ours["tokens_per_epoch_pairwise"] == stock["tokens_per_epoch"] > 3 * ours["tokens_per_epoch"]
+    # bfloat16 has eight bits: its rounding moves a loss by some thousandths
+    assert losses(shared) == pytest.approx(losses(pairwise), abs=1e-5 if dtype == "float32" else 5e-3)
+    assert losses(shared)[-1] < LN2 - 0.003
+
+
+def test_weights_of_pairs_need_the_shared_prefix(open_round: OpenRound, tokenizer: Any) -> None:
+    phase = open_round(train={"trainer": "pairwise"})
+    pairs = [pair.model_copy(update={"weight": 2.0}) for pair in make_ranked_pairs(tokenizer)]
+    write_jsonl(phase.folder / "pairs.jsonl", pairs)
+    with pytest.raises(RecipeError, match="pairwise is stock TRL, where all pairs count alike"):
+        train(phase)
+
+
+def test_less_memory_continues_the_same_training(open_round: OpenRound) -> None:
+    """Who ran out of memory lowers train.max_tokens_per_pass and goes on from the last checkpoint."""
+    first, second = open_round(), open_round(train={"max_tokens_per_pass": 64})
+    assert training_stage(first, 1).key == training_stage(second, 1).key
+
+
+def test_pass_that_holds_no_candidate_is_refused(open_round: OpenRound) -> None:
+    with pytest.raises(RecipeError, match=r"max_tokens_per_pass': 16, but a prompt with one candidate has \d+ tokens"):
+        train(open_round(train={"max_tokens_per_pass": 16}))
 
 
 def test_empty_pair_file_is_refused_with_what_to_do(open_round: OpenRound) -> None:

@@ -1,0 +1,112 @@
+"""Small groups of candidates as token ids, and the same pairs as TRL's rows."""
+
+from typing import Any
+
+from evenhand.generate.backend import prompt_tokens, tokens_digest
+from evenhand.records import Message, PreferencePair
+from evenhand.train.examples import Row
+from evenhand.train.groups import Group, build_groups
+
+
+def tokens(n: int, start: int) -> list[int]:
+    """n token ids of the tiny model's vocabulary, none of them special."""
+    return [10 + (start * 37 + i * 11) % 700 for i in range(n)]
+
+
+def make_rows() -> list[Row]:
+    """Three prompts of different lengths; four, three and two candidates, one of them a single token; eight pairs."""
+    prompts = [tokens(41, 1), tokens(17, 2), tokens(60, 3)]
+    candidates = [
+        [tokens(n, 10 + i) for i, n in enumerate((9, 1, 14, 6))],
+        [tokens(n, 20 + i) for i, n in enumerate((5, 5, 12))],
+        [tokens(n, 30 + i) for i, n in enumerate((7, 8))],
+    ]
+    pairs = [[(0, 1), (0, 2), (3, 1), (2, 1)], [(0, 1), (2, 0), (2, 1)], [(1, 0)]]
+    return [
+        Row("left", prompts[g], candidates[g][c], candidates[g][r]) for g in range(3) for c, r in pairs[g]
+    ]  # fmt: skip
+
+
+def make_groups() -> list[Group]:
+    """`make_rows` as groups."""
+    return build_groups(make_rows())
+
+
+def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = None, **options: Any) -> Any:
+    """A trainer of these rows on the CPU: "pairwise" for stock TRL, "shared-prefix" for ours.
+
+    The adapter begins away from zero, so that policy and reference differ.
+    """
+    import datasets
+    import peft
+    import torch
+    import trl
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from evenhand.train.attention import use_packed_attention
+    from evenhand.train.packing import PackingCollator
+    from evenhand.train.shared_prefix import shared_prefix_trainer
+    from evenhand.train.trainer import tokenised_trainer
+
+    rows = rows or make_rows()
+    max_tokens, reference_logps = options.pop("max_tokens", 4096), options.pop("reference_logps", None)
+    lora = {"r": 4, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": False} | options.pop("lora", {})
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    arguments = trl.DPOConfig(
+        **{
+            "output_dir": str(folder), "max_steps": 3, "per_device_train_batch_size": 2, "learning_rate": 1e-2,
+            "logging_steps": 1, "seed": 7, "use_cpu": True, "bf16": False, "gradient_checkpointing": False,
+            "save_strategy": "no", "report_to": "none", "disable_tqdm": True, "max_length": None,
+        } | options,
+    )  # fmt: skip
+    loaded = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
+    parts: dict[str, Any] = {
+        "model": loaded,
+        "args": arguments,
+        "processing_class": tokenizer,
+        "peft_config": peft.LoraConfig(task_type="CAUSAL_LM", **lora),
+    }
+    if kind == "pairwise":
+        return tokenised_trainer()(train_dataset=datasets.Dataset.from_list([row.columns for row in rows]), **parts)
+    use_packed_attention(loaded)
+    return shared_prefix_trainer()(
+        train_dataset=datasets.Dataset.from_list([group.columns for group in build_groups(rows)]),
+        data_collator=PackingCollator(tokenizer.pad_token_id, max_tokens),
+        reference_logps=reference_logps,
+        **parts,
+    )
+
+
+def make_ranked_pairs(tokenizer: Any, n: int = 8) -> list[PreferencePair]:
+    """Requests of two to four candidates each, and all of their pairs: 1, 3, 6, 1, ... to a request."""
+    texts = (
+        "The Left wants the ferry kept.",
+        "Ferries float.",
+        "The Left says nurses need the ferry at night.",
+        "The Right wants a bridge that pays for itself.",
+        "The Left calls the ferry cheap.",
+        "It is about taxes, mostly.",
+    )
+    pairs = []
+    for i in range(n):
+        prompt = (Message(role="user", content=f"Summarise what is said about ferry {'and bridge ' * i}number {i}."),)
+        ranked = [texts[(i + place) % 6] for place in range(2 + i % 3)]
+        for better in range(len(ranked)):
+            for worse in range(better + 1, len(ranked)):
+                pairs.append(
+                    PreferencePair(
+                        prompt=prompt,
+                        chosen=(Message(role="assistant", content=ranked[better]),),
+                        rejected=(Message(role="assistant", content=ranked[worse]),),
+                        request_id=f"ferry-{i}/left",
+                        set_id=f"ferry-{i}",
+                        side=("left", "right")[i % 2],
+                        chosen_id=f"{i}-{better}",
+                        rejected_id=f"{i}-{worse}",
+                        chosen_reward=float(worse),
+                        rejected_reward=float(better),
+                        margin=float(worse - better),
+                        prompt_digest=tokens_digest(prompt_tokens(tokenizer, prompt)),
+                    )
+                )
+    return pairs

@@ -1,0 +1,177 @@
+"""Packed attention against every candidate alone behind its prompt, in each model family."""
+
+from typing import Any
+
+import pytest
+
+from evenhand.errors import RecipeError
+from evenhand.train.layout import Layout, Span
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+SIZES = {
+    "vocab_size": 300, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+WINDOW = ["sliding_attention", "full_attention"]
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("LlamaConfig", {}),
+    "mistral": ("MistralConfig", {"sliding_window": None}),
+    "mistral, window": ("MistralConfig", {"sliding_window": 12}),
+    "mistral, wide window": ("MistralConfig", {"sliding_window": 200}),
+    "qwen2": ("Qwen2Config", {}),
+    "qwen2, window": ("Qwen2Config", {"use_sliding_window": True, "sliding_window": 12, "layer_types": WINDOW}),
+    "qwen3": ("Qwen3Config", {"head_dim": 16}),
+    "qwen3, window": (
+        "Qwen3Config",
+        {"head_dim": 16, "use_sliding_window": True, "sliding_window": 12, "layer_types": WINDOW},
+    ),
+    "gemma": ("GemmaConfig", {"head_dim": 16}),
+    "gemma2": (
+        "Gemma2Config",
+        {
+            "head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "attn_logit_softcapping": 2.0,
+            "query_pre_attn_scalar": 16,
+        },
+    ),
+    "gemma3": (
+        "Gemma3TextConfig",
+        {"head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "query_pre_attn_scalar": 16},
+    ),
+}  # fmt: skip
+# two requests: a prompt of 23 tokens with candidates of 5, none and 9, and one of 11 with candidates of 3 and 4; 5 of padding
+LAYOUT = Layout((Span(0, 23, (5, 0, 9)), Span(37, 11, (3, 4)), Span(55, 5)))
+
+
+def build(name: str, attention: str = "sdpa") -> Any:
+    kind, options = MODELS[name]
+    torch.manual_seed(3)
+    config = getattr(transformers, kind)(**SIZES | options, attn_implementation=attention)
+    return transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+
+
+def sequences(ids: Any, layout: Layout) -> list[tuple[Any, list[int]]]:
+    """Every candidate behind its prompt as a sequence of its own, and where its tokens lie in the packed one."""
+    found = []
+    for span in layout.spans:
+        prompt, start = list(range(span.start, span.prompt_end)), span.prompt_end
+        for n in span.own or (0,):
+            places = prompt + list(range(start, start + n))
+            found.append((ids[:, places], places))
+            start += n
+    return found
+
+
+def packed_and_alone(model: Any, ids: Any, layout: Layout) -> tuple[Any, list[tuple[Any, list[int]]]]:
+    """Hidden states of the packed sequence, and of each sequence alone."""
+    from evenhand.train.attention import use_packed_attention
+
+    alone = [(model.base_model(input_ids=part).last_hidden_state[0], at) for part, at in sequences(ids, layout)]
+    use_packed_attention(model)
+    positions = layout.positions()[None]
+    return model.base_model(input_ids=ids, position_ids=positions, shared_prefix=layout).last_hidden_state[0], alone
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_candidates_see_their_prompt_and_themselves(name: str) -> None:
+    # Gemma 2 bounds its scores, which transformers' own sdpa leaves out
+    model = build(name, "eager" if name == "gemma2" else "sdpa")
+    if name == "gemma2":
+        model.config._attn_implementation = "sdpa"
+        eager = build(name, "eager")
+    ids = torch.randint(3, 300, (1, LAYOUT.length), generator=torch.Generator().manual_seed(1))
+    packed, alone = packed_and_alone(model, ids, LAYOUT)
+    if name == "gemma2":
+        alone = [(eager.base_model(input_ids=part).last_hidden_state[0], at) for part, at in sequences(ids, LAYOUT)]
+    for hidden, places in alone:
+        assert torch.allclose(packed[places], hidden, atol=1e-5), (packed[places] - hidden).abs().max()
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral, window", "gemma3"])
+def test_gradients_are_those_of_the_sequences_alone(name: str) -> None:
+    model = build(name)
+    ids = torch.randint(3, 300, (1, LAYOUT.length), generator=torch.Generator().manual_seed(1))
+    goal = torch.randn(LAYOUT.length, 64, generator=torch.Generator().manual_seed(2))
+    packed, alone = packed_and_alone(model, ids, LAYOUT)
+    parameters = [p for p in model.base_model.parameters() if p.requires_grad]
+    # a prompt's tokens stand in the sum once for each of its candidates, as they do when each is run alone
+    ours = torch.autograd.grad(sum((packed[at] * goal[at]).sum() for _, at in alone), parameters)
+    theirs = torch.autograd.grad(sum((hidden * goal[at]).sum() for hidden, at in alone), parameters)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one - other).norm() <= 1e-4 * other.norm()
+
+
+def test_joined_attention_is_attention_under_the_mask() -> None:
+    from evenhand.train.attention import _span_mask
+    from evenhand.train.joined_attention import can_join, joined_attention
+
+    span = Span(0, 40, (7, 13, 1))
+    layout = Layout((span,))
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 3, 61, 8, generator=generator, dtype=torch.float32).requires_grad_() for _ in range(3))
+    assert can_join(q, v)
+    goal = torch.randn(1, 3, 61, 8, generator=generator)
+    mask = _span_mask(layout, span, None, q.device)
+    # 40 prompt tokens see 40 * 41 / 2 tokens; a candidate of n tokens sees n * 40 + n * (n + 1) / 2
+    assert int(mask.sum()) == 820 + (280 + 28) + (520 + 91) + (40 + 1)
+    wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3)
+    found = joined_attention(q, k, v, layout, 0.3)
+    assert torch.allclose(found, wanted, atol=1e-6)
+    for one, other in zip(
+        torch.autograd.grad((found * goal).sum(), (q, k, v)), torch.autograd.grad((wanted * goal).sum(), (q, k, v)), strict=True
+    ):  # fmt: skip
+        assert torch.allclose(one, other, atol=1e-5)
+
+
+def test_without_the_kernel_the_mask_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.train import attention
+
+    ids = torch.randint(3, 300, (1, LAYOUT.length), generator=torch.Generator().manual_seed(1))
+    joined, _ = packed_and_alone(build("llama"), ids, LAYOUT)
+    monkeypatch.setattr(attention, "can_join", lambda query, value: False)
+    masked, _ = packed_and_alone(build("llama"), ids, Layout(LAYOUT.spans))
+    assert torch.allclose(masked, joined, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral, window"])
+def test_flex_attention_sees_the_same(name: str) -> None:
+    """Forward only: FlexAttention has no backward pass on the CPU."""
+    from torch.nn.attention.flex_attention import flex_attention
+
+    from evenhand.train.attention import _span_mask, block_mask
+
+    window = MODELS[name][1].get("sliding_window")
+    span = Span(0, 200, (60, 31))
+    layout = Layout((span, Span(291, 20, (3,)), Span(314, 6)))
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 2, layout.length, 16, generator=generator) for _ in range(3))
+    blocks = block_mask(layout, window, q.device)
+    assert block_mask(layout, window, q.device) is blocks
+    found = flex_attention(q, k, v, block_mask=blocks)
+    for each in layout.spans:
+        at = slice(each.start, each.end)
+        mask = _span_mask(layout, each, window, q.device)
+        wanted = torch.nn.functional.scaled_dot_product_attention(q[:, :, at], k[:, :, at], v[:, :, at], attn_mask=mask)
+        assert torch.allclose(found[:, :, at], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attention", "said"),
+    [("eager", "write sdpa or flex_attention"), ("flex_attention", "no backward pass on the CPU; write sdpa")],
+)
+def test_attention_that_cannot_do_it_is_refused_with_those_that_can(attention: str, said: str) -> None:
+    from evenhand.train.attention import use_packed_attention
+
+    if attention == "flex_attention" and torch.cuda.is_available():
+        pytest.skip("FlexAttention runs here")
+    with pytest.raises(RecipeError, match=said):
+        use_packed_attention(build("llama", attention))
+
+
+def test_unknown_architecture_is_refused_with_the_other_trainer() -> None:
+    from evenhand.train.attention import use_packed_attention
+
+    config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=1, n_head=2)
+    with pytest.raises(RecipeError, match=r"'gpt2' models.*train\.trainer: pairwise"):
+        use_packed_attention(transformers.AutoModelForCausalLM.from_config(config))

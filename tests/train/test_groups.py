@@ -1,0 +1,52 @@
+"""Pairs as groups: nothing is lost, nothing is twice."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from preference_groups import make_groups, make_rows
+
+from evenhand.errors import RecipeError
+from evenhand.train.examples import Row
+from evenhand.train.groups import build_groups, refuse_unsplittable
+
+
+def test_pairs_of_one_prompt_share_their_candidates() -> None:
+    first, second, third = make_groups()
+    # candidates in order of first appearance: (0, 1), (0, 2), (3, 1), (2, 1)
+    assert [len(ids) for ids in first.candidate_ids] == [9, 1, 14, 6]
+    assert list(zip(first.chosen, first.rejected, strict=True)) == [(0, 1), (0, 2), (3, 1), (2, 1)]
+    assert (len(second.chosen), len(third.chosen)) == (3, 1)
+    assert first.length == 41 + 8 + 0 + 13 + 5
+    assert first.longest == 41 + 13
+
+
+def test_summaries_of_the_same_tokens_are_one_candidate() -> None:
+    rows = [Row("left", [1, 2], [5, 6], [7]), Row("left", [1, 2], [8], [5, 6], weight=2.0)]
+    (group,) = build_groups(rows)
+    assert group.candidate_ids == [[5, 6], [7], [8]]
+    assert (group.chosen, group.rejected, group.weights) == ([0, 2], [1, 0], [1.0, 2.0])
+
+
+tokens = st.lists(st.integers(0, 3), min_size=1, max_size=3)
+rows = st.lists(st.builds(Row, st.just("left"), tokens, tokens, tokens, st.sampled_from([1.0, 2.0])), min_size=1)
+
+
+@given(rows)
+def test_groups_hold_exactly_the_pairs(rows: list[Row]) -> None:
+    groups = build_groups(rows)
+    found = [
+        (g.prompt_ids, g.candidate_ids[c], g.candidate_ids[r], w)
+        for g in groups
+        for c, r, w in zip(g.chosen, g.rejected, g.weights, strict=True)
+    ]
+    wanted = [(row.prompt_ids, row.chosen_ids, row.rejected_ids, row.weight) for row in rows]
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+    assert len({tuple(g.prompt_ids) for g in groups}) == len(groups)
+    assert all(len({tuple(ids) for ids in g.candidate_ids}) == len(g.candidate_ids) for g in groups)
+
+
+def test_prompt_that_no_split_makes_fit_is_refused_with_what_would() -> None:
+    groups = build_groups(make_rows())
+    refuse_unsplittable(groups, 67)  # 60 + 7, the longest prompt and its longer candidate
+    with pytest.raises(RecipeError, match=r"max_tokens_per_pass': 66, .* has 67 tokens"):
+        refuse_unsplittable(groups, 66)

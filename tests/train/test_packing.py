@@ -1,0 +1,117 @@
+"""Batches of packed sequences: every row of TRL's finds its own tokens, whatever the budget."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from preference_groups import make_groups
+
+torch = pytest.importorskip("torch")
+PAD = 999
+
+
+def collate(groups: list[dict[str, Any]], max_tokens: int = 4096, multiple: int | None = None) -> dict[str, Any]:
+    from evenhand.train.packing import PackingCollator
+
+    return PackingCollator(PAD, max_tokens, multiple)(groups)
+
+
+def test_small_batch_by_hand() -> None:
+    group = {
+        "prompt_ids": [1, 2, 3],
+        "candidate_ids": [[4, 5], [6, 7, 8]],
+        "chosen": [1],
+        "rejected": [0],
+        "weights": [1.0],
+    }
+    batch = collate([group])
+    (one,) = batch["passes"]
+    # prompt, first candidate without its last token, second without its last
+    assert one["input_ids"].tolist() == [[1, 2, 3, 4, 6, 7]]
+    assert one["position_ids"].tolist() == [[0, 1, 2, 3, 3, 4]]
+    # the prompt's last token predicts 4 and 6
+    assert one["scored"].tolist() == [2, 3, 2, 4, 5]
+    assert one["targets"].tolist() == [[4, 5, 6, 7, 8]]
+    # chosen first; the head is the prompt's last token
+    assert batch["input_ids"].tolist() == [[3, 6, 7, 8], [3, 4, 5, PAD]]
+    assert batch["completion_mask"].tolist() == [[0, 1, 1, 1], [0, 1, 1, 0]]
+    assert batch["rows"].tolist() == [[2, 3, 4], [0, 1, 5]]
+    assert batch["attention_mask"].tolist() == [1] * 6
+    assert "weights" not in batch
+
+
+@st.composite
+def groups(draw: Any) -> list[dict[str, Any]]:
+    tokens = st.lists(st.integers(1, 900), min_size=1, max_size=9)
+    found = []
+    for _ in range(draw(st.integers(1, 4))):
+        candidates = draw(st.lists(tokens, min_size=2, max_size=5))
+        places = st.integers(0, len(candidates) - 1)
+        pairs = draw(st.lists(st.tuples(places, places), min_size=1, max_size=6))
+        found.append(
+            {
+                "prompt_ids": draw(tokens),
+                "candidate_ids": candidates,
+                "chosen": [c for c, _ in pairs],
+                "rejected": [r for _, r in pairs],
+                "weights": [draw(st.sampled_from([1.0, 0.5])) for _ in pairs],
+            }
+        )
+    return found
+
+
+@settings(deadline=None)
+@given(groups(), st.integers(18, 60), st.sampled_from([None, 8]))
+def test_every_row_reads_its_own_tokens_behind_its_own_prompt(
+    groups: list[dict[str, Any]], max_tokens: int, multiple: int | None
+) -> None:
+    batch = collate(groups, max_tokens, multiple)
+    assert all(one["n_tokens"] <= max_tokens for one in batch["passes"])
+    targets = [token for one in batch["passes"] for token in one["targets"][0].tolist()]
+    behind = [
+        (one, place) for one in batch["passes"] for place in one["scored"].tolist()
+    ]  # the place whose hidden state predicts each target
+    wanted = [
+        (group["prompt_ids"], group["candidate_ids"][place])
+        for side in ("chosen", "rejected")
+        for group in groups
+        for place in group[side]
+    ]
+    rows = batch["rows"].tolist()
+    assert len(rows) == len(wanted)
+    for row, mask, (prompt, candidate) in zip(rows, batch["completion_mask"].tolist(), wanted, strict=True):
+        scored = [place for place in row if place < len(targets)]
+        assert [targets[place] for place in scored] == candidate
+        assert sum(mask) == len(candidate)
+        for step, place in enumerate(scored):
+            one, at = behind[place]
+            assert seen_from(one, at) == prompt + candidate[:step]
+        assert row[len(scored) :] == [len(targets)] * (len(row) - len(scored))
+    assert batch["attention_mask"].sum() == sum(one["n_tokens"] for one in batch["passes"])
+
+
+def seen_from(one: dict[str, Any], at: int) -> list[int]:
+    """The tokens that a place of a pass attends to, by the mask."""
+    from evenhand.train.attention import _span_mask
+
+    for span in one["layout"].spans:
+        if span.start <= at < span.end:
+            row = _span_mask(one["layout"], span, None, torch.device("cpu"))[at - span.start]
+            return [int(t) for t, seen in zip(one["input_ids"][0, span.start : span.end], row, strict=True) if seen]
+    raise AssertionError("no span holds the place")
+
+
+def test_weights_are_there_when_they_differ_from_one() -> None:
+    group = make_groups()[2].columns
+    assert "weights" not in collate([group])
+    assert collate([group | {"weights": [0.5]}])["weights"].tolist() == [0.5]
+
+
+def test_precomputed_reference_goes_along_pair_by_pair() -> None:
+    rows = [group.columns for group in make_groups()]
+    for row in rows:
+        row |= {"ref_chosen_logps": [-1.0] * len(row["chosen"]), "ref_rejected_logps": [-2.0] * len(row["chosen"])}
+    batch = collate(rows)
+    assert batch["ref_chosen_logps"].tolist() == [-1.0] * 8
+    assert batch["ref_rejected_logps"].tolist() == [-2.0] * 8

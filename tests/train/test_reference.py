@@ -1,0 +1,94 @@
+"""Reference log-probabilities made once and found again by content."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from preference_groups import make_rows, make_trainer
+
+from evenhand.errors import StorageError
+from evenhand.run import Phase
+from evenhand.train.examples import Row
+from evenhand.train.reference import kept_reference, reference_path, reference_signature
+
+pytest.importorskip("trl")
+pytestmark = pytest.mark.usefixtures("fresh_accelerate")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Pairs of each reference pass."""
+    import trl
+
+    counted: list[int] = []
+    plain = trl.DPOTrainer.compute_ref_log_probs
+
+    def counting(self: Any, model: Any, inputs: Any) -> Any:
+        counted.append(len(inputs["input_ids"]) // 2)
+        return plain(self, model, inputs)
+
+    monkeypatch.setattr(trl.DPOTrainer, "compute_ref_log_probs", counting)
+    return counted
+
+
+def precomputed(model: Path, folder: Path, rows: Any = None, named: str = "base", **options: Any) -> Any:
+    options |= {"precompute_ref_log_probs": True, "reference_logps": kept_reference(named)}
+    return make_trainer("shared-prefix", model, folder, rows, **options)
+
+
+def loss(trainer: Any) -> float:
+    trainer.model.train()
+    return float(trainer.compute_loss(trainer.model, trainer.data_collator(list(trainer.train_dataset))).detach())
+
+
+@pytest.mark.parametrize("options", [{}, {"ld_alpha": 0.5}], ids=["plain", "ld_alpha"])
+def test_loss_is_that_of_a_reference_run_beside_the_policy(
+    options: dict[str, Any], tiny_model: Path, tmp_path: Path
+) -> None:
+    wanted = loss(make_trainer("shared-prefix", tiny_model, tmp_path, **options))
+    assert loss(precomputed(tiny_model, tmp_path, **options)) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_known_pairs_are_not_run_again(tiny_model: Path, tmp_path: Path, runs: list[int]) -> None:
+    rows = make_rows()
+    first = precomputed(tiny_model, tmp_path, rows)
+    assert runs == [4, 3, 1]
+    again = precomputed(tiny_model, tmp_path, rows)
+    assert runs == [4, 3, 1], "everything was known"
+    assert again.train_dataset["ref_chosen_logps"] == first.train_dataset["ref_chosen_logps"]
+    precomputed(tiny_model, tmp_path, [*rows[:-1], Row("left", [20, 21], [30, 31], [32])])
+    assert runs == [4, 3, 1, 1], "the new request only"
+
+
+def test_another_reference_is_run_anew(tiny_model: Path, tmp_path: Path, runs: list[int]) -> None:
+    precomputed(tiny_model, tmp_path, named="base")
+    precomputed(tiny_model, tmp_path, named="another")
+    assert runs == [4, 3, 1] * 2
+
+
+def test_signature_tells_references_apart(open_round: Callable[..., Phase]) -> None:
+    named = {
+        reference_signature(open_round(name, **sections))
+        for name, sections in {
+            "a": {},
+            "b": {"model": {"dtype": "bfloat16"}},
+            "c": {"trainer": {"ld_alpha": 0.5}},
+            "d": {"model": {"quantise": "nf4"}},
+        }.items()
+    }
+    assert len(named) == 4
+    # what only the policy depends on
+    assert reference_signature(open_round("e", lora={"r": 8}, trainer={"beta": 0.5})) in named
+
+
+def test_file_that_cannot_be_used_is_named_with_the_remedy(tiny_model: Path, tmp_path: Path) -> None:
+    reference_path().parent.mkdir(parents=True)
+    reference_path().write_text("this is no database, and long enough to be seen as none " * 20)
+    with pytest.raises(StorageError, match=r"reference_logps\.sqlite.*delete the file"):
+        precomputed(tiny_model, tmp_path)

@@ -1,0 +1,55 @@
+"""Steps of equal size, cut into micro-batches of like cost, the same on every process."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("torch")
+
+
+def micro_batches(
+    lengths: list[int], shape: tuple[int, int, int], epoch: int = 0, seed: int = 5
+) -> list[list[list[int]]]:
+    """Of each process, its micro-batches."""
+    from evenhand.train.sampler import RequestSampler
+
+    samplers = [RequestSampler(lengths, shape, rank, seed, lambda: epoch) for rank in range(shape[1])]
+    found = [list(sampler) for sampler in samplers]
+    assert [len(sampler) for sampler in samplers] == [len(each) for each in found]
+    return found
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
+def test_every_request_is_run_and_processes_keep_step(lengths: list[int], b: int, processes: int, steps: int) -> None:
+    found = micro_batches(lengths, (b * processes * steps, processes, steps))
+    assert len({len(each) for each in found}) == 1, "a process would wait for ever"
+    assert all(batch for each in found for batch in each)
+    run = sorted(row for each in found for batch in each for row in batch)
+    assert set(run) == set(range(len(lengths)))
+    # only where the last step has fewer requests than the processes' places is one run twice
+    assert len(run) - len(lengths) < processes
+
+
+def test_a_step_has_its_requests_whatever_their_lengths() -> None:
+    (found,) = micro_batches([900, 10, 10, 10, 900, 10, 10, 10], (4, 1, 2))
+    assert [sum(map(len, found[i : i + 2])) for i in (0, 2)] == [4, 4]
+
+
+def test_long_requests_stand_alone() -> None:
+    from evenhand.train.sampler import RequestSampler
+
+    sampler = RequestSampler([30, 10, 10, 10], (4, 1, 2), 0, 5, lambda: 0)
+    assert sampler.share([0, 1, 2, 3]) == [[0], [1, 2, 3]]
+
+
+def test_processes_that_run_side_by_side_have_like_work() -> None:
+    # by tokens: 8, 7, 6, 5 in the bins of a step of two processes and two micro-batches
+    found = micro_batches([8, 7, 6, 5], (4, 2, 2))
+    assert found == [[[0], [2]], [[1], [3]]]
+
+
+def test_order_depends_on_seed_and_epoch_only() -> None:
+    lengths = list(range(1, 30))
+    assert micro_batches(lengths, (4, 1, 2)) == micro_batches(lengths, (4, 1, 2))
+    assert micro_batches(lengths, (4, 1, 2)) != micro_batches(lengths, (4, 1, 2), epoch=1)
+    assert micro_batches(lengths, (4, 1, 2)) != micro_batches(lengths, (4, 1, 2), seed=6)

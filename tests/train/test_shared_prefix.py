@@ -1,0 +1,187 @@
+"""Shared-prefix DPO against stock TRL on the same pairs: losses, gradients, metrics, trainings.
+
+These tests are the guard of the seam: a TRL that changes underneath gives other numbers here.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from preference_groups import make_rows, make_trainer
+
+from evenhand.errors import RecipeError
+from evenhand.train.examples import Row
+
+torch = pytest.importorskip("torch")
+trl = pytest.importorskip("trl")
+pytestmark = pytest.mark.usefixtures("fresh_accelerate")
+
+LOSSES: dict[str, dict[str, Any]] = {
+    **{
+        name: {"loss_type": [name]}
+        for name in (
+            "sigmoid", "hinge", "ipo", "nca_pair", "bco_pair", "sppo_hard", "apo_zero", "apo_down", "discopop", "sft",
+            "sigmoid_norm", "aot", "aot_unpaired",
+        )
+    },
+    "robust": {"loss_type": ["robust"], "label_smoothing": 0.1},
+    "exo_pair": {"loss_type": ["exo_pair"], "label_smoothing": 0.1},
+    "sum": {"loss_type": ["sigmoid", "sft"], "loss_weights": [1.0, 0.3]},
+    "ld_alpha": {"ld_alpha": 0.5},
+    "wpo": {"use_weighting": True},
+    "js": {"f_divergence_type": "js_divergence"},
+}  # fmt: skip
+
+
+def one_batch(trainer: Any) -> tuple[float, dict[str, Any], dict[str, float]]:
+    """Loss, gradients and metrics of all pairs in one batch."""
+    rows = [trainer.train_dataset[i] for i in range(len(trainer.train_dataset))]
+    trainer.model.train()
+    loss = trainer.compute_loss(trainer.model, trainer.data_collator(rows))
+    loss.backward()
+    gradients = {name: p.grad.clone() for name, p in trainer.model.named_parameters() if p.requires_grad}
+    metrics = {name: values[-1] for name, values in trainer._metrics["train"].items()}
+    return float(loss), gradients, metrics
+
+
+def assert_same(ours: dict[str, Any], stock: dict[str, Any]) -> None:
+    assert ours.keys() == stock.keys()
+    for name, gradient in stock.items():
+        assert gradient.abs().max() > 0, name
+        difference = (ours[name] - gradient).norm() / gradient.norm()
+        assert difference < 1e-4, f"{name}: relative difference {difference}"
+
+
+@pytest.mark.parametrize("options", LOSSES.values(), ids=LOSSES.keys())
+def test_loss_gradients_and_metrics_are_those_of_stock_trl(
+    options: dict[str, Any], tiny_model: Path, tmp_path: Path
+) -> None:
+    stock_loss, stock_gradients, stock_metrics = one_batch(make_trainer("pairwise", tiny_model, tmp_path, **options))
+    loss, gradients, metrics = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, **options))
+    assert loss == pytest.approx(stock_loss, rel=1e-4)
+    assert_same(gradients, stock_gradients)
+    # summed log-probabilities to 1e-4; tokens are fewer, that is the point
+    assert metrics.pop("num_tokens") < stock_metrics.pop("num_tokens") / 2
+    assert metrics == pytest.approx(stock_metrics, rel=1e-4, abs=1e-4)
+
+
+def test_batch_runs_each_prompt_and_candidate_once(tiny_model: Path, tmp_path: Path) -> None:
+    trainer = make_trainer("shared-prefix", tiny_model, tmp_path)
+    batch = trainer.data_collator(list(trainer.train_dataset))
+    # prompts 41 + 17 + 60, candidates 9 + 1 + 14 + 6, 5 + 5 + 12, 7 + 8 without the last token of each of the nine
+    assert batch["attention_mask"].sum() == 118 + 67 - 9
+    # logits for the 67 candidate tokens and no others
+    assert sum(len(one["scored"]) for one in batch["passes"]) == 67
+
+
+@pytest.mark.parametrize("max_tokens", [67, 80, 130])
+def test_split_groups_give_the_same_loss_and_gradients(max_tokens: int, tiny_model: Path, tmp_path: Path) -> None:
+    whole, whole_gradients, whole_metrics = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path))
+    trainer = make_trainer("shared-prefix", tiny_model, tmp_path, max_tokens=max_tokens)
+    passes = trainer.data_collator(list(trainer.train_dataset))["passes"]
+    assert len(passes) > 1
+    assert all(one["n_tokens"] <= max_tokens for one in passes)
+    loss, gradients, metrics = one_batch(trainer)
+    assert loss == pytest.approx(whole, rel=1e-5)
+    assert_same(gradients, whole_gradients)
+    metrics.pop("num_tokens"), whole_metrics.pop("num_tokens")
+    assert metrics == pytest.approx(whole_metrics, rel=1e-5, abs=1e-5)
+
+
+def test_permuted_candidates_change_nothing(tiny_model: Path, tmp_path: Path) -> None:
+    rows = make_rows()
+    loss, gradients, _ = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, rows))
+    again, permuted, _ = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, rows[::-1]))
+    assert again == pytest.approx(loss, rel=1e-6)
+    assert_same(permuted, gradients)
+
+
+def test_padding_to_buckets_changes_nothing(tiny_model: Path, tmp_path: Path) -> None:
+    plain = make_trainer("shared-prefix", tiny_model, tmp_path)
+    loss, gradients, metrics = one_batch(plain)
+    padded = make_trainer("shared-prefix", tiny_model, tmp_path)
+    padded.data_collator = dataclasses.replace(padded.data_collator, pad_to_multiple_of=64)
+    assert padded.data_collator(list(padded.train_dataset))["passes"][0]["input_ids"].shape == (1, 192)
+    again, same, padded_metrics = one_batch(padded)
+    assert again == pytest.approx(loss, rel=1e-6)
+    assert_same(same, gradients)
+    assert padded_metrics == pytest.approx(metrics, rel=1e-5)
+
+
+def weighted_loss(trainer: Any, weights: list[float]) -> Any:
+    """Weighted mean of the pairs' losses, each run alone through stock TRL."""
+    trainer.model.train()
+    each = [trainer.compute_loss(trainer.model, trainer.data_collator([row])) for row in trainer.train_dataset]
+    return sum(w * loss for w, loss in zip(weights, each, strict=True)) / len(weights)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"loss_type": ["ipo"]}, {"use_weighting": True}], ids=["sigmoid", "ipo", "wpo"]
+)
+def test_weights_multiply_the_loss_of_their_pair(options: dict[str, Any], tiny_model: Path, tmp_path: Path) -> None:
+    weights = [1.0, 0.5, 3.0, 1.0, 0.01, 1.0, 2.0, 7.0]
+    rows = [dataclasses.replace(row, weight=w) for row, w in zip(make_rows(), weights, strict=True)]
+    stock = make_trainer("pairwise", tiny_model, tmp_path, **options)
+    wanted = weighted_loss(stock, weights)
+    wanted.backward()
+    loss, gradients, _ = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, rows, **options))
+    assert loss == pytest.approx(float(wanted), rel=1e-4)
+    assert_same(gradients, {name: p.grad for name, p in stock.model.named_parameters() if p.requires_grad})
+
+
+def test_weights_beside_a_loss_that_sorts_are_refused(tiny_model: Path, tmp_path: Path) -> None:
+    rows = [Row("left", [20, 21], [30, 31], [32], weight=2.0)]
+    with pytest.raises(RecipeError, match="aot sorts"):
+        make_trainer("shared-prefix", tiny_model, tmp_path, rows, loss_type=["aot"])
+
+
+def trained(trainer: Any) -> tuple[list[float], dict[str, Any]]:
+    trainer.train()
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    return losses, {name: p.detach().clone() for name, p in trainer.model.named_parameters() if p.requires_grad}
+
+
+# every step holds all pairs, so that the order of rows does not matter
+ALL_PAIRS = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"per_device_train_batch_size": 3},
+        # micro-batches of 4, 3 and 1 pairs: each pair must still count as much as any other
+        {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 3},
+        {"per_device_train_batch_size": 3, "gradient_checkpointing": True},
+        {"per_device_train_batch_size": 3, "max_tokens": 67},
+    ],
+    ids=["one batch", "accumulated", "checkpointed", "split"],
+)
+def test_three_steps_give_the_adapter_of_stock_trl(options: dict[str, Any], tiny_model: Path, tmp_path: Path) -> None:
+    # Adam divides by the gradient's size, which would make much of rounding; SGD does not
+    common = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0}
+    stock_losses, stock = trained(make_trainer("pairwise", tiny_model, tmp_path, **common, **ALL_PAIRS))
+    losses, ours = trained(make_trainer("shared-prefix", tiny_model, tmp_path, **common, **options))
+    assert len(losses) == 3
+    assert losses[0] - losses[-1] > 1e-3
+    assert losses == pytest.approx(stock_losses, rel=1e-4)
+    for name, weights in stock.items():
+        assert torch.allclose(ours[name], weights, rtol=1e-4, atol=1e-5), name
+
+
+def test_adamw_training_ends_where_stock_trl_ends(tiny_model: Path, tmp_path: Path) -> None:
+    stock_losses, _ = trained(make_trainer("pairwise", tiny_model, tmp_path, **ALL_PAIRS))
+    losses, _ = trained(make_trainer("shared-prefix", tiny_model, tmp_path, per_device_train_batch_size=3))
+    assert losses == pytest.approx(stock_losses, rel=1e-3)
+
+
+def test_seam_is_as_narrow_as_it_says() -> None:
+    from evenhand.train.shared_prefix import SharedPrefix
+
+    overridden = {name for name in vars(SharedPrefix) if not name.startswith("__")}
+    assert overridden == {
+        "_use_packed_forward", "_prepare_dataset", "_set_signature_columns_if_needed", "_precompute_ref_logps",
+        "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss", "floating_point_ops",
+    }  # fmt: skip
+    ours = overridden - {"_use_packed_forward"}
+    assert all(hasattr(trl.DPOTrainer, name) for name in ours), "TRL or transformers no longer calls one of them"

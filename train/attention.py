@@ -1,0 +1,166 @@
+"""Attention in a packed sequence: a candidate sees its prompt and itself.
+
+| implementation | where | how |
+| --- | --- | --- |
+| sdpa | CPU | the prompt causally, all candidates on the prompt, each on itself; joined by their log-sum-exp |
+| sdpa | any device, sliding windows, softcapping | each span with an explicit mask |
+| flex_attention | CUDA | one block-sparse mask for the whole sequence, compiled |
+
+Registered with transformers' AttentionInterface; the layout reaches it as the keyword argument `shared_prefix` of the model.
+"""
+
+from typing import Any
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from ..config import PACKED_ATTENTION
+from ..errors import RecipeError
+from .joined_attention import can_join, joined_attention
+from .layout import Layout, Span
+
+# model.attn_implementation -> name under which transformers calls the packed one
+PACKED = dict(zip(PACKED_ATTENTION, ("evenhand_sdpa", "evenhand_flex"), strict=True))
+# architectures whose attention is nothing but full or sliding-window attention through AttentionInterface
+FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
+
+
+def use_packed_attention(model: Any) -> None:
+    """Let a transformers model attend within packed sequences.
+
+    Args:
+        model: a causal language model, before any adapter wraps it.
+
+    Raises:
+        RecipeError: its attention, or its architecture, cannot do that; says which can.
+    """
+    from transformers import AttentionInterface
+
+    kind, attention = model.config.model_type, model.config._attn_implementation
+    if kind not in FAMILIES:
+        raise RecipeError(
+            f"key 'model.name': shared-prefix DPO does not know the attention of {kind!r} models; it knows "
+            f"{', '.join(FAMILIES)}. Write train.trainer: pairwise for this model"
+        )
+    if attention in PACKED.values():
+        return
+    if attention not in PACKED:
+        raise RecipeError(
+            f"key 'model.attn_implementation': {attention!r} cannot keep the candidates of a prompt from seeing each other; "
+            f"write {' or '.join(PACKED)}, or train.trainer: pairwise"
+        )
+    if attention == "flex_attention" and model.device.type == "cpu" and not torch.cuda.is_available():
+        raise RecipeError("key 'model.attn_implementation': flex_attention has no backward pass on the CPU; write sdpa")
+    AttentionInterface.register(PACKED["sdpa"], sdpa)
+    AttentionInterface.register(PACKED["flex_attention"], flex)
+    model.set_attn_implementation(PACKED[attention])
+
+
+def sdpa(  # noqa: PLR0913 - as transformers calls it
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: Any,
+    *,
+    shared_prefix: Layout,
+    scaling: float,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **_: Any,
+) -> tuple[torch.Tensor, None]:
+    """Packed attention with scaled_dot_product_attention or its CPU kernel.
+
+    Args:
+        module: the attention layer.
+        query: (1, heads, length, head size).
+        key: (1, key-value heads, length, head size).
+        value: like `key`.
+        attention_mask: not looked at, the layout says everything.
+        shared_prefix: the layout.
+        scaling: factor of the scores.
+        dropout: share of the weights set to 0.
+        sliding_window: positions that a token sees, itself included; None for all.
+        softcap: bound of the scores (Gemma 2).
+
+    Returns:
+        (1, length, heads, head size), and no weights.
+    """
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    windowed = sliding_window is not None and any(span.reach > sliding_window for span in shared_prefix.spans)
+    if not windowed and softcap is None and dropout == 0 and can_join(query, value):
+        return joined_attention(query, key, value, shared_prefix, scaling).transpose(1, 2).contiguous(), None
+    out = []
+    for span in shared_prefix.spans:
+        q, k, v = (each[:, :, span.start : span.end] for each in (query, key, value))
+        mask = _span_mask(shared_prefix, span, sliding_window, query.device)
+        if softcap is None:
+            out.append(scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scaling))
+        else:
+            out.append(_softcapped(q, k, v, mask, (scaling, softcap)))
+    return torch.cat(out, dim=2).transpose(1, 2).contiguous(), None
+
+
+def flex(  # noqa: PLR0913 - as transformers calls it
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: Any,
+    *,
+    shared_prefix: Layout,
+    sliding_window: int | None = None,
+    **options: Any,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Packed attention with FlexAttention, as transformers calls it; arguments as in `sdpa`."""
+    from transformers.integrations.flex_attention import flex_attention_forward
+
+    mask = block_mask(shared_prefix, sliding_window, query.device)
+    out: tuple[torch.Tensor, torch.Tensor | None] = flex_attention_forward(module, query, key, value, mask, **options)
+    return out
+
+
+def block_mask(layout: Layout, window: int | None, device: torch.device) -> Any:
+    """FlexAttention's mask of a packed sequence, made once for all layers of the same window."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    made = ("blocks", window, device)
+    if made not in layout.memo:
+        span_of, candidate_of = (each.to(device) for each in layout.owners())
+        position_of = layout.positions().to(device)
+
+        def seen(_batch: Any, _head: Any, q: Any, k: Any) -> Any:
+            near = True if window is None else position_of[q] - position_of[k] < window
+            mine = (candidate_of[k] < 0) | (candidate_of[k] == candidate_of[q])
+            return (k <= q) & (span_of[q] == span_of[k]) & mine & near
+
+        layout.memo[made] = create_block_mask(seen, None, None, layout.length, layout.length, device=device)
+    return layout.memo[made]
+
+
+def _span_mask(layout: Layout, span: Span, window: int | None, device: torch.device) -> torch.Tensor:
+    """Which tokens of a span each of its tokens sees, (tokens, tokens)."""
+    made = ("mask", span, window, device)
+    if made not in layout.memo:
+        alone = Layout((Span(0, span.n_prompt, span.own),))
+        candidate_of, position_of = alone.owners()[1].to(device), alone.positions().to(device)
+        place = torch.arange(alone.length, device=device)
+        seen = (place[:, None] >= place) & ((candidate_of < 0) | (candidate_of[:, None] == candidate_of))
+        if window is not None:
+            seen &= position_of[:, None] - position_of < window
+        layout.memo[made] = seen
+    mask: torch.Tensor = layout.memo[made]
+    return mask
+
+
+def _softcapped(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor, bounds: tuple[float, float]
+) -> torch.Tensor:
+    """Attention with scores bounded by tanh, which no kernel of scaled_dot_product_attention offers."""
+    scaling, softcap = bounds
+    scores = softcap * torch.tanh(q @ k.transpose(2, 3) * scaling / softcap)
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1, dtype=torch.float32).to(v.dtype)
+    return weights @ v

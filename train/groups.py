@@ -1,0 +1,78 @@
+"""Preference pairs of one prompt as a group: the prompt once, its candidates once, and which pairs they form.
+
+Nine candidates form up to 36 pairs. All that a pair's loss needs of a summary is its log-probability, so a group is all that
+shared-prefix DPO needs to see.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from ..errors import RecipeError
+from .examples import Row
+
+
+@dataclass
+class Group:
+    """One prompt with the summaries and pairs that share it. Summaries of the same tokens are one candidate."""
+
+    prompt_ids: list[int]
+    # tokens of each candidate, end token included
+    candidate_ids: list[list[int]] = field(default_factory=list)
+    # of each pair: place of its chosen and of its rejected candidate, and its weight in the loss
+    chosen: list[int] = field(default_factory=list)
+    rejected: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """Tokens of the packed sequence."""
+        return packed_length(self.prompt_ids, self.candidate_ids)
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the prompt and the longest candidate alone: what no split can bring down."""
+        return len(self.prompt_ids) + max(len(ids) - 1 for ids in self.candidate_ids)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """A training row."""
+        return asdict(self)
+
+
+COLUMNS = tuple(each.name for each in fields(Group))
+
+
+def packed_length(prompt_ids: Sequence[int], candidate_ids: Sequence[Sequence[int]]) -> int:
+    """Tokens of a packed sequence: a candidate's last token predicts nothing and stays out of it."""
+    return len(prompt_ids) + sum(len(ids) - 1 for ids in candidate_ids)
+
+
+def build_groups(rows: Sequence[Row]) -> list[Group]:
+    """The groups of these pairs, in order of their first pair; every pair is in exactly one."""
+    groups: dict[tuple[int, ...], Group] = {}
+    places: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+    for row in rows:
+        key = tuple(row.prompt_ids)
+        group = groups.setdefault(key, Group(row.prompt_ids))
+        for ids, side in ((row.chosen_ids, group.chosen), (row.rejected_ids, group.rejected)):
+            place = places.setdefault(key, {}).setdefault(tuple(ids), len(group.candidate_ids))
+            if place == len(group.candidate_ids):
+                group.candidate_ids.append(ids)
+            side.append(place)
+        group.weights.append(row.weight)
+    return list(groups.values())
+
+
+def refuse_unsplittable(groups: Sequence[Group], most_tokens: int) -> None:
+    """Refuse groups of which not even one candidate fits into a pass.
+
+    Raises:
+        RecipeError: says what would fit.
+    """
+    longest = max(group.longest for group in groups)
+    if longest > most_tokens:
+        raise RecipeError(
+            f"key 'train.max_tokens_per_pass': {most_tokens}, but a prompt with one candidate has {longest} tokens; write "
+            f"{longest} or more, or shorten the prompts"
+        )

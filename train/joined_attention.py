@@ -1,0 +1,133 @@
+"""Packed attention on the CPU without a mask: three dense parts, joined exactly.
+
+The prompt attends to itself causally; all candidates attend to the prompt side by side; each attends to itself causally.
+A candidate's two parts are joined by their log-sum-exp l: out = sum_i exp(l_i - l) out_i with l = logaddexp(l_1, l_2). Given the
+joined output and log-sum-exp, the kernel's backward pass of each part is that part of the whole gradient. A mask would make
+the kernel work through every pair of tokens, seen or not.
+
+Source: the split of the softmax is that of Milakov & Gimelshein 2018 (arXiv:1805.02867); the backward pass by parts that of
+Liu et al. 2023 (arXiv:2310.01889).
+"""
+
+from typing import Any
+
+import torch
+
+from .layout import Layout, Span
+
+FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
+BACKWARD = f"{FORWARD}_backward"
+
+
+def can_join(query: torch.Tensor, value: torch.Tensor) -> bool:
+    """Whether the kernel is there and takes these tensors."""
+    return (
+        query.device.type == "cpu"
+        and query.shape[-1] == value.shape[-1]
+        and query.dtype == value.dtype
+        and query.dtype in (torch.float32, torch.bfloat16)
+        and hasattr(torch.ops.aten, FORWARD)
+        and hasattr(torch.ops.aten, BACKWARD)
+    )
+
+
+def joined_attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
+) -> torch.Tensor:
+    """Attention of a packed sequence; all tensors and the result (1, heads, length, head size)."""
+    joined: torch.Tensor = JoinedAttention.apply(query, key, value, layout, scaling)  # type: ignore[no-untyped-call]
+    return joined
+
+
+class JoinedAttention(torch.autograd.Function):
+    """The three parts of every span, forward and backward."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
+    ) -> torch.Tensor:
+        out = _empty_like(query)
+        lse = query.new_empty(query.shape[:3], dtype=torch.float32)
+        for span in layout.spans:
+            _forward_span((query, key, value), (out, lse), (layout, span), scaling)
+        ctx.save_for_backward(query, key, value, out, lse)
+        ctx.layout, ctx.scaling = layout, scaling
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        query, key, value, out, lse = ctx.saved_tensors
+        found = tuple(_empty_like(each) for each in (query, key, value))
+        for span in ctx.layout.spans:
+            _backward_span((gradients[0], query, key, value, out, lse), found, (ctx.layout, span), ctx.scaling)
+        return *found, None, None
+
+
+def _forward_span(taken: Any, made: Any, where: tuple[Layout, Span], scaling: float) -> None:
+    (query, key, value), (out, lse), (layout, span) = taken, made, where
+    kernel = getattr(torch.ops.aten, FORWARD)
+    prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+    q, k, v = (each[:, :, prompt] for each in (query, key, value))
+    out[:, :, prompt], lse[:, :, prompt] = kernel(q, k, v, 0.0, True, scale=scaling)
+    if not sum(span.own):
+        return
+    on_prompt, lse_prompt = kernel(query[:, :, own], k, v, 0.0, False, scale=scaling)
+    rows, kept = _rows(layout, span)
+    on_self, lse_self = kernel(*(_candidates(each, rows) for each in (query, key, value)), 0.0, True, scale=scaling)
+    on_self, lse_self = _packed(on_self, kept), _packed(lse_self, kept)
+    whole = torch.logaddexp(lse_prompt, lse_self)
+    lse[:, :, own] = whole
+    out[:, :, own] = on_prompt * (lse_prompt - whole).exp()[..., None] + on_self * (lse_self - whole).exp()[..., None]
+
+
+def _backward_span(taken: Any, found: Any, where: tuple[Layout, Span], scaling: float) -> None:
+    (grad, query, key, value, out, lse), (d_query, d_key, d_value), (layout, span) = taken, found, where
+    kernel = getattr(torch.ops.aten, BACKWARD)
+    prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+    g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
+    parts = kernel(g, q, k, v, o, s, 0.0, True, scale=scaling)
+    for whole, part in zip((d_query, d_key, d_value), parts, strict=True):
+        whole[:, :, prompt] = part
+    if not sum(span.own):
+        return
+    g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
+    q_part, k_part, v_part = kernel(g, q, k, v, o, s, 0.0, False, scale=scaling)
+    rows, kept = _rows(layout, span)
+    g, q, own_key, own_value, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
+    # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
+    g = g.masked_fill(~kept[:, None, :, None], 0)
+    self_parts = kernel(g, q, own_key, own_value, o, s, 0.0, True, scale=scaling)
+    for whole, part in zip((d_query, d_key, d_value), self_parts, strict=True):
+        whole[:, :, own] = _packed(part, kept)
+    d_query[:, :, own] += q_part
+    d_key[:, :, prompt] += k_part
+    d_value[:, :, prompt] += v_part
+
+
+def _rows(layout: Layout, span: Span) -> tuple[torch.Tensor, torch.Tensor]:
+    """Places of each candidate's tokens, (candidates, longest), the last one repeated, and which of them are no repeats."""
+    made = ("rows", span)
+    if made not in layout.memo:
+        lengths = [n for n in span.own if n]
+        starts = [span.prompt_end + sum(lengths[:i]) for i in range(len(lengths))]
+        steps = torch.arange(max(lengths))
+        ends = torch.tensor(lengths)[:, None]
+        layout.memo[made] = torch.tensor(starts)[:, None] + torch.minimum(steps, ends - 1), steps < ends
+    rows: tuple[torch.Tensor, torch.Tensor] = layout.memo[made]
+    return rows
+
+
+def _candidates(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """(1, heads, length, ...) -> (candidates, heads, longest, ...)."""
+    return tensor[0][:, rows].transpose(0, 1).contiguous()
+
+
+def _packed(tensor: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+    """(candidates, heads, longest, ...) -> (1, heads, tokens of all candidates, ...)."""
+    return tensor.transpose(0, 1)[:, kept][None]
+
+
+def _empty_like(tensor: torch.Tensor) -> torch.Tensor:
+    """Room for (1, heads, length, size) whose heads of a token lie side by side, as the next layer reads them."""
+    batch, heads, length, size = tensor.shape
+    return tensor.new_empty(batch, length, heads, size).transpose(1, 2)

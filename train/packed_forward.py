@@ -1,0 +1,126 @@
+"""A causal language model that takes packed sequences and answers in TRL's rows.
+
+`add_packed_forward` goes on top of TRL's `add_fused_lm_head`. TRL's head computes what it computes for any batch, but for
+the scored positions of the packed sequence only, each once, however many pairs a candidate is in.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from types import MethodType
+from typing import Any
+
+import torch
+from torch.utils.checkpoint import checkpoint
+from trl.trainer import utils
+
+# fields of TRL's FusedCausalLMOutput that hold one value for each scored token
+FIELDS = ("log_probs", "entropy", "mean_logits", "is_top1", "log_sum_sq_probs")
+# what describes TRL's rows and not the packed sequence
+OF_THE_ROWS = ("input_ids", "attention_mask", "inputs_embeds", "labels")
+# vocabulary columns that TRL's head takes at a time. Its own choice is for GPUs: on a CPU such a tile leaves the caches
+CPU_TILE = 2048
+
+
+def add_packed_forward(model: Any, *, equal_passes: bool) -> None:
+    """Let `model(passes=..., rows=..., fused_lm_head=True)` run packed sequences.
+
+    Args:
+        model: a causal language model of transformers with TRL's fused head, without adapter wrapper.
+        equal_passes: its weights are gathered from all processes at each pass, so that all must run equally many.
+    """
+    fused = model.forward
+
+    def forward(
+        self: Any, *args: Any, passes: Any = None, rows: Any = None, weights: Any = None, **options: Any
+    ) -> Any:
+        if passes is None:
+            return fused(*args, **options)
+        kept = {name: value for name, value in options.items() if name not in OF_THE_ROWS}
+        scores = _run_passes(self, fused, passes, kept, equal_passes)
+        return _in_rows(scores, rows, weights)
+
+    model.forward = MethodType(forward, model)
+    model.runs_packed = True
+
+
+def _run_passes(
+    model: Any, fused: Any, passes: Sequence[Mapping[str, Any]], options: dict[str, Any], equal: bool
+) -> dict[str, torch.Tensor]:
+    """The fields for all scored tokens, (tokens,).
+
+    Several passes are recomputed one by one on the way back, so that the memory is that of one.
+    """
+
+    def run(one: Mapping[str, Any]) -> tuple[Any, ...]:
+        with _scored_only(model.base_model, one["scored"]), _tiles_for(one["input_ids"].device):
+            found = fused(
+                input_ids=one["input_ids"],
+                position_ids=one["position_ids"],
+                shift_labels=one["targets"],
+                shared_prefix=one["layout"],
+                **options,
+            )
+        return tuple(getattr(found, name) for name in FIELDS)
+
+    n_passes = _most(len(passes), passes[0]["input_ids"].device) if equal else len(passes)
+    if n_passes == 1:
+        results = [run(passes[0])]
+    else:
+        again = [passes[0]] * (n_passes - len(passes))
+        results = [checkpoint(run, one, use_reentrant=False) for one in [*passes, *again]]
+    scores = {
+        name: torch.cat([result[place].flatten() for result in results[: len(passes)]])
+        for place, name in enumerate(FIELDS)
+        if results[0][place] is not None
+    }
+    for result in results[len(passes) :]:
+        # run for the other processes' sake; part of the graph, so that its way back is run as well
+        scores["log_probs"] = scores["log_probs"] + 0 * result[0].sum()
+    return scores
+
+
+def _in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:
+    """TRL's output: each field dealt out to (rows, longest), 0 at padding."""
+    dealt = {name: torch.cat([values, values.new_zeros(1)])[rows] for name, values in scores.items()}
+    squares = dealt.setdefault("log_sum_sq_probs", dealt["log_probs"].detach())
+    if weights is not None:
+        # TRL multiplies a pair's loss by exp(mean over tokens of log_probs - log_sum_sq_probs) of both of its summaries
+        chosen = rows[: len(weights)] < len(scores["log_probs"])
+        factor = torch.zeros_like(squares)
+        factor[: len(weights)] = weights.log()[:, None] * chosen
+        dealt["log_sum_sq_probs"] = squares - factor
+    return utils.FusedCausalLMOutput(**dealt)
+
+
+@contextlib.contextmanager
+def _scored_only(backbone: Any, scored: torch.Tensor) -> Iterator[None]:
+    """Within it, the backbone hands on the scored positions only: the head makes no logits for others."""
+
+    def pick(_module: Any, _arguments: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[:, scored]
+        return output
+
+    handle = backbone.register_forward_hook(pick)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextlib.contextmanager
+def _tiles_for(device: torch.device) -> Iterator[None]:
+    """Within it, TRL's head works in tiles that suit the device."""
+    usual = utils._CHUNKED_LOGPROB_CHUNK_SIZE
+    if device.type == "cpu":
+        utils._CHUNKED_LOGPROB_CHUNK_SIZE = CPU_TILE
+    try:
+        yield
+    finally:
+        utils._CHUNKED_LOGPROB_CHUNK_SIZE = usual
+
+
+def _most(n: int, device: torch.device) -> int:
+    """The greatest n of all processes."""
+    most = torch.tensor(n, device=device)
+    torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
+    return int(most)

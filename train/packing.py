@@ -1,0 +1,144 @@
+"""Groups of candidates as batches of packed sequences.
+
+TRL's loss wants one row for each chosen and each rejected summary. A batch therefore says two things: the packed sequences
+to run through the model (`passes`), and for each row of TRL's which of the resulting log-probabilities are its tokens
+(`rows`). The rows hold the summaries alone, headed by one token of the prompt, so that TRL's own shift by one fits.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from .layout import Layout, Span
+
+
+@dataclass(frozen=True)
+class PackingCollator:
+    """Makes a batch of training rows (`Group.columns`)."""
+
+    pad_token_id: int
+    # most tokens of a packed sequence; what does not fit goes into further passes, and a long group is split by candidates
+    max_tokens: int
+    # passes are padded to a multiple of this, so that fewer shapes are met
+    pad_to_multiple_of: int | None = None
+
+    def __call__(self, groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The batch.
+
+        Returns:
+            input_ids, completion_mask: (2 pairs, 1 + longest), the chosen summaries and then the rejected ones: what TRL reads.
+            attention_mask: ones, one for each token that runs through the model.
+            passes: the packed sequences.
+            rows: (2 pairs, longest), place of each summary token among the scored positions of all passes; one past the
+                last for padding.
+            weights: (pairs,), only where they are not all 1.
+            ref_chosen_logps, ref_rejected_logps: (pairs,), only where the rows have them.
+        """
+        pieces = [piece for number, group in enumerate(groups) for piece in self._pieces(number, group)]
+        passes, places = self._passes(groups, pieces)
+        drawn = [
+            (group["prompt_ids"][-1], group["candidate_ids"][place], places[number, place])
+            for side in ("chosen", "rejected")
+            for number, group in enumerate(groups)
+            for place in group[side]
+        ]
+        n_scored = sum(len(one["scored"]) for one in passes)
+        batch: dict[str, Any] = {
+            "input_ids": _padded([[head, *ids] for head, ids, _ in drawn], self.pad_token_id),
+            "completion_mask": _padded([[0] + [1] * len(ids) for _, ids, _ in drawn], 0),
+            "attention_mask": torch.ones(sum(one["n_tokens"] for one in passes), dtype=torch.long),
+            "passes": passes,
+            "rows": _padded([list(range(first, first + len(ids))) for _, ids, first in drawn], n_scored),
+        }
+        weights = torch.tensor([weight for group in groups for weight in group["weights"]])
+        if bool((weights != 1).any()):
+            batch["weights"] = weights
+        for name in ("ref_chosen_logps", "ref_rejected_logps"):
+            if name in groups[0]:
+                batch[name] = torch.tensor([logp for group in groups for logp in group[name]])
+        return batch
+
+    def _pieces(self, number: int, group: Mapping[str, Any]) -> list[tuple[int, list[int], int]]:
+        """(group, candidates, tokens) of each piece: the whole group, or parts of it that fit, each with the prompt."""
+        n_prompt = len(group["prompt_ids"])
+        pieces: list[tuple[int, list[int], int]] = []
+        for place, ids in enumerate(group["candidate_ids"]):
+            if pieces and pieces[-1][2] + len(ids) - 1 <= self.max_tokens:
+                _, places, tokens = pieces.pop()
+                pieces.append((number, [*places, place], tokens + len(ids) - 1))
+            else:
+                pieces.append((number, [place], n_prompt + len(ids) - 1))
+        return pieces
+
+    def _passes(
+        self, groups: Sequence[Mapping[str, Any]], pieces: Sequence[tuple[int, list[int], int]]
+    ) -> tuple[list[dict[str, Any]], dict[tuple[int, int], int]]:
+        """The passes, and the first scored position of each (group, candidate) over all passes."""
+        bins: list[list[tuple[int, list[int], int]]] = []
+        for piece in pieces:
+            fits = (b for b in bins if sum(other[2] for other in b) + piece[2] <= self.max_tokens)
+            found = next(fits, None)
+            if found is None:
+                bins.append([piece])
+            else:
+                found.append(piece)
+        places: dict[tuple[int, int], int] = {}
+        passes, n_scored = [], 0
+        for taken in bins:
+            packed = _Pass()
+            for number, candidates, _ in taken:
+                for place, first in packed.add(groups[number], candidates).items():
+                    places[number, place] = n_scored + first
+            n_scored += len(packed.scored)
+            passes.append(packed.tensors(self.pad_token_id, self.pad_to_multiple_of or 1))
+        return passes, places
+
+
+class _Pass:
+    """A packed sequence that is being put together."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.spans: list[Span] = []
+        # places of the sequence whose next token is scored, and that token
+        self.scored: list[int] = []
+        self.targets: list[int] = []
+
+    def add(self, group: Mapping[str, Any], candidates: Sequence[int]) -> dict[int, int]:
+        """Append the prompt and these candidates; the first scored position of each."""
+        start, firsts = len(self.ids), {}
+        self.ids += group["prompt_ids"]
+        last_of_prompt = len(self.ids) - 1
+        for place in candidates:
+            tokens = group["candidate_ids"][place]
+            firsts[place] = len(self.scored)
+            # the prompt's last token predicts each candidate's first
+            self.scored += [last_of_prompt, *range(len(self.ids), len(self.ids) + len(tokens) - 1)]
+            self.targets += tokens
+            self.ids += tokens[:-1]
+        own = tuple(len(group["candidate_ids"][place]) - 1 for place in candidates)
+        self.spans.append(Span(start, len(group["prompt_ids"]), own))
+        return firsts
+
+    def tensors(self, pad_token_id: int, multiple: int) -> dict[str, Any]:
+        """The pass as the model takes it; padding is a span of its own, seen by nothing and scored nowhere."""
+        n_tokens = len(self.ids)
+        padding = -n_tokens % multiple
+        spans = [*self.spans, Span(n_tokens, padding)] if padding else self.spans
+        layout = Layout(tuple(spans))
+        return {
+            "input_ids": torch.tensor([self.ids + [pad_token_id] * padding]),
+            "position_ids": layout.positions()[None],
+            "scored": torch.tensor(self.scored),
+            "targets": torch.tensor([self.targets]),
+            "layout": layout,
+            "n_tokens": n_tokens,
+        }
+
+
+def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
+    padded: torch.Tensor = pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=value)
+    return padded

@@ -1,0 +1,133 @@
+"""Reference log-probabilities made before training, kept from run to run by what they are of.
+
+The reference never moves, so a second epoch, or a second training with another learning rate, need not run it again. The key
+of a pair is the SHA-256 of the reference's signature and of the token ids of prompt, chosen and rejected summary.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import StorageError
+from ..extras import need
+from ..models import cache_folder, signature
+from ..run import Phase
+from ..storage import canonical_json
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL) WITHOUT ROWID"
+# seconds that a writer waits for another
+PATIENCE = 60.0
+
+# summed log-probabilities of the chosen and the rejected summary, in nats
+Logps = tuple[float, float]
+
+
+def reference_path() -> Path:
+    """Where they are kept: reference_logps.sqlite in the cache folder, which all runs share."""
+    return cache_folder() / "reference_logps.sqlite"
+
+
+def reference_signature(phase: Phase) -> str:
+    """Names everything that the reference's log-probabilities depend on besides the tokens."""
+    recipe: Recipe = phase.recipe
+    model = recipe.model
+    adapter = phase.adapter if recipe.train.reference == "previous" else None
+    parts = [
+        signature(model.name, model.revision, adapter),
+        model.dtype,
+        model.quantise,
+        recipe.trainer.get("ld_alpha"),
+    ]
+    return canonical_json(parts)
+
+
+def kept_reference(named: str) -> Callable[[Any, Any], Any]:
+    """What `SharedPrefix` wants: takes the trainer and its rows, gives the rows with `ref_chosen_logps` and `ref_rejected_logps`.
+
+    Args:
+        named: the reference's signature.
+    """
+
+    def add(trainer: Any, rows: Any) -> Any:
+        with _opened() as database:
+            keys = [_keys(named, row) for row in rows]
+            known = _find(database, [key for row_keys in keys for key in row_keys])
+            missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
+            for place, logps in _computed(trainer, rows, missing).items():
+                known.update(zip(keys[place], logps, strict=True))
+            if trainer.accelerator.is_main_process:
+                _keep(database, {key: known[key] for place in missing for key in keys[place]})
+        for column, side in (("ref_chosen_logps", 0), ("ref_rejected_logps", 1)):
+            rows = rows.add_column(column, [[known[key][side] for key in row_keys] for row_keys in keys])
+        return rows
+
+    return add
+
+
+def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list[Logps]]:
+    """The reference's log-probabilities of the pairs of these rows, which the processes share out among them."""
+    if not missing:
+        return {}
+    from accelerate.utils import gather_object
+    from tqdm import tqdm
+
+    accelerator = trainer.accelerator
+    model = trainer.ref_model or trainer.model
+    if trainer.is_deepspeed_enabled and trainer.ref_model is None:
+        model = need("trl.models.utils", "training").prepare_deepspeed(model, accelerator)
+    # every process runs as many, because sharded weights are gathered from all of them
+    rounds = -(-len(missing) // accelerator.num_processes)
+    first = accelerator.process_index * rounds
+    mine = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
+    found = []
+    shown = None if accelerator.is_main_process else True
+    for place in tqdm(mine, desc="reference log-probabilities", unit="request", disable=shown):
+        batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
+        chosen, rejected = trainer.compute_ref_log_probs(model, batch)
+        found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+    return dict(gather_object(found))
+
+
+def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
+    candidates = row["candidate_ids"]
+    return [
+        hashlib.sha256(canonical_json([named, row["prompt_ids"], candidates[c], candidates[r]]).encode()).hexdigest()
+        for c, r in zip(row["chosen"], row["rejected"], strict=True)
+    ]
+
+
+@contextmanager
+def _opened() -> Iterator[sqlite3.Connection]:
+    """The open file; errors of SQLite and the file system name it and the remedy."""
+    path = reference_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(SCHEMA)
+            yield database
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(
+            f"{path}: reference log-probabilities cannot be kept: {error}; mend its rights or delete the file, set "
+            "EVENHAND_CACHE to a folder on a local disk, or leave out trainer.precompute_ref_log_probs"
+        ) from error
+
+
+def _find(database: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Logps]:
+    found = {}
+    for key in dict.fromkeys(keys):
+        row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            found[key] = (float(row[0]), float(row[1]))
+    return found
+
+
+def _keep(database: sqlite3.Connection, logps: Mapping[str, Logps]) -> None:
+    with database:
+        database.executemany(
+            "INSERT OR IGNORE INTO pairs VALUES (?, ?, ?)", [(key, *pair) for key, pair in logps.items()]
+        )

@@ -1,0 +1,160 @@
+"""Shared-prefix DPO: TRL's DPOTrainer, whose model runs each prompt once for all of its candidates.
+
+The seam is the model's forward. `DPOTrainer._compute_loss` calls policy and reference with whatever the batch holds and
+reads the log-probabilities of one row for each chosen and rejected summary. Our batch (`packing`) holds packed sequences
+besides; `packed_forward` runs those and deals the results out to TRL's rows. Losses, metrics, logging, checkpoints and
+callbacks stay TRL's.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import RecipeError
+from ..extras import need
+from .groups import COLUMNS, packed_length
+
+# what it is mixed into is imported when a trainer is made
+_Trainer: Any = object
+
+# these losses sort the pairs of a batch, so that a weight would end up with another pair
+SORTING_LOSSES = ("aot", "aot_unpaired")
+
+
+def shared_prefix_trainer() -> "type[SharedPrefix]":
+    """TRL's DPOTrainer with `SharedPrefix` mixed in."""
+    return type("SharedPrefixDPOTrainer", (SharedPrefix, need("trl", "training").DPOTrainer), {})
+
+
+class SharedPrefix(_Trainer):  # type: ignore[misc]
+    """What differs from DPOTrainer.
+
+    The model must attend within packed sequences (`attention.use_packed_attention`), the data collator must be a
+    `PackingCollator`, and the rows have the columns of `Group`.
+    """
+
+    def __init__(self, *, reference_logps: Callable[[Any, Any], Any] | None = None, **options: Any) -> None:
+        """See `DPOTrainer`.
+
+        Args:
+            reference_logps: takes this trainer and the rows, gives the rows with their reference log-probabilities; needed
+                with `precompute_ref_log_probs`.
+            options: the arguments of DPOTrainer.
+
+        Raises:
+            RecipeError: pairs have weights and the loss sorts them.
+        """
+        self._reference_logps = reference_logps
+        super().__init__(**options)
+        self._use_packed_forward()
+        # the loss is the mean over the pairs of a step, however they are spread over micro-batches and processes
+        self.model_accepts_loss_kwargs = True
+        if any(weight != 1 for weights in self.train_dataset["weights"] for weight in weights):
+            refuse_sorting(self.loss_types)
+            # its factor of each pair's loss is computed from log_sum_sq_probs, through which weights come in
+            self.use_weighting = True
+
+    def _use_packed_forward(self) -> None:
+        model = self.accelerator.unwrap_model(self.model).get_base_model()
+        if not getattr(model, "runs_packed", False):
+            from .packed_forward import add_packed_forward
+
+            plugin = self.args.deepspeed_plugin
+            sharded = self.is_fsdp_enabled or (plugin is not None and plugin.zero_stage == 3)
+            add_packed_forward(model, equal_passes=sharded)
+
+    def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
+        return dataset
+
+    def _set_signature_columns_if_needed(self) -> None:
+        self._signature_columns = [*COLUMNS, "ref_chosen_logps", "ref_rejected_logps"]
+
+    def _precompute_ref_logps(self, dataset: Any, *_: Any) -> Any:
+        assert self._reference_logps is not None, "rows without reference log-probabilities, and nothing to make them"
+        self._use_packed_forward()
+        return self._reference_logps(self, dataset)
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        from .sampler import RequestSampler
+
+        rows, arguments = train_dataset or self.train_dataset, self.args
+        processes, steps = max(1, arguments.world_size), arguments.gradient_accumulation_steps
+        lengths = [packed_length(*row) for row in zip(rows["prompt_ids"], rows["candidate_ids"], strict=True)]
+        return RequestSampler(
+            lengths,
+            (arguments.train_batch_size * steps * processes, processes, steps),
+            arguments.process_index,
+            arguments.seed if arguments.data_seed is None else arguments.data_seed,
+            lambda: int(self.state.epoch or 0),
+        )
+
+    def _get_num_items_in_batch(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> Any:
+        """The weight of all pairs of the step, over all processes."""
+        import torch
+
+        total = torch.tensor(sum(_weight(batch) for batch in batch_samples), device=device)
+        return self.accelerator.gather(total).sum()
+
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """TRL's loss, a mean over the micro-batch's pairs, as its share in the mean over the step's."""
+        loss = super().compute_loss(model, inputs, return_outputs)
+        if num_items_in_batch is None or return_outputs:
+            return loss
+        # gradients are averaged over the processes
+        return loss * (len(inputs["input_ids"]) / 2 * self.accelerator.num_processes / num_items_in_batch)
+
+    def _compute_loss(self, model: Any, inputs: Any, return_outputs: bool) -> Any:
+        with gathering_unequal(self.accelerator):
+            return super()._compute_loss(model, inputs, return_outputs)
+
+    def floating_point_ops(self, inputs: Any) -> Any:
+        """transformers' estimate, for the tokens that run through the model."""
+        return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
+
+
+def refuse_sorting(loss_types: Sequence[str]) -> None:
+    """Refuse weights of pairs beside a loss that sorts the pairs.
+
+    Raises:
+        RecipeError: names the loss.
+    """
+    for name in loss_types:
+        if name in SORTING_LOSSES:
+            raise RecipeError(
+                f"key 'trainer.loss_type': {name} sorts the pairs of a batch, so pairs cannot have weights"
+            )
+
+
+def _weight(batch: Mapping[str, Any]) -> float:
+    return float(batch["weights"].sum()) if "weights" in batch else len(batch["input_ids"]) / 2
+
+
+@contextlib.contextmanager
+def gathering_unequal(accelerator: Any) -> Iterator[None]:
+    """Within it, `accelerator.gather` takes tensors whose first dimension differs from process to process.
+
+    TRL gathers one value for each pair, and processes need not have equally many.
+    """
+    if accelerator.num_processes == 1:
+        yield
+        return
+    import torch
+
+    plain = accelerator.gather
+
+    def gather(tensor: Any) -> Any:
+        if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
+            return plain(tensor)
+        lengths = plain(torch.tensor([len(tensor)], device=tensor.device)).tolist()
+        gathered = plain(accelerator.pad_across_processes(tensor)).reshape(
+            len(lengths), max(lengths), *tensor.shape[1:]
+        )
+        return torch.cat([rows[:n] for rows, n in zip(gathered, lengths, strict=True)])
+
+    accelerator.gather = gather
+    try:
+        yield
+    finally:
+        del accelerator.gather
