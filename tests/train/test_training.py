@@ -231,6 +231,23 @@ def test_recipe_trains_with_a_shared_prefix_what_pairwise_trains(
     assert losses(shared)[-1] < LN2 - 0.003
 
 
+def test_quantised_weights_train_with_a_shared_prefix_what_they_train_pairwise(
+    open_round: OpenRound, tokenizer: Any
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    model = {"dtype": "float32", "quantise": "nf4"}
+    shared = open_round("a", model=model, trainer=ALL_PAIRS | {"per_device_train_batch_size": 8})
+    pairwise = open_round(
+        "b", model=model, trainer=ALL_PAIRS | {"per_device_train_batch_size": 24}, train={"trainer": "pairwise"}
+    )
+    for phase in (shared, pairwise):
+        write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
+        train(phase)
+    # TRL keeps adapters of quantised weights in bfloat16
+    assert losses(shared) == pytest.approx(losses(pairwise), abs=5e-3)
+    assert losses(shared)[-1] < LN2 - 0.003
+
+
 def test_weights_of_pairs_need_the_shared_prefix(open_round: OpenRound, tokenizer: Any) -> None:
     phase = open_round(train={"trainer": "pairwise"})
     pairs = [pair.model_copy(update={"weight": 2.0}) for pair in make_ranked_pairs(tokenizer)]

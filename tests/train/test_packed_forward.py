@@ -1,0 +1,27 @@
+"""Packed passes of weights that are spread over processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("trl")
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+def test_fsdp2_with_unequal_passes_gives_the_gradients_of_the_whole_model(tiny_model: Path) -> None:
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
+        str(TESTS / "train" / "fsdp2_on_two_processes.py"), str(tiny_model),
+    ]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(line for line in done.stdout.splitlines() if line.endswith("equal")) == [
+        "process 0: equal",
+        "process 1: equal",
+    ]
