@@ -137,7 +137,8 @@ def block_mask(layout: Layout, window: int | None, device: torch.device) -> Any:
             mine = (candidate_of[k] < 0) | (candidate_of[k] == candidate_of[q])
             return (k <= q) & (span_of[q] == span_of[k]) & mine & near
 
-        layout.memo[made] = create_block_mask(seen, None, None, layout.length, layout.length, device=device)
+        n, compiled = layout.length, device.type == "cuda"
+        layout.memo[made] = create_block_mask(seen, None, None, n, n, device=device, _compile=compiled)
     return layout.memo[made]
 
 

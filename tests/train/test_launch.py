@@ -104,9 +104,7 @@ def test_interpreter_that_cannot_be_started_is_named(open_round: OpenRound) -> N
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
-    pytest.importorskip("deepspeed")
-    if shutil.which("c++") is None:
-        pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
+    _need_deepspeed()
     from safetensors.torch import load_file
 
     many = open_round("many", train={"accelerate_config": "zero2_cpu"})
@@ -128,6 +126,12 @@ def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
     assert train(many)[1], "a finished training is reused"
 
 
+def _need_deepspeed() -> None:
+    pytest.importorskip("deepspeed")
+    if shutil.which("c++") is None:
+        pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
+
+
 def _two_processes(kind: str, folder: Path) -> Path:
     """An accelerate configuration of two CPU processes: "ddp", "zero2" or "zero3"."""
     values = yaml.safe_load((SHIPPED / "zero2_cpu.yaml").read_text())
@@ -147,9 +151,7 @@ def _two_processes(kind: str, folder: Path) -> Path:
 def test_two_processes_train_what_one_trains(kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path) -> None:
     """Requests of 1, 3 and 6 pairs, some too long for a pass: processes have unequal work, and each pair counts alike."""
     if kind != "ddp":
-        pytest.importorskip("deepspeed")
-        if shutil.which("c++") is None:
-            pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
+        _need_deepspeed()
     from safetensors.torch import load_file
 
     config = str(_two_processes(kind, tmp_path))
@@ -170,6 +172,29 @@ def test_two_processes_train_what_one_trains(kind: str, open_round: OpenRound, t
     ours, theirs = (load_file(phase.folder / "adapter" / "adapter_model.safetensors") for phase in (many, one))
     for name, weights in theirs.items():
         assert (ours[name] - weights).abs().max() < 1e-5, name
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_two_processes_go_on_in_the_middle_of_the_second_epoch(
+    open_round: OpenRound, tokenizer: Any, tmp_path: Path
+) -> None:
+    # not DDP: transformers cannot read its optimiser's state back on a device called "cpu:0"
+    _need_deepspeed()
+    config = str(_two_processes("zero2", tmp_path))
+    kept = {"num_train_epochs": 2, "save_steps": 1, "save_total_limit": 9}
+    phase = open_round(train={"accelerate_config": config}, trainer=kept)
+    write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
+    train(phase)
+    undisturbed = losses(phase)
+    assert len(undisturbed) == 4  # 8 requests, 4 a step, 2 epochs
+    # what a kill between the third step's checkpoint and the fourth would have left
+    for left in ("training.json", "receipts/train.json"):
+        (phase.folder / left).unlink()
+    for folder in (phase.folder / "adapter", *phase.folder.glob("checkpoints/*/checkpoint-4")):
+        shutil.rmtree(folder)
+    train(phase)
+    assert losses(phase) == pytest.approx(undisturbed, abs=1e-6)
 
 
 @pytest.mark.slow

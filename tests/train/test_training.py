@@ -144,6 +144,20 @@ def test_interrupted_training_ends_as_an_undisturbed_one(open_round: OpenRound, 
     assert file_digest(phase.folder / "adapter") == adapter
 
 
+@pytest.mark.parametrize("step", [6, 8])
+def test_training_interrupted_in_its_second_epoch_goes_on_with_that_epochs_order(
+    open_round: OpenRound, step: int
+) -> None:
+    phase = open_round(trainer={"num_train_epochs": 2, "save_total_limit": 9})
+    train(phase)
+    undisturbed, adapter = losses(phase), file_digest(phase.folder / "adapter")
+    assert len(undisturbed) == 12
+    forget_after(phase, step=step)
+    train(phase)
+    assert losses(phase) == undisturbed
+    assert file_digest(phase.folder / "adapter") == adapter
+
+
 def test_training_killed_after_its_last_step_only_saves(open_round: OpenRound) -> None:
     phase = after_round_0(open_round, train={"reference": "previous"})
     train(phase)
