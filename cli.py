@@ -172,17 +172,20 @@ def recipes() -> None:
 
 @app.command(epilog="Example: evenhand cache --clear")
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Forget all cached judgements.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
-    """Show how many judgements are cached for each judge, or forget them."""
+    """Show the cached judgements of each judge and the reference log-probabilities of training, or forget them."""
     from .judges.cache import cache_counts, cache_path, clear_cache
+    from .train import reference
 
     if clear:
-        _say(f"{clear_cache()} judgements forgotten")
+        _say(f"{clear_cache()} judgements and {reference.forget()} pairs' reference log-probabilities forgotten")
         return
     for count in cache_counts():
         _say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
-    _say(f"in {cache_path()} (set EVENHAND_CACHE to move it)")
+    _say(f"in {cache_path()}")
+    _say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
+    _say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
 
 
 @app.command(epilog="Example: evenhand env")

@@ -221,4 +221,4 @@ def test_interrupt_says_that_the_same_command_continues(tmp_path):
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     assert str(tmp_path) in evenhand("cache").stdout
-    assert "0 judgements forgotten" in evenhand("cache", "--clear").stdout
+    assert "0 judgements and 0 pairs' reference" in evenhand("cache", "--clear").stdout

@@ -68,6 +68,23 @@ def kept_reference(named: str) -> Callable[[Any, Any], Any]:
     return add
 
 
+def n_kept() -> int:
+    """Pairs whose reference log-probabilities are kept."""
+    if not reference_path().exists():
+        return 0
+    with _opened() as database:
+        return int(database.execute("SELECT count(*) FROM pairs").fetchone()[0])
+
+
+def forget() -> int:
+    """Delete all kept reference log-probabilities; of how many pairs there were some."""
+    n = n_kept()
+    if n:
+        with _opened() as database, database:
+            database.execute("DELETE FROM pairs")
+    return n
+
+
 def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list[Logps]]:
     """The reference's log-probabilities of the pairs of these rows, which the processes share out among them."""
     if not missing:

@@ -10,7 +10,7 @@ from preference_groups import make_rows, make_trainer
 from evenhand.errors import StorageError
 from evenhand.run import Phase
 from evenhand.train.examples import Row
-from evenhand.train.reference import kept_reference, reference_path, reference_signature
+from evenhand.train.reference import forget, kept_reference, n_kept, reference_path, reference_signature
 
 pytest.importorskip("trl")
 pytestmark = pytest.mark.usefixtures("fresh_accelerate")
@@ -64,6 +64,15 @@ def test_known_pairs_are_not_run_again(tiny_model: Path, tmp_path: Path, runs: l
     assert again.train_dataset["ref_chosen_logps"] == first.train_dataset["ref_chosen_logps"]
     precomputed(tiny_model, tmp_path, [*rows[:-1], Row("left", [20, 21], [30, 31], [32])])
     assert runs == [4, 3, 1, 1], "the new request only"
+
+
+def test_what_is_kept_is_counted_and_forgotten(tiny_model: Path, tmp_path: Path, runs: list[int]) -> None:
+    assert (n_kept(), forget()) == (0, 0)
+    precomputed(tiny_model, tmp_path)
+    assert n_kept() == 8
+    assert (forget(), n_kept()) == (8, 0)
+    precomputed(tiny_model, tmp_path)
+    assert runs == [4, 3, 1] * 2
 
 
 def test_another_reference_is_run_anew(tiny_model: Path, tmp_path: Path, runs: list[int]) -> None:

@@ -211,7 +211,10 @@ def test_a_reference_that_is_not_the_start_stops_the_run(open_round: OpenRound) 
     assert first_loss_rule(arguments, starts_at_reference=False, resume=None) is None
 
 
-def test_precomputed_reference_changes_nothing(open_round: OpenRound) -> None:
+def test_precomputed_reference_changes_nothing(
+    open_round: OpenRound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     plain, precomputed = open_round("a"), open_round("b", trainer={"precompute_ref_log_probs": True})
     train(plain)
     train(precomputed)
