@@ -141,7 +141,8 @@ class BackendSection(Section):
     backend: Literal["vllm", "transformers", "scripted"] = "vllm"
     # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
     max_model_len: int = Field(default=4096, ge=16)
-    # requests whose candidates go to the engine together: the unit that an interruption can lose
+    # requests whose candidates go to the engine together: the unit that an interruption can lose. The engine runs empty at its
+    # end; on an accelerator that matters, so write several hundred there
     requests_per_batch: int = Field(default=64, ge=1)
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
@@ -285,6 +286,14 @@ class LoraSection(Section):
     target_modules: tuple[str, ...] | Literal["all-linear"] = ("q_proj", "k_proj", "v_proj", "o_proj")
 
 
+# keys of trl.DPOConfig that would do nothing with a shared prefix -> why
+PAIRWISE_KEYS = {
+    "train_sampling_strategy": "requests are shared out by their tokens",
+    "dataloader_drop_last": "no request is left out of an epoch",
+    "precompute_ref_batch_size": "the reference runs request by request",
+    "auto_find_batch_size": "train.max_tokens_per_pass bounds the memory",
+    "include_num_input_tokens_seen": "it would count other tokens than those that run; num_tokens counts those",
+}
 # attention implementations that can keep the candidates of a prompt from seeing each other
 PACKED_ATTENTION = ("sdpa", "flex_attention")
 
@@ -393,11 +402,11 @@ class Recipe(Section):
                 f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
                 f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
             )
-        if "train_sampling_strategy" in self.trainer:
-            mistakes.append(
-                "trainer.train_sampling_strategy is for padded batches, and requests are shared out by their tokens: leave it "
-                "out, or write train.trainer: pairwise."
-            )
+        mistakes += [
+            f"trainer.{key} has no effect, because {why}: leave it out, or write train.trainer: pairwise."
+            for key, why in PAIRWISE_KEYS.items()
+            if key in self.trainer
+        ]
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self

@@ -21,6 +21,8 @@ from .layout import Layout, Span
 
 # model.attn_implementation -> name under which transformers calls the packed one
 PACKED = dict(zip(PACKED_ATTENTION, ("evenhand_sdpa", "evenhand_flex"), strict=True))
+# rotary embeddings whose frequencies follow the longest sequence of the batch, so that one request would change another
+GLOBAL_ROPE = ("dynamic", "longrope")
 # architectures whose attention is nothing but full or sliding-window attention through AttentionInterface
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
 
@@ -42,6 +44,14 @@ def use_packed_attention(model: Any) -> None:
             f"key 'model.name': shared-prefix DPO does not know the attention of {kind!r} models; it knows "
             f"{', '.join(FAMILIES)}. Write train.trainer: pairwise for this model"
         )
+    rope = model.config.rope_parameters or {}
+    kinds = [rope.get("rope_type"), *(each.get("rope_type") for each in rope.values() if isinstance(each, dict))]
+    for name in GLOBAL_ROPE:
+        if name in kinds:
+            raise RecipeError(
+                f"key 'model.name': its rotary embedding ({name}) depends on the longest sequence of a batch, so that requests "
+                "cannot share a pass. Write train.trainer: pairwise for this model"
+            )
     if attention in PACKED.values():
         return
     if attention not in PACKED:
@@ -131,11 +141,12 @@ def block_mask(layout: Layout, window: int | None, device: torch.device) -> Any:
     if made not in layout.memo:
         span_of, candidate_of = (each.to(device) for each in layout.owners())
         position_of = layout.positions().to(device)
+        # a tensor also without a window, since each number would be compiled anew
+        reach = torch.tensor(layout.length if window is None else window, device=device)
 
         def seen(_batch: Any, _head: Any, q: Any, k: Any) -> Any:
-            near = True if window is None else position_of[q] - position_of[k] < window
             mine = (candidate_of[k] < 0) | (candidate_of[k] == candidate_of[q])
-            return (k <= q) & (span_of[q] == span_of[k]) & mine & near
+            return (k <= q) & (span_of[q] == span_of[k]) & mine & (position_of[q] - position_of[k] < reach)
 
         n, compiled = layout.length, device.type == "cuda"
         layout.memo[made] = create_block_mask(seen, None, None, n, n, device=device, _compile=compiled)

@@ -12,15 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..errors import StorageError
-from ..extras import need
+from ..errors import RecipeError, StorageError
+from ..extras import installed_versions, need
 from ..models import cache_folder, signature
 from ..run import Phase
 from ..storage import canonical_json
+from .options import trainer_options
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL) WITHOUT ROWID"
 # seconds that a writer waits for another
 PATIENCE = 60.0
+
+# libraries whose versions change the numbers
+COMPUTED_BY = ("torch", "transformers", "trl")
 
 # summed log-probabilities of the chosen and the rejected summary, in nats
 Logps = tuple[float, float]
@@ -34,15 +38,12 @@ def reference_path() -> Path:
 def reference_signature(phase: Phase) -> str:
     """Names everything that the reference's log-probabilities depend on besides the tokens."""
     recipe: Recipe = phase.recipe
-    model = recipe.model
+    model, options = recipe.model, trainer_options(recipe)
     adapter = phase.adapter if recipe.train.reference == "previous" else None
-    parts = [
-        signature(model.name, model.revision, adapter),
-        model.dtype,
-        model.quantise,
-        recipe.trainer.get("ld_alpha"),
-    ]
-    return canonical_json(parts)
+    loaded = model.model_dump(mode="json", include={"dtype", "quantise", "attn_implementation"})
+    computed = {key: options.get(key) for key in ("bf16", "fp16", "ld_alpha")}
+    named = signature(model.name, model.revision, adapter)
+    return canonical_json([named, loaded, computed, installed_versions(COMPUTED_BY)])
 
 
 def kept_reference(named: str) -> Callable[[Any, Any], Any]:
@@ -53,14 +54,18 @@ def kept_reference(named: str) -> Callable[[Any, Any], Any]:
     """
 
     def add(trainer: Any, rows: Any) -> Any:
-        with _opened() as database:
-            keys = [_keys(named, row) for row in rows]
-            known = _find(database, [key for row_keys in keys for key in row_keys])
-            missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
-            for place, logps in _computed(trainer, rows, missing).items():
-                known.update(zip(keys[place], logps, strict=True))
-            if trainer.accelerator.is_main_process:
-                _keep(database, {key: known[key] for place in missing for key in keys[place]})
+        if trainer.is_fsdp_enabled:
+            raise RecipeError(
+                "key 'trainer.precompute_ref_log_probs': with FSDP the weights are not in place before training; leave it out, "
+                "or use zero2 or zero3"
+            )
+        keys = [_keys(named, row) for row in rows]
+        known = _known(trainer, [key for row_keys in keys for key in row_keys])
+        missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
+        for place, logps in _computed(trainer, rows, missing).items():
+            known.update(zip(keys[place], logps, strict=True))
+        if missing and trainer.accelerator.is_main_process:
+            _keep({key: known[key] for place in missing for key in keys[place]})
         for column, side in (("ref_chosen_logps", 0), ("ref_rejected_logps", 1)):
             rows = rows.add_column(column, [[known[key][side] for key in row_keys] for row_keys in keys])
         return rows
@@ -83,6 +88,15 @@ def forget() -> int:
         with _opened() as database, database:
             database.execute("DELETE FROM pairs")
     return n
+
+
+def _known(trainer: Any, keys: Sequence[str]) -> dict[str, Logps]:
+    """What is kept of these keys. The main process looks and tells the others, so that all know the same."""
+    from accelerate.utils import broadcast_object_list
+
+    found = [_find(keys) if trainer.accelerator.is_main_process else {}]
+    broadcast_object_list(found, from_process=0)
+    return found[0]
 
 
 def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list[Logps]]:
@@ -134,17 +148,18 @@ def _opened() -> Iterator[sqlite3.Connection]:
         ) from error
 
 
-def _find(database: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Logps]:
+def _find(keys: Sequence[str]) -> dict[str, Logps]:
     found = {}
-    for key in dict.fromkeys(keys):
-        row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
-        if row is not None:
-            found[key] = (float(row[0]), float(row[1]))
+    with _opened() as database:
+        for key in dict.fromkeys(keys):
+            row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                found[key] = (float(row[0]), float(row[1]))
     return found
 
 
-def _keep(database: sqlite3.Connection, logps: Mapping[str, Logps]) -> None:
-    with database:
+def _keep(logps: Mapping[str, Logps]) -> None:
+    with _opened() as database, database:
         database.executemany(
             "INSERT OR IGNORE INTO pairs VALUES (?, ?, ?)", [(key, *pair) for key, pair in logps.items()]
         )

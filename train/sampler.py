@@ -16,7 +16,7 @@ class RequestSampler(BatchRebalanceSampler):
     """Micro-batches of one process, as lists of row numbers.
 
     transformers' Trainer knows its base class to be aware of processes and to be no random sampler. Where the last step of an
-    epoch has too few requests to give each process one, the shortest of them are run twice.
+    epoch has fewer requests than there are processes, the shortest of them are run twice, and count twice.
     """
 
     def __init__(
@@ -37,10 +37,15 @@ class RequestSampler(BatchRebalanceSampler):
         self._epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
-        generator = torch.Generator().manual_seed(self.seed + self._epoch())
+        for step in self._steps(self._epoch()):
+            yield from self.share(step)
+
+    def _steps(self, epoch: int) -> Iterator[list[int]]:
+        """The rows of each step of an epoch."""
+        generator = torch.Generator().manual_seed(self.seed + epoch)
         order = torch.randperm(len(self.lengths), generator=generator).tolist()
         for start in range(0, len(order), self.effective_batch_size):
-            yield from self.share(order[start : start + self.effective_batch_size])
+            yield order[start : start + self.effective_batch_size]
 
     def __len__(self) -> int:
         full, rest = divmod(len(self.lengths), self.effective_batch_size)
@@ -51,6 +56,10 @@ class RequestSampler(BatchRebalanceSampler):
 
     def share(self, step: Sequence[int]) -> list[list[int]]:
         """This process's micro-batches of a step; every process has as many."""
+        return self._bins(step)[self.rank :: self.dp_size]
+
+    def _bins(self, step: Sequence[int]) -> list[list[int]]:
+        """The micro-batches of all processes, those of like cost, which run side by side, next to each other."""
         slots = self._slots(len(step))
         bins: list[list[int]] = [[] for _ in range(slots * self.dp_size)]
         for row in sorted(step, key=lambda row: (-self.lengths[row], row)):
@@ -58,13 +67,17 @@ class RequestSampler(BatchRebalanceSampler):
         shortest = itertools.cycle(sorted(step, key=lambda row: (self.lengths[row], row)))
         for empty in (b for b in bins if not b):
             empty.append(next(shortest))
-        # micro-batches of like cost run side by side
-        bins.sort(key=self._tokens, reverse=True)
-        return bins[self.rank :: self.dp_size]
+        return sorted(bins, key=self._tokens, reverse=True)
 
     def _slots(self, n_rows: int) -> int:
-        """Micro-batches of each process for a step of so many rows."""
-        return min(self.grad_accum, -(-n_rows // self.dp_size))
+        """Micro-batches of each process for a step of so many rows: no more than there are rows for."""
+        return min(self.grad_accum, max(1, n_rows // self.dp_size)) if n_rows else 0
+
+    def most_tokens(self, epochs: int) -> int:
+        """Tokens of the largest micro-batch that any process meets in so many epochs."""
+        return max(
+            self._tokens(rows) for epoch in range(epochs) for step in self._steps(epoch) for rows in self._bins(step)
+        )
 
     def _tokens(self, rows: Sequence[int]) -> int:
         return sum(self.lengths[row] for row in rows)

@@ -7,6 +7,8 @@ callbacks stay TRL's.
 """
 
 import contextlib
+import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,8 +19,8 @@ from .groups import COLUMNS, packed_length
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
 
-# these losses sort the pairs of a batch, so that a weight would end up with another pair
-SORTING_LOSSES = ("aot", "aot_unpaired")
+# losses without a loss of each pair that a weight could multiply: the first two sort the pairs, the last averages tokens
+WITHOUT_PAIRS = ("aot", "aot_unpaired", "sft")
 
 
 def shared_prefix_trainer() -> "type[SharedPrefix]":
@@ -42,15 +44,18 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             options: the arguments of DPOTrainer.
 
         Raises:
-            RecipeError: pairs have weights and the loss sorts them.
+            RecipeError: pairs have weights and the loss cannot have them, or DeepSpeed cannot run several passes in a row.
         """
         self._reference_logps = reference_logps
+        # share of each coming micro-batch in the pairs of its step, times the number of micro-batches
+        self._shares: deque[float] = deque()
         super().__init__(**options)
         self._use_packed_forward()
+        self._refuse_passes_in_a_row()
         # the loss is the mean over the pairs of a step, however they are spread over micro-batches and processes
         self.model_accepts_loss_kwargs = True
         if any(weight != 1 for weights in self.train_dataset["weights"] for weight in weights):
-            refuse_sorting(self.loss_types)
+            refuse_weights(self.loss_types)
             # its factor of each pair's loss is computed from log_sum_sq_probs, through which weights come in
             self.use_weighting = True
 
@@ -62,6 +67,22 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             plugin = self.args.deepspeed_plugin
             sharded = self.is_fsdp_enabled or (plugin is not None and plugin.zero_stage == 3)
             add_packed_forward(model, equal_passes=sharded)
+
+    def _refuse_passes_in_a_row(self) -> None:
+        """DeepSpeed takes a weight's gradient once; re-entrant checkpointing gives it once for each pass."""
+        reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
+        if not (self.is_deepspeed_enabled and self.args.gradient_checkpointing and reentrant):
+            return
+        most, allowed = (
+            self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs)),
+            self.data_collator.max_tokens,
+        )
+        if most > allowed:
+            raise RecipeError(
+                f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, of which "
+                "DeepSpeed's ZeRO-3 with gradient checkpointing would lose all but one; raise it to that number, lower "
+                "trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or use zero2 or fsdp2"
+            )
 
     def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
         return dataset
@@ -92,43 +113,71 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         """The weight of all pairs of the step, over all processes."""
         import torch
 
-        total = torch.tensor(sum(_weight(batch) for batch in batch_samples), device=device)
-        return self.accelerator.gather(total).sum()
+        mine = torch.tensor([[_n_pairs(batch), _weight(batch)] for batch in batch_samples], device=device)
+        everyones = self.accelerator.gather(mine[None]).sum(dim=0)  # (micro-batches, 2)
+        pairs = everyones[:, 0] / everyones[:, 0].mean()
+        self._shares = deque(pairs.tolist())
+        return everyones[:, 1].sum()
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """TRL's loss, a mean over the micro-batch's pairs, as its share in the mean over the step's."""
+        """TRL's loss, a mean over the micro-batch's pairs, as its share in the mean over the step's.
+
+        Losses that sort the pairs (aot, aot_unpaired) or average tokens (sft) do so within the micro-batch, as in TRL.
+        """
         loss = super().compute_loss(model, inputs, return_outputs)
-        if num_items_in_batch is None or return_outputs:
+        if return_outputs:
             return loss
+        if num_items_in_batch is None:
+            return loss * (_n_pairs(inputs) / _weight(inputs))
         # gradients are averaged over the processes
-        return loss * (len(inputs["input_ids"]) / 2 * self.accelerator.num_processes / num_items_in_batch)
+        return loss * (_n_pairs(inputs) * self.accelerator.num_processes / num_items_in_batch)
 
     def _compute_loss(self, model: Any, inputs: Any, return_outputs: bool) -> Any:
+        metrics = self._metrics["train" if self.model.training else "eval"]
+        before = {name: len(values) for name, values in metrics.items()}
         with gathering_unequal(self.accelerator):
-            return super()._compute_loss(model, inputs, return_outputs)
+            loss = super()._compute_loss(model, inputs, return_outputs)
+        # TRL logs the mean over micro-batches, which here hold unequally many pairs
+        share = self._shares.popleft() if self.model.training and self._shares else 1.0
+        for name, values in metrics.items():
+            if name != "num_tokens" and len(values) > before.get(name, 0):
+                values[-1] *= share
+        return loss
+
+    def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
+        """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""
+        loss = super().training_step(model, inputs, *further)
+        for one in inputs["passes"]:
+            one["layout"].memo.clear()
+        return loss
 
     def floating_point_ops(self, inputs: Any) -> Any:
         """transformers' estimate, for the tokens that run through the model."""
         return super().floating_point_ops({self.model.main_input_name: inputs["attention_mask"]})
 
 
-def refuse_sorting(loss_types: Sequence[str]) -> None:
-    """Refuse weights of pairs beside a loss that sorts the pairs.
+def refuse_weights(loss_types: Sequence[str]) -> None:
+    """Refuse weights of pairs beside a loss that has no loss of each pair.
 
     Raises:
         RecipeError: names the loss.
     """
     for name in loss_types:
-        if name in SORTING_LOSSES:
+        if name in WITHOUT_PAIRS:
             raise RecipeError(
-                f"key 'trainer.loss_type': {name} sorts the pairs of a batch, so pairs cannot have weights"
+                f"key 'trainer.loss_type': {name} has no loss of each pair that a weight could multiply; write another loss, or "
+                "leave out the weights of the pairs"
             )
 
 
+def _n_pairs(batch: Mapping[str, Any]) -> float:
+    return len(batch["input_ids"]) / 2
+
+
 def _weight(batch: Mapping[str, Any]) -> float:
-    return float(batch["weights"].sum()) if "weights" in batch else len(batch["input_ids"]) / 2
+    return float(batch["weights"].sum()) if "weights" in batch else _n_pairs(batch)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """A training small enough for a test: the tiny model, a dozen pairs, LoRA of rank 4."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,18 +98,3 @@ def open_round(tiny_model: Path, tokenizer: Any, tmp_path: Path) -> Callable[...
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny model gains nothing from more threads, and on a busy machine they wait for each other."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
-@pytest.fixture
-def fresh_accelerate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """accelerate keeps its state for the whole process; a test that trains starts and leaves without."""
-    state = pytest.importorskip("accelerate").state
-    torch = pytest.importorskip("torch")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
-    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
-    state.AcceleratorState._reset_state(reset_partial_state=True)
-    yield
-    state.AcceleratorState._reset_state(reset_partial_state=True)
-    torch.set_num_threads(threads)

@@ -169,6 +169,18 @@ def test_attention_that_cannot_do_it_is_refused_with_those_that_can(attention: s
         use_packed_attention(build("llama", attention))
 
 
+@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
+def test_embedding_that_depends_on_the_longest_request_is_refused(kind: str) -> None:
+    from evenhand.train.attention import use_packed_attention
+
+    rope = {"rope_type": kind, "rope_theta": 1e4, "factor": 2.0}
+    if kind == "longrope":
+        rope |= {"short_factor": [1.0] * 8, "long_factor": [2.0] * 8, "original_max_position_embeddings": 64}
+    config = transformers.LlamaConfig(**SIZES, rope_parameters=rope)
+    with pytest.raises(RecipeError, match=rf"\({kind}\) depends on the longest sequence"):
+        use_packed_attention(transformers.AutoModelForCausalLM.from_config(config))
+
+
 def test_unknown_architecture_is_refused_with_the_other_trainer() -> None:
     from evenhand.train.attention import use_packed_attention
 

@@ -158,7 +158,10 @@ def test_two_processes_train_what_one_trains(kind: str, open_round: OpenRound, t
     # SGD, because Adam makes a whole step of a gradient that is nothing but rounding
     plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
     split = {"max_tokens_per_pass": 130}
-    many = open_round("many", train=split | {"accelerate_config": config}, trainer=plain)
+    # one of the three with a reference that the two processes make together beforehand
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    before = {"precompute_ref_log_probs": kind == "zero2"}
+    many = open_round("many", train=split | {"accelerate_config": config}, trainer=plain | before)
     one = open_round("one", train=split, trainer=plain | {"gradient_accumulation_steps": 2})
     for phase in (many, one):
         write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))

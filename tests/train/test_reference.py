@@ -89,11 +89,12 @@ def test_signature_tells_references_apart(open_round: Callable[..., Phase]) -> N
             "b": {"model": {"dtype": "bfloat16"}},
             "c": {"trainer": {"ld_alpha": 0.5}},
             "d": {"model": {"quantise": "nf4"}},
+            "e": {"trainer": {"bf16": True}},
         }.items()
     }
-    assert len(named) == 4
+    assert len(named) == 5
     # what only the policy depends on
-    assert reference_signature(open_round("e", lora={"r": 8}, trainer={"beta": 0.5})) in named
+    assert reference_signature(open_round("f", lora={"r": 8}, trainer={"beta": 0.5})) in named
 
 
 def test_file_that_cannot_be_used_is_named_with_the_remedy(tiny_model: Path, tmp_path: Path) -> None:

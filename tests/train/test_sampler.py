@@ -26,8 +26,9 @@ def test_every_request_is_run_and_processes_keep_step(lengths: list[int], b: int
     assert all(batch for each in found for batch in each)
     run = sorted(row for each in found for batch in each for row in batch)
     assert set(run) == set(range(len(lengths)))
-    # only where the last step has fewer requests than the processes' places is one run twice
-    assert len(run) - len(lengths) < processes
+    # only where the last step has fewer requests than there are processes is one run twice
+    rest = len(lengths) % (b * processes * steps)
+    assert len(run) - len(lengths) == (processes - rest if 0 < rest < processes else 0)
 
 
 def test_a_step_has_its_requests_whatever_their_lengths() -> None:
@@ -46,6 +47,19 @@ def test_processes_that_run_side_by_side_have_like_work() -> None:
     # by tokens: 8, 7, 6, 5 in the bins of a step of two processes and two micro-batches
     found = micro_batches([8, 7, 6, 5], (4, 2, 2))
     assert found == [[[0], [2]], [[1], [3]]]
+
+
+def test_largest_micro_batch_is_that_of_any_process_and_epoch() -> None:
+    from evenhand.train.sampler import RequestSampler
+
+    lengths = [7, 1, 9, 3, 5, 2]
+    met = [
+        sum(lengths[row] for row in batch)
+        for epoch in range(3)
+        for process in micro_batches(lengths, (4, 2, 1), epoch)
+        for batch in process
+    ]
+    assert RequestSampler(lengths, (4, 2, 1), 0, 5, lambda: 0).most_tokens(3) == max(met)
 
 
 def test_order_depends_on_seed_and_epoch_only() -> None:

@@ -113,7 +113,7 @@ def weighted_loss(trainer: Any, weights: list[float]) -> Any:
     """Weighted mean of the pairs' losses, each run alone through stock TRL."""
     trainer.model.train()
     each = [trainer.compute_loss(trainer.model, trainer.data_collator([row])) for row in trainer.train_dataset]
-    return sum(w * loss for w, loss in zip(weights, each, strict=True)) / len(weights)
+    return sum(w * loss for w, loss in zip(weights, each, strict=True)) / sum(weights)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,21 @@ def test_weights_multiply_the_loss_of_their_pair(options: dict[str, Any], tiny_m
     assert_same(gradients, {name: p.grad for name, p in stock.model.named_parameters() if p.requires_grad})
 
 
-def test_weights_beside_a_loss_that_sorts_are_refused(tiny_model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("loss", ["aot", "aot_unpaired", "sft"])
+def test_weights_beside_a_loss_without_pairs_are_refused(loss: str, tiny_model: Path, tmp_path: Path) -> None:
     rows = [Row("left", [20, 21], [30, 31], [32], weight=2.0)]
-    with pytest.raises(RecipeError, match="aot sorts"):
-        make_trainer("shared-prefix", tiny_model, tmp_path, rows, loss_type=["aot"])
+    with pytest.raises(RecipeError, match=f"{loss} has no loss of each pair.*write another loss"):
+        make_trainer("shared-prefix", tiny_model, tmp_path, rows, loss_type=["sigmoid", loss])
+
+
+def test_passes_in_a_row_that_deepspeed_would_lose_are_refused(tiny_model: Path, tmp_path: Path) -> None:
+    options = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": True}}
+    trainer = make_trainer("shared-prefix", tiny_model, tmp_path, max_tokens=80, **options)
+    trainer.is_deepspeed_enabled = True
+    with pytest.raises(RecipeError, match=r"needs several passes of 80.*raise it to that number"):
+        trainer._refuse_passes_in_a_row()
+    trainer.args.gradient_checkpointing = False
+    trainer._refuse_passes_in_a_row()
 
 
 def trained(trainer: Any) -> tuple[list[float], dict[str, Any]]:
@@ -142,6 +153,8 @@ def trained(trainer: Any) -> tuple[list[float], dict[str, Any]]:
     return losses, {name: p.detach().clone() for name, p in trainer.model.named_parameters() if p.requires_grad}
 
 
+# Adam divides by the gradient's size, which would make much of rounding; SGD does not
+SGD = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0}
 # every step holds all pairs, so that the order of rows does not matter
 ALL_PAIRS = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1}
 
@@ -158,15 +171,55 @@ ALL_PAIRS = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1}
     ids=["one batch", "accumulated", "checkpointed", "split"],
 )
 def test_three_steps_give_the_adapter_of_stock_trl(options: dict[str, Any], tiny_model: Path, tmp_path: Path) -> None:
-    # Adam divides by the gradient's size, which would make much of rounding; SGD does not
-    common = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0}
-    stock_losses, stock = trained(make_trainer("pairwise", tiny_model, tmp_path, **common, **ALL_PAIRS))
-    losses, ours = trained(make_trainer("shared-prefix", tiny_model, tmp_path, **common, **options))
+    stock_losses, stock = trained(make_trainer("pairwise", tiny_model, tmp_path, **SGD, **ALL_PAIRS))
+    losses, ours = trained(make_trainer("shared-prefix", tiny_model, tmp_path, **SGD, **options))
     assert len(losses) == 3
     assert losses[0] - losses[-1] > 1e-3
     assert losses == pytest.approx(stock_losses, rel=1e-4)
     for name, weights in stock.items():
         assert torch.allclose(ours[name], weights, rtol=1e-4, atol=1e-5), name
+
+
+def test_metrics_are_means_over_the_pairs_of_a_step(tiny_model: Path, tmp_path: Path) -> None:
+    logged = []
+    for shape in (
+        {"per_device_train_batch_size": 3},
+        {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 3},
+    ):
+        trainer = make_trainer("shared-prefix", tiny_model, tmp_path, max_steps=1, **SGD, **shape)
+        trainer.train()
+        logged.append({name: trainer.state.log_history[0][name] for name in PAIR_METRICS})
+    whole, in_three = logged
+    assert in_three == pytest.approx(whole, rel=1e-4, abs=1e-5)
+
+
+PAIR_METRICS = ("loss", "rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "logps/rejected")
+
+
+def test_weights_count_in_the_step_and_not_in_the_micro_batch(tiny_model: Path, tmp_path: Path) -> None:
+    weights = [1.0, 0.5, 3.0, 1.0, 0.01, 1.0, 2.0, 7.0]
+    rows = [dataclasses.replace(row, weight=w) for row, w in zip(make_rows(), weights, strict=True)]
+    found = [
+        trained(make_trainer("shared-prefix", tiny_model, tmp_path, rows, **SGD, **shape))
+        for shape in (
+            {"per_device_train_batch_size": 3},
+            {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 3},
+        )
+    ]
+    (losses, adapter), (same, again) = found
+    assert same == pytest.approx(losses, rel=1e-5)
+    assert losses[0] == pytest.approx(
+        float(weighted_loss(make_trainer("pairwise", tiny_model, tmp_path), weights).detach()), rel=1e-4
+    )
+    assert all(torch.allclose(again[name], weights, rtol=1e-4, atol=1e-6) for name, weights in adapter.items())
+
+
+def test_masks_do_not_outlive_their_micro_batch(tiny_model: Path, tmp_path: Path) -> None:
+    trainer = make_trainer("shared-prefix", tiny_model, tmp_path)
+    batch = trainer.data_collator(list(trainer.train_dataset))
+    trainer.current_gradient_accumulation_steps = 1
+    trainer.training_step(trainer.model, batch)
+    assert not batch["passes"][0]["layout"].memo
 
 
 def test_adamw_training_ends_where_stock_trl_ends(tiny_model: Path, tmp_path: Path) -> None:
@@ -181,7 +234,8 @@ def test_seam_is_as_narrow_as_it_says() -> None:
     overridden = {name for name in vars(SharedPrefix) if not name.startswith("__")}
     assert overridden == {
         "_use_packed_forward", "_prepare_dataset", "_set_signature_columns_if_needed", "_precompute_ref_logps",
-        "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss", "floating_point_ops",
+        "_refuse_passes_in_a_row", "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss",
+        "training_step", "floating_point_ops",
     }  # fmt: skip
-    ours = overridden - {"_use_packed_forward"}
-    assert all(hasattr(trl.DPOTrainer, name) for name in ours), "TRL or transformers no longer calls one of them"
+    ours = overridden - {"_use_packed_forward", "_refuse_passes_in_a_row"}
+    assert all(hasattr(trl.DPOTrainer, name) for name in ours), "TRL or transformers no longer has one of them"
