@@ -148,7 +148,9 @@ def _two_processes(kind: str, folder: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ddp", "zero2", "zero3"])
 @pytest.mark.usefixtures("fresh_accelerate")
-def test_two_processes_train_what_one_trains(kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path) -> None:
+def test_two_processes_train_what_one_trains(
+    kind: str, open_round: OpenRound, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Requests of 1, 3 and 6 pairs, some too long for a pass: processes have unequal work, and each pair counts alike."""
     if kind != "ddp":
         _need_deepspeed()

@@ -21,7 +21,5 @@ def test_fsdp2_with_unequal_passes_gives_the_gradients_of_the_whole_model(tiny_m
     environment = os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert sorted(line for line in done.stdout.splitlines() if line.endswith("equal")) == [
-        "process 0: equal",
-        "process 1: equal",
-    ]
+    # the two may write at once, so their lines need not be apart
+    assert all(f"process {rank}: equal" in done.stdout for rank in (0, 1))
