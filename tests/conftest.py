@@ -1,6 +1,7 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,18 @@ def _tiny_tokenizer() -> object:
     fast = PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|im_end|>", pad_token="<|endoftext|>")
     fast.chat_template = CHAT_TEMPLATE
     return fast
+
+
+@pytest.fixture
+def fresh_accelerate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """accelerate keeps its state for the whole process; a test that trains starts and leaves without."""
+    state = pytest.importorskip("accelerate").state
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
+    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
+    state.AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    state.AcceleratorState._reset_state(reset_partial_state=True)
+    torch.set_num_threads(threads)

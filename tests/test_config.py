@@ -99,8 +99,6 @@ def test_attention_that_cannot_share_a_prefix_is_refused_with_those_that_can():
 
 def test_sampling_of_padded_batches_is_refused_with_the_other_trainer():
     trainer = {"train_sampling_strategy": "group_by_length"}
-    with pytest.raises(
-        ValidationError, match=r"train_sampling_strategy has no effect.*train\.trainer: pairwise"
-    ):
+    with pytest.raises(ValidationError, match=r"train_sampling_strategy has no effect.*train\.trainer: pairwise"):
         Recipe.model_validate(MINIMAL | {"trainer": trainer})
     assert Recipe.model_validate(MINIMAL | {"trainer": trainer, "train": {"trainer": "pairwise"}})
