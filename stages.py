@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from .errors import DataError, StorageError
 from .extras import installed_versions
 from .storage import digest, file_digest, parse_line, read_text, write_json
+from .timing import account
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,8 @@ class Receipt(BaseModel):
     outputs: dict[str, str]
     # seconds of the process that finished the stage
     seconds: float
+    # those of them that went into loading models and into models, by part; see timing.py
+    spent: dict[str, float] = {}
     # what the stage counted: made, left out by reason, ...
     counts: dict[str, Any]
     versions: dict[str, str]
@@ -94,19 +97,21 @@ class Stage:
                 return done, True
             self._put_aside()
             start = time.monotonic()
-            counts = work()
-            receipt = self._leave_receipt(counts, time.monotonic() - start)
+            with account() as spent:
+                counts = work()
+            receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
             self.journal_path().unlink(missing_ok=True)
             return receipt, False
         finally:
             lock.release()
 
-    def _leave_receipt(self, counts: dict[str, Any], seconds: float) -> Receipt:
+    def _leave_receipt(self, counts: dict[str, Any], seconds: float, spent: dict[str, float]) -> Receipt:
         receipt = Receipt(
             stage=self.name,
             inputs=self.key,
             outputs={name: file_digest(self.folder / name) for name in self.outputs},
             seconds=round(seconds, 3),
+            spent={part: round(value, 3) for part, value in spent.items()},
             counts=counts,
             versions=installed_versions(RECORDED),
         )

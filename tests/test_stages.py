@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from evenhand.errors import StorageError
 from evenhand.stages import Stage, read_receipt
 from evenhand.storage import Journal, read_jsonl, write_text
+from evenhand.timing import booked
 
 
 def stage(folder, inputs="a", outputs=("out.txt",), name="generate"):
@@ -43,6 +44,17 @@ def test_a_stage_works_once_and_is_reused_after_that(tmp_path):
     assert times_ran(tmp_path) == 1
     assert receipt.counts == {"made": 1}
     assert receipt.versions["evenhand"]
+
+
+def test_a_receipt_says_how_long_models_took(tmp_path):
+    def work():
+        with booked("models"):
+            time.sleep(0.02)
+        return writer(tmp_path)()
+
+    receipt, _ = stage(tmp_path).run(work)
+    assert receipt.spent.keys() == {"models"}
+    assert 0.02 <= receipt.spent["models"] <= receipt.seconds
 
 
 def test_a_receipt_is_a_file_a_person_can_read(tmp_path):
