@@ -46,11 +46,33 @@ class Reply:
     error: str = ""
 
 
+@dataclass
+class Usage:
+    """Running totals of a backend since it was opened."""
+
+    # tokens of the prompts that were answered, a prompt asked twice counted twice
+    prompt_tokens: int = 0
+    # those of them that went through the model, because no cache held them
+    prefilled_tokens: int = 0
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of the prompt tokens that a cache served, in [0, 1]; None before the first prompt."""
+        return 1 - self.prefilled_tokens / self.prompt_tokens if self.prompt_tokens else None
+
+    def add(self, prompt_tokens: int, prefilled_tokens: int) -> None:
+        """Count prompts that were answered."""
+        self.prompt_tokens += prompt_tokens
+        self.prefilled_tokens += prefilled_tokens
+
+
 class Backend(Protocol):
     """Runs a model. Opening one loads the model; closing it gives the memory back."""
 
     # names everything that the replies depend on besides the asks
     signature: str
+    # what was asked so far, and how much of it was run
+    usage: Usage
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order. An ask that cannot be answered gets a failed reply; it never stops the others."""
@@ -59,6 +81,25 @@ class Backend(Protocol):
     def close(self) -> None:
         """Give the model's memory back."""
         ...
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as the model reads it."""
+
+    token_ids: tuple[int, ...]
+    # digest of the token ids
+    digest: str
+
+
+def read_prompts(tokenizer: Any, asks: Sequence[Ask]) -> list[Prompt]:
+    """The prompt of each ask; a prompt that is asked several times is tokenised once."""
+    found: dict[tuple[Message, ...], Prompt] = {}
+    for ask in asks:
+        if ask.prompt not in found:
+            token_ids = tuple(prompt_tokens(tokenizer, ask.prompt))
+            found[ask.prompt] = Prompt(token_ids, tokens_digest(token_ids))
+    return [found[ask.prompt] for ask in asks]
 
 
 def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
@@ -124,13 +165,13 @@ def normalised(logprobs: dict[str, float]) -> dict[str, float]:
     return {choice: weight / sum(weights.values()) for choice, weight in weights.items()}
 
 
-def failed(prompt: Sequence[int], reason: str, error: str) -> Reply:
+def failed(prompt: Prompt, reason: str, error: str) -> Reply:
     """The reply to an ask that could not be answered."""
     return Reply(
         text="",
         finish_reason="failed",
-        n_prompt_tokens=len(prompt),
-        prompt_digest=tokens_digest(prompt),
+        n_prompt_tokens=len(prompt.token_ids),
+        prompt_digest=prompt.digest,
         reason=reason,
         error=error,
     )

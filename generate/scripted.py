@@ -7,7 +7,7 @@ from typing import Any
 
 from ..storage import digest
 from ..text import sentences
-from .backend import TOO_LONG, Ask, Reply, failed, prompt_tokens, tokens_digest, too_long
+from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, tokens_digest, too_long
 
 Script = Callable[[Ask], str]
 
@@ -49,6 +49,7 @@ class ScriptedBackend:
         seconds_per_batch: float = 0.0,
     ) -> None:
         self.signature = f"scripted:{script.__name__}"
+        self.usage = Usage()
         self._script = script
         self._max_model_len = max_model_len
         self._tokenizer = tokenizer
@@ -60,23 +61,27 @@ class ScriptedBackend:
         return [self._reply(ask) for ask in asks]
 
     def _reply(self, ask: Ask) -> Reply:
-        tokens = self._tokens(ask)
-        reason = too_long(len(tokens), ask, self._max_model_len)
+        prompt = self._prompt(ask)
+        n = len(prompt.token_ids)
+        reason = too_long(n, ask, self._max_model_len)
         if reason:
-            return failed(tokens, TOO_LONG, reason)
+            return failed(prompt, TOO_LONG, reason)
         text = self._script(ask)
+        self.usage.add(n, n)
         return Reply(
             text=text,
             finish_reason="stop",
-            n_prompt_tokens=len(tokens),
-            prompt_digest=tokens_digest(tokens),
+            n_prompt_tokens=n,
+            prompt_digest=prompt.digest,
             choice_probabilities={choice: float(choice == text) for choice in ask.choices},
         )
 
-    def _tokens(self, ask: Ask) -> list[int]:
+    def _prompt(self, ask: Ask) -> Prompt:
         if self._tokenizer is not None:
-            return prompt_tokens(self._tokenizer, ask.prompt)
-        return [int(digest(word, 8), 16) for message in ask.prompt for word in message.content.split()]
+            return read_prompts(self._tokenizer, [ask])[0]
+        words = (word for message in ask.prompt for word in message.content.split())
+        token_ids = tuple(int(digest(word, 8), 16) for word in words)
+        return Prompt(token_ids, tokens_digest(token_ids))
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
@@ -19,8 +20,9 @@ from ..records import Candidate, Failure, Record, SummaryRequest
 from ..run import CANDIDATES, FAILURES, REQUESTS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, digest, write_jsonl
+from ..timing import booked
 from . import zero_shot
-from .backend import Backend, Reply
+from .backend import Backend, Reply, Usage
 from .backends import backend_signature, open_backend
 from .contract import check_output
 from .plans import Draw, draw_seed, draws
@@ -35,6 +37,9 @@ class Batch(Record):
     number: int
     candidates: tuple[Candidate, ...]
     failures: tuple[Failure, ...]
+    # tokens of the prompts, one prompt for each candidate, and those of them that went through the model
+    prompt_tokens: int
+    prefilled_tokens: int
 
 
 def phase_requests(phase: Phase) -> list[SummaryRequest]:
@@ -101,7 +106,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     if open_batches:
         order = draws(section.plans)
         with (
-            closing(open_backend(section, phase.recipe.model, phase.adapter)) as backend,
+            closing(_open_backend(phase)) as backend,
             tqdm(total=len(requests), initial=open_batches.start * size, unit="request", disable=None) as bar,
         ):
             for number in open_batches:
@@ -114,11 +119,17 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     return _counts(requests, done)
 
 
+def _open_backend(phase: Phase) -> Backend:
+    with booked("loading"):
+        return open_backend(phase.recipe.generate, phase.recipe.model, phase.adapter)
+
+
 def _batch(
     phase: Phase, backend: Backend, number: int, requests: Sequence[SummaryRequest], order: Sequence[Draw]
 ) -> Batch:
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
+    before = replace(backend.usage)
     replies = METHODS[recipe.generate.method](backend, requests, order, seeds)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
@@ -130,7 +141,13 @@ def _batch(
             continue
         for draw, reply, seed in zip(order, row, row_seeds, strict=True):
             candidates.append(_candidate(request, draw, reply, seed, (recipe.generate.method, backend.signature)))
-    return Batch(number=number, candidates=tuple(candidates), failures=tuple(failures))
+    return Batch(
+        number=number,
+        candidates=tuple(candidates),
+        failures=tuple(failures),
+        prompt_tokens=backend.usage.prompt_tokens - before.prompt_tokens,
+        prefilled_tokens=backend.usage.prefilled_tokens - before.prefilled_tokens,
+    )
 
 
 def _candidate(request: SummaryRequest, draw: Draw, reply: Reply, seed: int, made_by: tuple[str, str]) -> Candidate:
@@ -162,10 +179,15 @@ def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dic
     candidates = [c for batch in batches for c in batch.candidates]
     failures = [f for batch in batches for f in batch.failures]
     side_of = {request.id: request.side for request in requests}
+    # over all processes that worked at the stage, because the journal holds each batch's own
+    used = Usage(sum(b.prompt_tokens for b in batches), sum(b.prefilled_tokens for b in batches))
     return {
         "requests": len(requests),
         "candidates": len(candidates),
         "tokens": sum(c.n_tokens for c in candidates),
+        "prompt_tokens": used.prompt_tokens,
+        "prefilled_tokens": used.prefilled_tokens,
+        "prefix_cache_hit_rate": None if used.hit_rate is None else round(used.hit_rate, 4),
         "contract_kept": dict(Counter(side_of[c.request_id] for c in candidates if c.contract_ok)),
         "contract_issues": dict(Counter(issue for c in candidates for issue in c.issues)),
         "stopped_by_max_tokens": sum(c.finish_reason == "length" for c in candidates),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ..records import SummaryRequest
+from ..timing import booked
 from .backend import Ask, Backend, Reply
 from .plans import Draw
 
@@ -20,6 +21,7 @@ def summarise(
         for request, row in zip(requests, seeds, strict=True)
         for draw, seed in zip(draws, row, strict=True)
     ]
-    replies = backend.complete(asks)
+    with booked("models"):
+        replies = backend.complete(asks)
     n = len(draws)
     return [replies[start : start + n] for start in range(0, len(replies), n)]

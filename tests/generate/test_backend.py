@@ -2,8 +2,9 @@
 
 import pytest
 
-from evenhand.generate.backend import normalised, prompt_tokens, tokens_digest
-from evenhand.records import Message
+from evenhand.generate.backend import Ask, Usage, normalised, prompt_tokens, read_prompts, tokens_digest
+from evenhand.generate.scripted import ScriptedBackend
+from evenhand.records import Message, Sampling
 
 transformers = pytest.importorskip("transformers")
 
@@ -34,6 +35,41 @@ def test_tokenizer_without_a_chat_template_gets_the_text(tokenizer):
     tokenizer = transformers.AutoTokenizer.from_pretrained(tokenizer.name_or_path)
     tokenizer.chat_template = None
     assert tokenizer.decode(tokens(tokenizer, "The ferry.")) == "The ferry.\n\n"
+
+
+def test_prompt_that_is_asked_often_is_tokenised_once(tokenizer):
+    class Counting:
+        calls = 0
+        chat_template = tokenizer.chat_template
+        get_added_vocab = tokenizer.get_added_vocab
+
+        def apply_chat_template(self, *arguments, **options):
+            self.calls += 1
+            return tokenizer.apply_chat_template(*arguments, **options)
+
+    asks = [Ask((Message(role="user", content=text),), Sampling(), seed) for seed in range(3) for text in ("A.", "B.")]
+    counting = Counting()
+    found = read_prompts(counting, asks)
+    assert counting.calls == 2
+    assert [list(prompt.token_ids) for prompt in found] == [prompt_tokens(tokenizer, ask.prompt) for ask in asks]
+    assert [prompt.digest for prompt in found] == [tokens_digest(prompt.token_ids) for prompt in found]
+
+
+def test_hit_rate_is_the_share_that_was_not_run():
+    usage = Usage()
+    assert usage.hit_rate is None
+    usage.add(30, 20)
+    usage.add(50, 20)
+    # 40 of 80
+    assert usage.hit_rate == 0.5
+
+
+def test_scripted_backend_counts_what_it_answers():
+    backend = ScriptedBackend(max_model_len=20)
+    four = (Message(role="user", content="one two three four"),)
+    long = (Message(role="user", content="word " * 30),)
+    backend.complete([Ask(four, Sampling(max_tokens=4), 0), Ask(long, Sampling(max_tokens=4), 0)])
+    assert backend.usage == Usage(prompt_tokens=4, prefilled_tokens=4)
 
 
 def test_digest_tells_token_sequences_apart():

@@ -101,24 +101,34 @@ def interrupted(tmp_path, corpus, output, batches, **changes):
     return made
 
 
+def journalled(made):
+    """The first batch with these candidates; of 1,000 prompt tokens 100 were run."""
+    return Batch(number=0, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
+
+
 def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
     whole = phase(tmp_path, corpus, output="undisturbed")
     generate(whole)
     # three requests of three candidates
     first = candidates(whole)[:9]
     marked = tuple(c.model_copy(update={"text": "From the journal."}) for c in first)
-    made = interrupted(tmp_path, corpus, "run", [Batch(number=0, candidates=marked, failures=())])
+    made = interrupted(tmp_path, corpus, "run", [journalled(marked)])
     receipt, _ = generate(made)
     assert [c.text for c in candidates(made)[:9]] == ["From the journal."] * 9
     assert candidates(made)[9:] == candidates(whole)[9:]
     assert receipt.counts["candidates"] == 15
+    # the journal's prefill is counted with that of this run, in which the scripted backend shares nothing
+    own = sum(c.n_prompt_tokens for c in candidates(made)[9:])
+    assert receipt.counts["prompt_tokens"] == 1000 + own
+    assert receipt.counts["prefilled_tokens"] == 100 + own
+    assert receipt.counts["prefix_cache_hit_rate"] == round(900 / (1000 + own), 4)
     assert not list(made.folder.glob("receipts/*.partial.jsonl"))
 
 
 def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, corpus):
     whole = phase(tmp_path, corpus, output="undisturbed")
     generate(whole)
-    batch = Batch(number=0, candidates=tuple(candidates(whole)[:9]), failures=())
+    batch = journalled(candidates(whole)[:9])
     made = interrupted(tmp_path, corpus, "run", [batch])
     journal = next(made.folder.glob("receipts/*.partial.jsonl"))
     with journal.open("a") as file:
@@ -131,7 +141,7 @@ def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, cor
 def test_journal_of_another_recipe_is_not_used(tmp_path, corpus):
     other = phase(tmp_path, corpus, output="other", seed=43)
     generate(other)
-    batch = Batch(number=0, candidates=tuple(candidates(other)[:9]), failures=())
+    batch = journalled(candidates(other)[:9])
     interrupted(tmp_path, corpus, "run", [batch], seed=43)
     made = phase(tmp_path, corpus)
     generate(made)

@@ -4,7 +4,8 @@ import pytest
 
 from evenhand.config import BackendSection, ModelSection
 from evenhand.errors import ModelError
-from evenhand.generate.backend import Ask, choice_ids
+from evenhand.generate import transformers_backend
+from evenhand.generate.backend import Ask, choice_ids, prompt_tokens
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
 
@@ -87,35 +88,50 @@ def test_answer_of_several_tokens_is_refused(tiny_model):
         choice_ids(AutoTokenizer.from_pretrained(tiny_model), ["1", "excellent summary"])
 
 
-@pytest.mark.parametrize(
-    ("sampling", "allowed"),
-    [
-        # probabilities .5 .3 .15 .05: what is left after each filter
-        ({"top_k": 2}, {0, 1}),
-        ({"top_p": 0.6}, {0, 1}),
-        ({"top_p": 0.5}, {0}),
-        ({"min_p": 0.35}, {0, 1}),
-        ({}, {0, 1, 2, 3}),
-    ],
-)
-def test_filters_leave_the_tokens_they_should(sampling, allowed):
-    import torch
-
-    from evenhand.generate.transformers_backend import _sample
-
-    logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
-    generator = torch.Generator().manual_seed(0)
-    drawn = {_sample(torch, logits.clone(), [], Sampling(**sampling), generator) for _ in range(300)}
-    assert drawn == allowed
+def n_nodes(prompts):
+    """Nodes of the tree that the prompts' tokens form: the least that must be run."""
+    return len({prompt[:n] for prompt in map(tuple, prompts) for n in range(1, len(prompt) + 1)})
 
 
-def test_penalty_lowers_generated_tokens_only():
-    import torch
+def test_what_prompts_share_is_prefilled_once(tiny_model):
+    section = BackendSection(backend="transformers", max_model_len=1024)
+    backend = open_backend(section, ModelSection(name=str(tiny_model), dtype="float32"))
+    documents = ["The ferry is cheap, and nurses need it at night. " * n for n in (9, 5)]
+    prompts = [
+        (Message(role="user", content=f"{document}\n{rubric * 8}\n{summary}"),)
+        for document in documents
+        for rubric in ("Grade what is covered. ", "Is it faithful? ")
+        for summary in ("Cheap.", "Dear, they say.")
+    ]
+    replies = backend.complete([ask(prompt, seed) for prompt in prompts for seed in (1, 2, 3)])
+    tokens = [prompt_tokens(backend._tokenizer, prompt) for prompt in prompts]
+    assert [reply.n_prompt_tokens for reply in replies] == [len(t) for t in tokens for _ in range(3)]
+    asked, least = 3 * sum(map(len, tokens)), n_nodes(tokens)
+    assert backend.usage.prompt_tokens == asked
+    assert least <= backend.usage.prefilled_tokens < 1.25 * least < 0.2 * asked
+    assert backend.usage.hit_rate == 1 - backend.usage.prefilled_tokens / asked
+    # another call begins anew, and the totals go on
+    backend.complete([ask(prompts[0])])
+    assert backend.usage.prompt_tokens == asked + len(tokens[0])
 
-    from evenhand.generate.transformers_backend import _sample
 
-    # token 0 leads with 2.0 against 1.5; divided by 2 it falls to 1.0
-    logits = torch.tensor([2.0, 1.5])
-    sampling = Sampling(temperature=0, repetition_penalty=2.0)
-    assert _sample(torch, logits.clone(), [], sampling, None) == 0
-    assert _sample(torch, logits.clone(), [0], sampling, None) == 1
+def test_more_asks_than_rows_are_answered_in_their_order(backend, monkeypatch):
+    asks = [ask(PROMPTS[i % 2], seed=i, max_tokens=3 + i) for i in range(7)]
+    expected = backend.complete(asks)
+    monkeypatch.setattr(transformers_backend, "MOST_ROWS", 3)
+    before = backend.usage.prefilled_tokens
+    assert [r.token_ids for r in backend.complete(asks)] == [r.token_ids for r in expected]
+    # three rounds of rows, and still each prompt once
+    assert backend.usage.prefilled_tokens - before == sum({r.n_prompt_tokens for r in expected})
+
+
+def test_rows_that_go_on_are_not_disturbed_by_those_that_end(backend):
+    asks = [ask(PROMPTS[i % 2], seed=i, max_tokens=40 if i == 4 else 2 + i) for i in range(6)]
+    for wanted, found in zip(asks, backend.complete(asks), strict=True):
+        (alone,) = backend.complete([wanted])
+        assert found.token_ids == alone.token_ids
+        assert found.logps == pytest.approx(alone.logps, abs=1e-3)
+
+
+def test_no_asks_no_replies(backend):
+    assert backend.complete([]) == []

@@ -16,6 +16,8 @@ from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
 
+FILTERED = json.loads(sys.argv[2])
+
 def main(model):
     section = BackendSection(max_model_len=128)
     backend = open_backend(section, ModelSection(name=model, dtype="float32"))
@@ -24,7 +26,13 @@ def main(model):
     def ask(seed, p=prompt, **sampling):
         return Ask(prompt=p, sampling=Sampling(**{"max_tokens": 12, **sampling}), seed=seed)
     seeds = [ask(s) for s in range(8)]
+    copies = [ask(s, (Message(role="user", content="ferry " * 28),)) for s in range(4)]
+    n = backend.complete(copies)[0].n_prompt_tokens
+    usage = [n, backend.usage.prompt_tokens, backend.usage.prefilled_tokens]
+    backend.complete(copies)
+    usage += [backend.usage.prompt_tokens, backend.usage.prefilled_tokens]
     out = {
+        "sampled": [list(r.token_ids) for r in backend.complete([ask(s, **FILTERED) for s in range(8)])],
         "first": [r.text for r in backend.complete(seeds)],
         "again": [r.text for r in backend.complete(seeds)],
         "greedy": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0)])],
@@ -35,6 +43,7 @@ def main(model):
     mixed = backend.complete([ask(0, long), ask(1)])
     out["mixed"] = [(r.finish_reason, r.error) for r in mixed]
     out["digest"], out["logps"] = mixed[1].prompt_digest, mixed[1].logps
+    out["usage"] = usage
     backend.close()
     print("RESULT" + json.dumps(out))
 
@@ -43,12 +52,20 @@ if __name__ == "__main__":
 """
 
 
+# every filter takes something away
+FILTERED = {"temperature": 1.2, "top_p": 0.9, "top_k": 300, "min_p": 0.001, "repetition_penalty": 1.3}
+
+
 @pytest.fixture(scope="module")
 def replies(tiny_model, tmp_path_factory):
     script = tmp_path_factory.mktemp("vllm") / "ask.py"
     script.write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, str(script), str(tiny_model)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, str(script), str(tiny_model), json.dumps(FILTERED)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
@@ -82,6 +99,24 @@ def test_equal_batches_give_equal_texts_and_seeds_differ(replies):
 
 def test_greedy_reply_equals_the_transformers_backends(replies, control):
     assert replies["greedy"][0] == list(greedy(control).token_ids)
+
+
+def test_seeded_replies_equal_the_transformers_backends(replies, control):
+    from evenhand.generate.backend import Ask
+    from evenhand.records import Message, Sampling
+
+    prompt = (Message(role="user", content="The ferry is cheap."),)
+    asks = [Ask(prompt=prompt, sampling=Sampling(max_tokens=12, **FILTERED), seed=seed) for seed in range(8)]
+    assert replies["sampled"] == [list(reply.token_ids) for reply in control.complete(asks)]
+
+
+def test_copies_of_a_prompt_share_its_whole_blocks(replies):
+    n, asked, prefilled, asked_twice, prefilled_twice = replies["usage"]
+    shared = 32 * ((n - 1) // 32)
+    assert shared >= 64
+    assert (asked, prefilled) == (4 * n, n + 3 * (n - shared))
+    # a second call starts with an empty cache
+    assert (asked_twice, prefilled_twice) == (2 * asked, 2 * prefilled)
 
 
 def test_repetition_penalty_equals_the_transformers_backends(replies, control):

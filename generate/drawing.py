@@ -1,0 +1,171 @@
+"""The next tokens of all rows at once, each row with its own sampling parameters and its own random numbers.
+
+They apply in vLLM's order: repetition penalty, temperature, min-p, top-k, top-p, each on what the one before it left. The last
+three keep the likeliest tokens down to some place, so the likeliest few hundred mostly settle the draw; a row that they do not
+settle is sorted as a whole.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from .backend import Ask, normalised
+
+# likeliest tokens that are looked at first
+FIRST_LOOK = 512
+
+
+class Rows:
+    """The rows that are decoded side by side, as far as drawing goes."""
+
+    def __init__(self, asks: Sequence[Ask], choice_ids: Sequence[Sequence[int]], device: torch.device) -> None:
+        self._asks = list(asks)
+        self._choice_ids = list(choice_ids)
+        self._step = 0
+        sampling = [ask.sampling for ask in asks]
+        columns = [[s.temperature, s.min_p, s.top_k, s.top_p, s.repetition_penalty] for s in sampling]
+        self._parameters = torch.tensor(columns, dtype=torch.float64, device=device)  # (rows, 5)
+        most = max(1 if ask.choices else ask.sampling.max_tokens for ask in asks)
+        numbers = [random_numbers(ask.seed, most) for ask in asks]
+        self._numbers = torch.tensor(numbers, dtype=torch.float64, device=device)  # (rows, steps)
+        # the tokens that a row has generated, (rows, vocabulary); made when some row has a penalty
+        self._generated: torch.Tensor | None = None
+
+    def draw(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The next token of each row and its log-probability under the model; logits and results on the rows' device.
+
+        Args:
+            logits: (rows, vocabulary), float32.
+        """
+        temperature, min_p, top_k, top_p, penalty = self._parameters.unbind(dim=1)
+        wanted = logits
+        if (penalty != 1).any():
+            if self._generated is None:
+                self._generated = torch.zeros_like(logits, dtype=torch.bool)
+            wanted = penalised(logits, self._generated, penalty)
+        if self._step == 0 and any(self._choice_ids):
+            wanted = self._choices_only(wanted)
+        tokens = draw_tokens(wanted, self._numbers[:, self._step], temperature, (min_p, top_k, top_p))
+        if self._generated is not None:
+            self._generated.scatter_(1, tokens[:, None], True)
+        self._step += 1
+        return tokens, logits.gather(1, tokens[:, None])[:, 0] - logits.logsumexp(dim=-1)
+
+    def _choices_only(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits with everything ruled out that is none of a row's choices; rows without choices as they are."""
+        allowed = logits.clone()
+        for row, ids in enumerate(self._choice_ids):
+            if ids:
+                allowed[row] = float("-inf")
+                allowed[row, ids] = logits[row, ids]
+        return allowed
+
+    def choice_probabilities(self, logits: torch.Tensor) -> list[dict[str, float]]:
+        """Each row's distribution among its choices; {} for a row without any."""
+        if not any(self._choice_ids):
+            return [{} for _ in self._asks]
+        logps = logits.log_softmax(dim=-1)
+        return [
+            normalised(dict(zip(ask.choices, logps[row, ids].tolist(), strict=True))) if ids else {}
+            for row, (ask, ids) in enumerate(zip(self._asks, self._choice_ids, strict=True))
+        ]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these rows only."""
+        chosen = torch.tensor(rows, device=self._parameters.device)
+        self._parameters, self._numbers = self._parameters[chosen], self._numbers[chosen]
+        if self._generated is not None:
+            self._generated = self._generated[chosen]
+
+
+def random_numbers(seed: int, n: int) -> list[float]:
+    """The first n numbers of a seed, each in [0, 1); more of them begin with fewer."""
+    return [float(number) for number in np.random.default_rng(seed).random(n)]
+
+
+def penalised(logits: torch.Tensor, generated: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
+    """Logits with those of generated tokens lowered: positive ones divided by the penalty, negative ones multiplied.
+
+    Source: Keskar et al. 2019 (arXiv:1909.05858), section 4.1, in the form used by transformers.
+
+    Args:
+        logits: (rows, vocabulary).
+        generated: the tokens that a row has generated, of the same shape.
+        penalty: (rows,).
+    """
+    factor = penalty[:, None].to(logits.dtype)
+    return torch.where(generated, torch.where(logits > 0, logits / factor, logits * factor), logits)
+
+
+def draw_tokens(
+    logits: torch.Tensor,
+    numbers: torch.Tensor,
+    temperature: torch.Tensor,
+    filters: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> torch.Tensor:
+    """The token of each row: of those that the filters keep, ordered from the likeliest, the one at the share `numbers`.
+
+    Args:
+        logits: (rows, vocabulary).
+        numbers: in [0, 1), one for each row.
+        temperature: of each row; 0 takes the likeliest token.
+        filters: min-p (0 keeps all), top-k (0 keeps all) and top-p (1 keeps all) of each row.
+    """
+    greedy = temperature == 0
+    if greedy.all():
+        return logits.argmax(dim=-1)
+    scaled = logits / torch.where(greedy, 1.0, temperature).to(logits.dtype)[:, None]
+    mass = scaled.logsumexp(dim=-1, keepdim=True)
+    values, ids = scaled.topk(min(FIRST_LOOK, logits.shape[1]), dim=-1)
+    places, settled = _place((values - mass).double().exp(), numbers, filters, whole=ids.shape == logits.shape)
+    tokens = ids.gather(1, places[:, None])[:, 0]
+    tokens = torch.where(greedy, logits.argmax(dim=-1), tokens)
+    open_rows = torch.nonzero(~(settled | greedy))[:, 0]
+    if len(open_rows):
+        values, ids = scaled[open_rows].sort(dim=-1, descending=True, stable=True)
+        shares = (values - mass[open_rows]).double().exp()
+        min_p, top_k, top_p = (each[open_rows] for each in filters)
+        places, _ = _place(shares, numbers[open_rows], (min_p, top_k, top_p), whole=True)
+        tokens[open_rows] = ids.gather(1, places[:, None])[:, 0]
+    return tokens
+
+
+def _place(
+    shares: torch.Tensor,
+    numbers: torch.Tensor,
+    filters: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    *,
+    whole: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The place of each row's draw, and whether the shares at hand settle it.
+
+    Args:
+        shares: (rows, tokens): probabilities from the likeliest down; all of them when `whole`, else the first few.
+    """
+    n = shares.shape[1]
+    min_p, top_k, top_p = filters
+    total = shares.cumsum(dim=1)
+    # what min-p and top-k keep; tokens as likely as the k-th stay, as in vLLM
+    least = min_p * shares[:, 0]
+    kth = shares.gather(1, (top_k.long() - 1).clamp(0, n - 1)[:, None])[:, 0]
+    least = torch.where((top_k > 0) & (top_k <= n), torch.maximum(least, kth), least)
+    n_kept = (shares >= least[:, None]).sum(dim=1)
+    ended = n_kept < n
+    if whole:
+        ended = torch.ones_like(ended)
+    mass = torch.where(ended, _at(total, n_kept - 1), 1.0)
+    # a token stays in the nucleus while the mass before it is below top_p, so the likeliest always stays
+    in_nucleus = (total - shares < (top_p * mass)[:, None]).sum(dim=1)
+    nucleus_ended = ended | (total[:, -1] >= top_p * mass)
+    n_kept = torch.minimum(n_kept, in_nucleus)
+    mass = torch.where(nucleus_ended, _at(total, n_kept - 1), mass)
+    places = (total <= (numbers * mass)[:, None]).sum(dim=1)
+    # without an end in sight the mass is known only where nothing is filtered, and the draw only where it falls inside
+    unfiltered = (min_p == 0) & (top_k == 0)
+    settled = ended | (unfiltered & (nucleus_ended | ((top_p == 1) & (places < n))))
+    return torch.minimum(places, n_kept - 1), settled
+
+
+def _at(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    return rows.gather(1, places[:, None])[:, 0]

@@ -1,0 +1,159 @@
+"""Both decoders against plain forward passes, and which model gets which."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from evenhand.generate import cascade, cascade_decoder  # noqa: E402
+from evenhand.generate.backend import Usage  # noqa: E402
+from evenhand.generate.cascade_decoder import CascadeDecoder  # noqa: E402
+from evenhand.generate.decoder import open_decoder  # noqa: E402
+from evenhand.generate.padded import PaddedDecoder  # noqa: E402
+
+SIZES = {
+    "vocab_size": 300, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 1024, "pad_token_id": 0,
+}  # fmt: skip
+
+
+def drawn(n, seed):
+    return tuple(torch.randint(1, 300, (n,), generator=torch.Generator().manual_seed(seed)).tolist())
+
+
+DOCUMENTS, RUBRICS = [drawn(200, 1), drawn(90, 2)], [drawn(40, 3), drawn(60, 4)]
+# two documents, two rubrics, endings of many lengths, one prompt twice and one alone
+PROMPTS = [
+    *(d + r + drawn(n, n) for d in DOCUMENTS for r in RUBRICS for n in (1, 13, 33)),
+    DOCUMENTS[0] + RUBRICS[0] + drawn(13, 13),
+    drawn(50, 99),
+]
+
+
+def make(family="Llama", **changes):
+    torch.manual_seed(0)
+    name = {"Gemma3": "Gemma3Text"}.get(family, family)
+    config = getattr(transformers, f"{name}Config")(**SIZES | changes)
+    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    # random weights of the usual size attend nearly evenly; larger ones make who sees whom matter
+    for name, weight in model.named_parameters():
+        if "q_proj" in name or "k_proj" in name:
+            weight.data.mul_(8)
+    return model
+
+
+def plain_logits(model, sequences):
+    """Logits after the last token of each sequence, one forward pass each."""
+    with torch.no_grad():
+        return torch.stack([model(torch.tensor([list(s)]), use_cache=False).logits[0, -1].float() for s in sequences])
+
+
+@torch.inference_mode()
+def check(decoder, expected_of, tolerance=1e-4):
+    """Start rows, add tokens, drop rows, add tokens: the logits must stay those of plain passes."""
+    order = decoder.arrange(PROMPTS)
+    assert sorted(order) == list(range(len(PROMPTS)))
+    sequences = [PROMPTS[i] for i in order]
+    for first, last in ((0, 5), (5, len(order))):
+        rows = sequences[first:last]
+        found = decoder.start(first, last)
+        torch.testing.assert_close(found, expected_of(rows), atol=tolerance, rtol=0)
+        for step in range(3):
+            if step == 2:
+                kept = list(range(0, len(rows), 2))
+                decoder.keep(kept)
+                rows = [rows[i] for i in kept]
+            tokens = drawn(len(rows), 1000 + step)
+            rows = [(*row, token) for row, token in zip(rows, tokens, strict=True)]
+            found = decoder.step(tokens)
+        torch.testing.assert_close(found, expected_of(rows), atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Phi3", "Olmo2"])
+def test_cascade_gives_the_logits_of_a_plain_pass(family):
+    plain, model = make(family), make(family)
+    decoder = open_decoder(model, None, Usage(), longest=1024)
+    assert isinstance(decoder, CascadeDecoder)
+    check(decoder, lambda rows: plain_logits(plain, rows))
+
+
+def test_cascade_gives_them_without_a_fused_kernel_and_in_small_passes(monkeypatch):
+    monkeypatch.setattr("evenhand.generate.attention.FLASH", "no_such_kernel")
+    monkeypatch.setattr(cascade_decoder, "TOKENS_PER_PASS", 50)
+    monkeypatch.setattr(cascade, "FIRST_ROOM", 1)
+    plain = make()
+    check(CascadeDecoder(cascaded(make()), Usage(), 1024), lambda rows: plain_logits(plain, rows))
+
+
+def cascaded(model):
+    transformers.AttentionInterface.register(cascade.NAME, cascade.cascade_attention)
+    model.set_attn_implementation(cascade.NAME)
+    return model
+
+
+def test_padded_gives_the_logits_of_a_plain_pass():
+    plain = make()
+    check(PaddedDecoder(make(), Usage()), lambda rows: plain_logits(plain, rows))
+
+
+def test_what_is_no_longer_needed_is_let_go():
+    decoder = CascadeDecoder(cascaded(make()), Usage(), 1024)
+    with torch.inference_mode():
+        decoder.arrange(PROMPTS)
+        decoder.start(0, len(PROMPTS) - 2)
+        first = set(decoder._live)
+        decoder.start(len(PROMPTS) - 2, len(PROMPTS))
+    assert all(segment.kept is None for segment in first - decoder._live)
+    assert all(segment.kept is not None for segment in decoder._live)
+    assert first - decoder._live
+    decoder.release()
+    assert not decoder._live
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("Mistral", {"sliding_window": 64}),
+        ("Gemma2", {"head_dim": 16, "sliding_window": 2048}),
+        (
+            "Gemma3",
+            {"head_dim": 16, "sliding_window": 64, "layer_types": ["sliding_attention", *["full_attention"] * 2]},
+        ),
+        ("Llama", {"attn_implementation": "eager"}),
+    ],
+)
+def test_other_attention_is_padded_and_right(family, changes, caplog):
+    caplog.set_level("INFO")
+    plain, model = make(family, **changes), make(family, **changes)
+    decoder = open_decoder(model, None, Usage(), longest=1024)
+    assert isinstance(decoder, PaddedDecoder)
+    assert "share no beginnings" in caplog.text
+    check(decoder, lambda rows: plain_logits(plain, rows))
+
+
+def test_window_that_no_prompt_reaches_is_no_window():
+    decoder = open_decoder(make("Mistral", sliding_window=1024), None, Usage(), longest=1024)
+    assert isinstance(decoder, CascadeDecoder)
+
+
+def test_model_that_would_answer_otherwise_is_padded(monkeypatch):
+    # an attention that forgets its scaling
+    def unscaled(*args, scaling, **options):
+        return cascade.cascade_attention(*args, scaling=1.0, **options)
+
+    monkeypatch.setattr("evenhand.generate.decoder.cascade_attention", unscaled)
+    assert isinstance(open_decoder(make(), None, Usage(), longest=1024), PaddedDecoder)
+
+
+def test_adapter_speaks_through_both_decoders(tmp_path):
+    peft = pytest.importorskip("peft")
+    torch.manual_seed(1)
+    wrapped = peft.get_peft_model(make(), peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
+    for name, weight in wrapped.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.5)
+    wrapped.save_pretrained(tmp_path)
+    wrapped.eval()
+    for implementation in ("sdpa", "eager"):
+        decoder = open_decoder(make(attn_implementation=implementation), tmp_path, Usage(), longest=1024)
+        check(decoder, lambda rows: plain_logits(wrapped, rows))
