@@ -12,18 +12,14 @@ from pathlib import Path
 from .config import Recipe
 from .errors import EvenhandError
 from .evaluation.report import report_stage
-from .generate.stage import generate_stage, phase_requests
-from .judges import open_judges
-from .judges.stage import judge_stage
+from .generate.stage import phase_requests
+from .phase_stages import phase_stages
 from .processes import last_lines, run_child
 from .recipe_file import dump_recipe
 from .records import SummaryRequest
-from .rerank.stage import rerank_stage
 from .run import ADAPTER, PAIRS, Phase, phases, round_name
 from .stages import Receipt, Stage, read_receipt
 from .storage import write_text
-from .train.launch import accelerate_config, n_processes
-from .train.stage import training_stage
 
 # lines of a failed step's log that are shown
 SHOWN_LINES = 12
@@ -66,12 +62,7 @@ class StepFailed(EvenhandError):
 
 def steps(recipe: Recipe) -> list[Step]:
     """All steps of a run in order."""
-    planned = []
-    for phase in phases(recipe):
-        planned += [Step(verb, phase) for verb in ("generate", "judge", "rerank")]
-        if phase.split == "train":
-            planned.append(Step("train", phase))
-    return [*planned, Step("report", None)]
+    return [*(Step(verb, phase) for phase in phases(recipe) for verb in phase_stages(phase)), Step("report", None)]
 
 
 @dataclass(frozen=True)
@@ -124,16 +115,9 @@ def _is_done(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequ
 
 
 def _stage(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]]) -> Stage:
-    phase = step.phase
-    if phase is None:
+    if step.phase is None:
         return report_stage(recipe)
-    if step.verb == "generate":
-        return generate_stage(phase, requests[phase.name])
-    if step.verb == "judge":
-        return judge_stage(phase, open_judges({name: recipe.judges[name] for name in phase.judges}))
-    if step.verb == "rerank":
-        return rerank_stage(phase)
-    return training_stage(phase, n_processes(recipe.train, accelerate_config(recipe.train.accelerate_config)))
+    return phase_stages(step.phase, requests[step.phase.name])[step.verb]()
 
 
 def _work(step: Step, n_requests: dict[str, int]) -> str:

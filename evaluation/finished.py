@@ -5,19 +5,13 @@ would not belong together, and nobody could see it.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 from ..config import Recipe
 from ..errors import DataError
-from ..generate.stage import generate_stage, phase_requests
-from ..judges import open_judges
-from ..judges.stage import judge_stage
-from ..rerank.stage import rerank_stage
+from ..phase_stages import phase_stages
 from ..run import Phase, phases
 from ..stages import Stage, read_receipt
 from ..storage import listed
-from ..train.launch import accelerate_config, n_processes
-from ..train.stage import training_stage
 
 
 def check_finished(recipe: Recipe) -> None:
@@ -38,7 +32,7 @@ def check_finished(recipe: Recipe) -> None:
 
 def _mistakes(phase: Phase) -> Iterator[str]:
     """What is wrong with the stages of a phase, in their order; later ones are looked at only when asked for."""
-    for name, make in _stages(phase):
+    for name, make in _stages(phase).items():
         receipt = read_receipt(phase.folder / "receipts" / f"{name}.json")
         if receipt is None:
             yield f"{phase.name}: stage {name!r} has not finished"
@@ -50,18 +44,9 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def _stages(phase: Phase) -> Iterator[tuple[str, Callable[[], Stage]]]:
+def _stages(phase: Phase) -> dict[str, Callable[[], Stage]]:
     """The stages that the report's numbers or its account of the run rest on."""
-    recipe = phase.recipe
+    makers = phase_stages(phase)
     # a round on a pair file of its own needs no candidates
-    if phase.round is None or recipe.train.pairs is None:
-        yield "generate", lambda: generate_stage(phase, phase_requests(phase))
-        yield "judge", lambda: judge_stage(phase, open_judges({name: recipe.judges[name] for name in phase.judges}))
-        yield "rerank", partial(rerank_stage, phase)
-    if phase.round is not None:
-        yield "train", partial(_training_stage, phase)
-
-
-def _training_stage(phase: Phase) -> Stage:
-    section = phase.recipe.train
-    return training_stage(phase, n_processes(section, accelerate_config(section.accelerate_config)))
+    own_pairs = phase.round is not None and phase.recipe.train.pairs is not None
+    return {"train": makers["train"]} if own_pairs else makers

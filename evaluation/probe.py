@@ -16,6 +16,7 @@ from ..models import locate, signature
 from ..records import Candidate, SummaryRequest
 from ..run import CANDIDATES, REQUESTS, Phase
 from ..storage import read_jsonl
+from ..timing import booked
 from .served import comparable_pairs, compared, verdict
 
 # (prompt, text) pairs that are looked at
@@ -39,7 +40,8 @@ def probe(phase: Phase) -> dict[str, Any]:
     """
     if phase.adapter is None or not phase.adapter.is_dir():
         raise DataError(f"{phase.name}: its policy has no adapter at {phase.adapter}; train the round first")
-    policies = _Policies(phase, phase.adapter)
+    with booked("loading"):
+        policies = _Policies(phase, phase.adapter)
     rows = []
     for request, candidate in probe_pairs(phase):
         untrained, trained = policies.logps(request, policies.tokens(candidate.raw_text))
@@ -125,7 +127,7 @@ class _Policies:
     def _sum(self, prompt: list[int], tokens: list[int]) -> float:
         torch = self._torch
         ids = torch.tensor([prompt + tokens], device=self._device)
-        with torch.inference_mode():
+        with booked("models"), torch.inference_mode():
             logits = self._model(input_ids=ids, logits_to_keep=len(tokens) + 1).logits[0, :-1].float()
         logprobs = torch.log_softmax(logits, dim=-1)  # (tokens, vocabulary)
         return float(logprobs.gather(1, ids[0, -len(tokens) :, None]).sum())

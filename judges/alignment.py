@@ -17,6 +17,7 @@ from ..config import AlignmentJudge
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences
+from ..timing import booked
 from .aligner import Aligner, Alignment, Pairing
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .shared import Lazy, SharedModels
@@ -75,7 +76,10 @@ class AlignmentScore:
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input, in order; its `raw` lists the best match of each claim."""
-        found = self._model.get().align([self._pairing(each) for each in inputs])
+        pairings = [self._pairing(each) for each in inputs]
+        aligner = self._model.get()
+        with booked("models"):
+            found = aligner.align(pairings)
         return [_verdict(alignment) for alignment in found]
 
     def _pairing(self, each: JudgeInput) -> Pairing:

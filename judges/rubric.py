@@ -18,8 +18,9 @@ from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
+from .asking import Rounds, ask_together
 from .fence import fence
-from .judge import Against, Judge, JudgeInput, Verdict, judge_signature
+from .judge import Against, JudgeInput, Verdict, judge_signature
 from .shared import Lazy, SharedModels
 from .verdict_text import judge_fallback
 
@@ -56,30 +57,31 @@ class Rubric:
         self.against: Against | None = options.against
         self.loads = backend.key
         self.requests_per_batch = options.backend.requests_per_batch
-        self.signature = _signature(options, template)
+        self.model = backend_signature(options.backend, options.model, options.model.adapter)
+        self.signature = _signature(options, template, self.model)
         self._options = options
-        self._template = template
-        self._backend = backend
+        self.template = template
+        self.backend = backend
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks for the grade of one summary."""
-        text = self._template.fill(source=fence(each.reference), summary=fence(each.text))
+        text = self.template.fill(source=fence(each.reference), summary=fence(each.text))
         return (Message(role="user", content=text),)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order; candidates of one source are asked about one after the other."""
-        first_seen = {each.reference: place for place, each in reversed(list(enumerate(inputs)))}
-        order = sorted(range(len(inputs)), key=lambda i: first_seen[inputs[i].reference])
-        ordered = [inputs[i] for i in order]
-        found = self._expected(ordered) if self._options.scoring == "expected" else self._greedy(ordered)
-        by_place = dict(zip(order, found, strict=True))
-        return [by_place[i] for i in range(len(inputs))]
+        """One verdict for each input, in order."""
+        verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
+        return verdicts[0]
 
-    def _expected(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        asks = [Ask(self.prompt(each), ONE_GRADE, self._seed(each, 1), GRADES) for each in inputs]
-        return [_expected_verdict(reply) for reply in self._backend.get().complete(asks)]
+    def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
+        """The asks about these inputs: one round, or for "greedy" further ones with what could not be read."""
+        return self._expected(inputs) if self._options.scoring == "expected" else self._greedy(inputs)
 
-    def _greedy(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+    def _expected(self, inputs: Sequence[JudgeInput]) -> Rounds:
+        replies = yield [Ask(self.prompt(each), ONE_GRADE, self._seed(each, 1), GRADES) for each in inputs]
+        return [_expected_verdict(reply) for reply in replies]
+
+    def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
         texts: list[list[str]] = [[] for _ in inputs]
         refused: dict[int, Verdict] = {}
         pending = list(range(len(inputs)))
@@ -87,14 +89,14 @@ class Rubric:
             if not pending:
                 break
             sampling = FIRST_ATTEMPT if attempt == 1 else LATER_ATTEMPT
-            asks = [Ask(self.prompt(inputs[i]), sampling, self._seed(inputs[i], attempt)) for i in pending]
-            for i, reply in zip(pending, self._backend.get().complete(asks), strict=True):
+            replies = yield [Ask(self.prompt(inputs[i]), sampling, self._seed(inputs[i], attempt)) for i in pending]
+            for i, reply in zip(pending, replies, strict=True):
                 if reply.finish_reason == "failed":
                     refused[i] = _refused(reply, attempt)
                 else:
                     texts[i].append(reply.text)
             pending = [i for i in pending if i not in refused and self._verdict(texts[i]).score is None]
-        return [refused.get(i) or self._verdict(replies) for i, replies in enumerate(texts)]
+        return [refused.get(i) or self._verdict(found) for i, found in enumerate(texts)]
 
     def _verdict(self, replies: Sequence[str]) -> Verdict:
         """What the replies so far say; `raw` holds all of them, as a JSON list when there are several."""
@@ -108,7 +110,7 @@ class Rubric:
 
     def close(self) -> None:
         """Give the model's memory back."""
-        self._backend.close()
+        self.backend.close()
 
 
 def _expected_verdict(reply: Reply) -> Verdict:
@@ -130,13 +132,13 @@ def _refused(reply: Reply, attempts: int) -> Verdict:
     return Verdict(None, "no reply from the model", reply.error, attempts)
 
 
-def _signature(options: RubricJudge, template: PromptTemplate) -> str:
+def _signature(options: RubricJudge, template: PromptTemplate, model: str) -> str:
     attempts = {"attempts": options.max_attempts} if options.scoring == "greedy" else {}
     engine = {key: value for key, value in options.backend.engine.items() if key not in ONLY_SPEED}
     return judge_signature(
         options.rubric,
         "rubric",
-        model=backend_signature(options.backend, options.model, options.model.adapter),
+        model=model,
         **({"engine": digest(engine, 8)} if engine else {}),
         template=template.signature,
         against=options.against,
@@ -153,7 +155,7 @@ def _load(section: BackendSection, model: ModelSection) -> Backend:
     return open_backend(section, model, model.adapter)
 
 
-def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Judge:
+def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Rubric:
     """The LLM judge that the options describe.
 
     Raises:

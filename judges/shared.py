@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from ..timing import booked
+
 
 class Closable(Protocol):
     """Anything that holds memory until it is closed."""
@@ -26,7 +28,8 @@ class Lazy(Generic[M]):
     def get(self) -> M:
         """The loaded model."""
         if self._model is None:
-            self._model = self._load()
+            with booked("loading"):
+                self._model = self._load()
         return self._model
 
     def close(self) -> None:

@@ -1,8 +1,10 @@
 """The stage that judges: requests and candidates in, judgements out.
 
-Candidates go to the judges in fixed batches of requests, and a finished batch of one judge is one line of the journal, so
-an interrupted run redoes only the batch that was in flight. Judges on one model follow each other batch by batch; a model is
-closed before the next is loaded, and one whose verdicts are all in the cache is never loaded.
+Candidates go to the judges in fixed batches of requests. Judges that ask one language model are asked together, so that a
+document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
+the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
+each other batch by batch; a model is closed before the next is loaded, and one whose verdicts are all in the cache is never
+loaded.
 """
 
 from collections import Counter
@@ -14,28 +16,16 @@ from typing import Any
 from tqdm import tqdm
 
 from ..errors import DataError, LeftOutError, StorageError
-from ..records import Candidate, Judgement, Record, SummaryRequest
+from ..generate.backend import Usage
+from ..records import Candidate, Judgement, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, file_digest, listed, read_jsonl, write_jsonl
 from . import open_judges
+from .asking import AskingJudge, companies
+from .batch import Batch, judge_batch
 from .cache import VerdictCache, cache_path
-from .judge import Against, Judge, JudgeInput, Verdict
-
-MISSING_REFERENCE = {
-    "source": "no source text",
-    "opposing": "no documents of other sides",
-    "key_points": "no key points listed",
-}
-
-
-class Batch(Record):
-    """What one judge said of one batch of requests: a line of the journal."""
-
-    judge: str
-    judgements: tuple[Judgement, ...]
-    # distinct inputs whose verdict came from the cache
-    cached: int
+from .judge import Judge
 
 
 @dataclass(frozen=True)
@@ -45,15 +35,14 @@ class Work:
     requests: Mapping[str, SummaryRequest]
     candidates: Sequence[Candidate]
 
-    def batches(self, size: int) -> list[list[Candidate]]:
-        """The candidates of `size` requests at a time."""
-        by_request: dict[str, list[Candidate]] = {}
+    def batches(self, size: int) -> list[list[tuple[SummaryRequest, Candidate]]]:
+        """The candidates of `size` requests at a time, each with its request."""
+        by_request: dict[str, list[tuple[SummaryRequest, Candidate]]] = {}
         for candidate in self.candidates:
-            by_request.setdefault(candidate.request_id, []).append(candidate)
+            by_request.setdefault(candidate.request_id, []).append((self.requests[candidate.request_id], candidate))
         groups = list(by_request.values())
         return [
-            [candidate for group in groups[start : start + size] for candidate in group]
-            for start in range(0, len(groups), size)
+            [each for group in groups[start : start + size] for each in group] for start in range(0, len(groups), size)
         ]
 
 
@@ -103,10 +92,10 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
                 for each in group:
                     models.callback(each.close)
                 for candidates in work.batches(min(each.requests_per_batch for each in group)):
-                    for each in group:
-                        if any((each.name, candidate.id) not in done for candidate in candidates):
-                            _judge_batch(each, work, candidates, cache, journal)
-                        bar.update(len(candidates))
+                    for company in companies(group):
+                        if any((each.name, c.id) not in done for each in company for _, c in candidates):
+                            judge_batch(company, candidates, cache, journal)
+                        bar.update(len(company) * len(candidates))
     found = {(j.candidate_id, j.judge): j for batch in journal.records for j in batch.judgements}
     judgements = [found[candidate.id, each.name] for candidate in work.candidates for each in judges]
     write_jsonl(phase.folder / JUDGEMENTS, judgements)
@@ -144,75 +133,6 @@ def _by_model(judges: Sequence[Judge]) -> list[list[Judge]]:
     return list(groups.values())
 
 
-def _judge_batch(
-    judge: Judge, work: Work, candidates: Sequence[Candidate], cache: VerdictCache, journal: Journal[Batch]
-) -> None:
-    inputs = [_input(judge.against, work.requests[candidate.request_id], candidate) for candidate in candidates]
-    verdicts, n_cached, fresh = _verdicts(judge, inputs, cache)
-    judgements = tuple(_judgement(judge, i, v) for i, v in zip(inputs, verdicts, strict=True))
-    # the journal comes first: a batch that was cut short is then asked in the same company again
-    journal.append([Batch(judge=judge.name, judgements=judgements, cached=n_cached)])
-    cache.keep(judge.signature, fresh)
-
-
-def _input(against: Against | None, request: SummaryRequest, candidate: Candidate) -> JudgeInput:
-    return JudgeInput(
-        candidate_id=candidate.id,
-        request_id=request.id,
-        text=candidate.text,
-        contract_ok=candidate.contract_ok,
-        reference=reference_text(request, against) if against else "",
-    )
-
-
-def reference_text(request: SummaryRequest, against: Against) -> str:
-    """The text that a summary of this request is compared with; "" when the document set has none."""
-    if against == "key_points":
-        listed_points = request.document_set.key_points
-        sides = listed_points if request.perspective is None else (request.side,)
-        return "\n".join(point for side in sides for point in listed_points.get(side, ()))
-    return request.source if against == "source" else request.opposing
-
-
-def _verdicts(
-    judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache
-) -> tuple[list[Verdict], int, dict[tuple[str, str], Verdict]]:
-    """A verdict for each input, the number found in the cache, and the verdicts that are new to it."""
-    if judge.against is None:
-        return judge.score(inputs), 0, {}
-    judged = [(each.reference, each.text) for each in inputs]
-    reasons = {pair: _why_not(judge.against, *pair) for pair in judged}
-    distinct = {pair: each for pair, each in zip(judged, inputs, strict=True) if reasons[pair] is None}
-    known = cache.find(judge.signature, list(distinct))
-    open_inputs = {pair: each for pair, each in distinct.items() if pair not in known}
-    fresh: dict[tuple[str, str], Verdict] = {}
-    if open_inputs:
-        fresh = dict(zip(open_inputs, judge.score(list(open_inputs.values())), strict=True))
-    refused = {pair: Verdict(None, reason, attempts=0) for pair, reason in reasons.items() if reason is not None}
-    every = known | fresh | refused
-    return [every[pair] for pair in judged], len(known), fresh
-
-
-def _why_not(against: Against, reference: str, text: str) -> str | None:
-    """Why a judge need not be asked at all; None when it is to be asked."""
-    if not text.strip():
-        return "empty summary"
-    return None if reference.strip() else MISSING_REFERENCE[against]
-
-
-def _judgement(judge: Judge, each: JudgeInput, verdict: Verdict) -> Judgement:
-    return Judgement(
-        candidate_id=each.candidate_id,
-        request_id=each.request_id,
-        judge=judge.name,
-        signature=judge.signature,
-        score=verdict.score,
-        unscored=verdict.unscored,
-        raw=verdict.raw,
-        attempts=verdict.attempts,
-    )
-
-
 def _counts(
     work: Work, judges: Sequence[Judge], judgements: Sequence[Judgement], batches: Sequence[Batch]
 ) -> dict[str, Any]:
@@ -223,13 +143,33 @@ def _counts(
     return {
         "candidates": len(work.candidates),
         "scored": {each.name: scored[each.name] for each in judges},
-        "cached": {each.name: sum(b.cached for b in batches if b.judge == each.name) for each in judges},
+        "cached": {each.name: sum(b.cached.get(each.name, 0) for b in batches) for each in judges},
         "signatures": {each.name: each.signature for each in judges},
         "left_out": [
             {"stage": "judge", "judge": name, "side": side, "reason": reason, "count": count}
             for (name, side, reason), count in sorted(unscored.items())
         ],
+        **_prefill(judges, batches),
     }
+
+
+def _prefill(judges: Sequence[Judge], batches: Sequence[Batch]) -> dict[str, Any]:
+    """Prompt tokens of each language model and how many of them were run, over all processes that worked at the stage."""
+    usage: dict[str, Usage] = {}
+    model_of = {each.name: each.model for each in judges if isinstance(each, AskingJudge)}
+    for batch in batches:
+        for model in {model_of[name] for name in batch.cached if name in model_of}:
+            usage.setdefault(model, Usage()).add(batch.prompt_tokens, batch.prefilled_tokens)
+    found = {
+        model: {
+            "prompt_tokens": used.prompt_tokens,
+            "prefilled_tokens": used.prefilled_tokens,
+            "prefix_cache_hit_rate": round(used.hit_rate, 4),
+        }
+        for model, used in usage.items()
+        if used.hit_rate is not None
+    }
+    return {"prefill": found} if found else {}
 
 
 def refuse_unscored(phase: Phase, receipt: Receipt) -> None:

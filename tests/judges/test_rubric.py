@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from answering import AnsweringBackend, GivenModels, grades
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,35 +24,6 @@ def make_input(text, reference="The ferry is cheap. Nurses need it.", number=0):
     )
 
 
-class AnsweringBackend:
-    """A backend that answers each ask by a function; it remembers what it was asked."""
-
-    signature = "answering"
-
-    def __init__(self, answer):
-        self._answer = answer
-        self.batches = []
-        self.is_closed = False
-
-    def complete(self, asks):
-        self.batches.append(list(asks))
-        return [self._answer(ask) for ask in asks]
-
-    def close(self):
-        self.is_closed = True
-
-
-class GivenModels(SharedModels):
-    """Hands out a model that the test made, under every key."""
-
-    def __init__(self, model):
-        super().__init__()
-        self._model = model
-
-    def lazy(self, key, load):
-        return super().lazy(key, lambda: self._model)
-
-
 def options(**changes):
     values = {
         "kind": "rubric",
@@ -70,10 +42,6 @@ def judged_by(answer, **changes):
 
 def text_reply(text):
     return Reply(text=text, finish_reason="stop")
-
-
-def grades(*shares):
-    return Reply(text="", finish_reason="length", choice_probabilities=dict(zip("12345", shares, strict=True)))
 
 
 def test_expected_score_is_the_mean_grade():

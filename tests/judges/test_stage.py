@@ -7,8 +7,9 @@ from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, LeftOutError, StorageError
+from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
-from evenhand.judges.stage import judge, judge_by, reference_text, refuse_unscored
+from evenhand.judges.stage import judge, judge_by, refuse_unscored
 from evenhand.records import Judgement
 from evenhand.run import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl

@@ -1,0 +1,131 @@
+"""One batch of requests before the judges that are asked together: what is known, what is asked, what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import Candidate, Judgement, Record, SummaryRequest
+from ..storage import Journal
+from .asking import score_together
+from .cache import Judged, VerdictCache
+from .judge import Against, Judge, JudgeInput, Verdict
+
+MISSING_REFERENCE = {
+    "source": "no source text",
+    "opposing": "no documents of other sides",
+    "key_points": "no key points listed",
+}
+
+
+class Batch(Record):
+    """What the judges that are asked together said of one batch of requests: a line of the journal."""
+
+    judgements: tuple[Judgement, ...]
+    # judge -> distinct inputs whose verdict came from the cache
+    cached: dict[str, int]
+    # tokens of the prompts, and those of them that went through the model; 0 for judges that ask no language model
+    prompt_tokens: int
+    prefilled_tokens: int
+
+
+def judge_batch(
+    judges: Sequence[Judge],
+    candidates: Sequence[tuple[SummaryRequest, Candidate]],
+    cache: VerdictCache,
+    journal: Journal[Batch],
+) -> None:
+    """Judge candidates, each given with its request, by judges that are asked together."""
+    sheets = [_open_sheet(each, candidates, cache) for each in judges]
+    found, used = score_together([(sheet.judge, list(sheet.asked.values())) for sheet in sheets])
+    fresh = [dict(zip(sheet.asked, verdicts, strict=True)) for sheet, verdicts in zip(sheets, found, strict=True)]
+    judgements = [
+        judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
+    ]
+    # the journal comes first: a batch that was cut short is then asked in the same company again
+    journal.append(
+        [
+            Batch(
+                judgements=tuple(judgements),
+                cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
+                prompt_tokens=used.prompt_tokens,
+                prefilled_tokens=used.prefilled_tokens,
+            )
+        ]
+    )
+    for sheet, verdicts in zip(sheets, fresh, strict=True):
+        if sheet.judge.against is not None:
+            cache.keep(sheet.judge.signature, verdicts)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """One judge's part of a batch."""
+
+    judge: Judge
+    inputs: Sequence[JudgeInput]
+    # verdicts that need no asking: cached ones, and of inputs that cannot be judged
+    known: dict[Judged, Verdict]
+    n_cached: int
+    # distinct inputs to ask about
+    asked: dict[Judged, JudgeInput]
+
+    def judgements(self, fresh: dict[Judged, Verdict]) -> list[Judgement]:
+        """A judgement of each input, in order."""
+        verdicts = self.known | fresh
+        return [_judgement(self.judge, each, verdicts[_judged(self.judge, each)]) for each in self.inputs]
+
+
+def _open_sheet(judge: Judge, candidates: Sequence[tuple[SummaryRequest, Candidate]], cache: VerdictCache) -> _Sheet:
+    inputs = [_input(judge.against, request, candidate) for request, candidate in candidates]
+    distinct = {_judged(judge, each): each for each in inputs}
+    if judge.against is None:
+        return _Sheet(judge, inputs, {}, 0, distinct)
+    reasons = {judged: _why_not(judge.against, *judged) for judged in distinct}
+    refused = {judged: Verdict(None, reason, attempts=0) for judged, reason in reasons.items() if reason is not None}
+    cached = cache.find(judge.signature, [judged for judged in distinct if judged not in refused])
+    known = refused | cached
+    asked = {judged: each for judged, each in distinct.items() if judged not in known}
+    return _Sheet(judge, inputs, known, len(cached), asked)
+
+
+def _judged(judge: Judge, each: JudgeInput) -> Judged:
+    """What tells inputs apart: the texts, so that equal ones are judged once; for a judge without reference the candidate."""
+    return (each.candidate_id, "") if judge.against is None else (each.reference, each.text)
+
+
+def _input(against: Against | None, request: SummaryRequest, candidate: Candidate) -> JudgeInput:
+    return JudgeInput(
+        candidate_id=candidate.id,
+        request_id=request.id,
+        text=candidate.text,
+        contract_ok=candidate.contract_ok,
+        reference=reference_text(request, against) if against else "",
+    )
+
+
+def reference_text(request: SummaryRequest, against: Against) -> str:
+    """The text that a summary of this request is compared with; "" when the document set has none."""
+    if against == "key_points":
+        listed_points = request.document_set.key_points
+        sides = listed_points if request.perspective is None else (request.side,)
+        return "\n".join(point for side in sides for point in listed_points.get(side, ()))
+    return request.source if against == "source" else request.opposing
+
+
+def _why_not(against: Against, reference: str, text: str) -> str | None:
+    """Why a judge need not be asked at all; None when it is to be asked."""
+    if not text.strip():
+        return "empty summary"
+    return None if reference.strip() else MISSING_REFERENCE[against]
+
+
+def _judgement(judge: Judge, each: JudgeInput, verdict: Verdict) -> Judgement:
+    return Judgement(
+        candidate_id=each.candidate_id,
+        request_id=each.request_id,
+        judge=judge.name,
+        signature=judge.signature,
+        score=verdict.score,
+        unscored=verdict.unscored,
+        raw=verdict.raw,
+        attempts=verdict.attempts,
+    )
