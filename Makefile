@@ -6,7 +6,7 @@ LOCK := requirements-cpu.lock
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 
-.PHONY: help setup quickstart test check format clean
+.PHONY: help setup quickstart test bench check format clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -29,6 +29,12 @@ quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a repo
 
 test: $(STAMP)  ## run all tests, real engines and trainers included
 	$(BIN)/python -m pytest
+
+bench: $(STAMP)  ## time shared prompts against the usual ways, side by side; figures go to runs/bench
+	$(BIN)/python -m evenhand.benchmarks.training
+	$(BIN)/python -m evenhand.benchmarks.generation
+	$(BIN)/python -m evenhand.benchmarks.judging
+	$(BIN)/python -m evenhand.benchmarks.loop
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .

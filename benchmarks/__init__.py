@@ -1,0 +1,26 @@
+"""Benchmarks: contenders run side by side in one process, a table on the screen and the figures as JSON.
+
+Each is a program of its own and teaches its options with --help:
+
+    python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL and against the plain passes
+    python -m evenhand.benchmarks.generation   candidates against the engines' own calls
+    python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
+    python -m evenhand.benchmarks.loop         a whole run: seconds of each stage, and the share spent outside models
+"""
+
+from .measure import Contender, Counts, Extrapolated, Row, Table, compare
+from .report import Report, bench_parser, positive
+from .tables import Breakdown
+
+__all__ = [
+    "Breakdown",
+    "Contender",
+    "Counts",
+    "Extrapolated",
+    "Report",
+    "Row",
+    "Table",
+    "bench_parser",
+    "compare",
+    "positive",
+]
