@@ -135,8 +135,8 @@ def test_unknown_phase_names_those_there_are(tmp_path):
 def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
     done = evenhand("loop", QUICKSTART, "--dry-run", "--set", f"output={tmp_path / 'run'}")
     assert done.returncode == 0
-    # 24 of 20 topics x 2 sides; 12 topics x 2 sides
-    assert "24 requests x 6 candidates = 144" in done.stdout
+    # 20 topics x 2 sides; 12 topics x 2 sides
+    assert "40 requests x 6 candidates = 240" in done.stdout
     assert "24 requests x 6 candidates = 144" in done.stdout
     assert not (tmp_path / "run").exists()
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
