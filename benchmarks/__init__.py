@@ -9,7 +9,7 @@ Each is a program of its own and teaches its options with --help:
 """
 
 from .measure import Contender, Counts, Extrapolated, Row, Table, compare
-from .report import Report, bench_parser, positive
+from .report import Report, bench_parser, positive, run_bench
 from .tables import Breakdown
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "bench_parser",
     "compare",
     "positive",
+    "run_bench",
 ]

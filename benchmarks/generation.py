@@ -26,7 +26,7 @@ from ..generate.transformers_backend import TransformersBackend
 from ..generate.vllm_backend import VllmBackend
 from ..models import locate, signature
 from ..records import Message, Sampling
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive
+from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive, run_bench
 from .judging import long_documents
 
 EVENHAND = "evenhand"
@@ -60,7 +60,7 @@ class EndlessVllm(VllmBackend):
 
     def bare(self, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling) -> Counts:
         """The engine's own call for the same work."""
-        self._engine.reset_prefix_cache()
+        self.empty_cache()
         return _generate(self._engine, prompts, n, sampling)
 
 
@@ -72,9 +72,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         options.one_by_one, options.dtypes = 1, options.dtypes[:1]
     report = Report("generation", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:
-        for dtype in options.dtypes:
+        # an engine of vLLM gives its memory back only when the process ends
+        for dtype in options.dtypes[:1] if backend == "vllm" else options.dtypes:
             report.add({"vllm": vllm_table, "transformers": transformers_table}[backend](dtype, options))
-    report.finish(options.output)
+    report.finish()
 
 
 def vllm_table(dtype: str, options: argparse.Namespace) -> Table:
@@ -90,12 +91,19 @@ def vllm_table(dtype: str, options: argparse.Namespace) -> Table:
         ]
         if options.defaults:
             engine = need("vllm", "benchmark 'generation'").LLM(
-                locate(model.name), dtype=dtype, max_model_len=section.max_model_len
+                locate(model.name), dtype=dtype, max_model_len=section.max_model_len, **_shared_memory()
             )
             engines.callback(engine.llm_engine.engine_core.shutdown)
             run = partial(_generate, engine, prompts, options.candidates, sampling)
             contenders.append(Contender(BARE_DEFAULTS, run, prepare=engine.reset_prefix_cache))
-        return _compare(f"{len(prompts)} prompts, vllm, {dtype}", contenders, [BARE], options)
+        baselines = [each.name for each in contenders[1:]]
+        return _compare(f"{len(prompts)} prompts, vllm, {dtype}", contenders, baselines, options)
+
+
+def _shared_memory() -> dict[str, float]:
+    """Two engines stand side by side; on an accelerator each would take nearly all of its memory."""
+    on_gpu = need("torch", "benchmark 'generation'").cuda.is_available()
+    return {"gpu_memory_utilization": 0.4} if on_gpu else {}
 
 
 def transformers_table(dtype: str, options: argparse.Namespace) -> Table:
@@ -108,14 +116,15 @@ def transformers_table(dtype: str, options: argparse.Namespace) -> Table:
         (prompt,) = _distinct(backend, asks)
         bare = transformers.AutoModelForCausalLM.from_pretrained(locate(model.name), dtype=getattr(torch, dtype))
         bare = bare.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        n_apart = min(options.one_by_one, options.candidates)
         write = partial(_write, torch, bare, prompt, options.new_tokens)
         contenders = [
             Contender(EVENHAND, partial(_complete, backend, asks)),
             Contender(RETURN_SEQUENCES, partial(write, 1, options.candidates)),
             Contender(
                 ONE_BY_ONE,
-                partial(write, options.one_by_one, 1),
-                extrapolated=Extrapolated(options.one_by_one, options.candidates, "candidates"),
+                partial(write, n_apart, 1),
+                extrapolated=Extrapolated(n_apart, options.candidates, "candidates"),
             ),
         ]
         return _compare(f"1 prompt, transformers, {dtype}", contenders, [RETURN_SEQUENCES, ONE_BY_ONE], options)
@@ -130,9 +139,8 @@ def _compare(
 
 def _sections(backend: str, dtype: str, options: argparse.Namespace) -> tuple[BackendSection, ModelSection]:
     max_model_len = options.tokens + options.new_tokens + MARGIN
-    section = BackendSection.model_validate(
-        {"backend": backend, "max_model_len": max_model_len, "engine": options.engine if backend == "vllm" else {}}
-    )
+    engine = _shared_memory() | options.engine if backend == "vllm" else {}
+    section = BackendSection.model_validate({"backend": backend, "max_model_len": max_model_len, "engine": engine})
     return section, ModelSection.model_validate({"name": options.model, "dtype": dtype})
 
 
@@ -206,7 +214,13 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backends", nargs="+", choices=("transformers", "vllm"), default=["transformers", "vllm"], help="(both)")
     add("--model", default="embedded:smollm2-135m-instruct", help="(%(default)s)")
-    add("--dtypes", nargs="+", choices=("bfloat16", "float32"), default=["bfloat16", "float32"], help="(both)")
+    add(
+        "--dtypes",
+        nargs="+",
+        choices=("bfloat16", "float32"),
+        default=["bfloat16", "float32"],
+        help="(both; vLLM runs the first)",
+    )
     add("--prompts", type=positive, default=6, metavar="N", help="prompts for vLLM; transformers has one (%(default)s)")
     add("--candidates", type=positive, default=9, metavar="N", help="of each prompt (%(default)s)")
     add("--tokens", type=positive, default=1400, metavar="N", help="least length of a document (%(default)s)")
@@ -219,9 +233,14 @@ def _parser() -> argparse.ArgumentParser:
         help="candidates that are written one call at a time; the seconds are scaled to all of them (%(default)s)",
     )
     add("--engine", type=json.loads, default={}, metavar="JSON", help="keyword arguments of vllm.LLM, for experiments")
-    add("--defaults", action="store_true", help="compare with an engine with vLLM's own settings as well")
+    add(
+        "--defaults",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare with an engine of vLLM's own settings as well (yes)",
+    )
     return parser
 
 
 if __name__ == "__main__":
-    main()
+    run_bench(main)

@@ -2,7 +2,11 @@
 
 Nine summaries of each of twenty documents of about 1,400 tokens are graded by two rubrics on one model. evenhand puts the
 document first and asks everything together, so that a document is run once. The usual research code puts the rubric first and
-makes one call for each summary and rubric, so that a document is run eighteen times. Both have the same engine.
+makes one call for each summary and rubric. All have the same engine.
+
+    evenhand             everything together
+    one by one           the usual way; nothing is kept between calls, so a document is run eighteen times
+    one by one, cached   the same with vLLM's prefix cache kept from call to call: a document is run once for each rubric
 
 "prefilled" are the prompt tokens that went through the model. The least that any engine could run is every distinct beginning of
 evenhand's prompts once: the nodes of the tree that their tokens form. "of least" is prefilled over that.
@@ -10,7 +14,7 @@ evenhand's prompts once: the nodes of the tree that their tokens form. "of least
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +24,8 @@ from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
-from ..generate.backend import Ask, Usage, prompt_tokens
+from ..generate.backend import Ask, Reply, Usage, prompt_tokens
+from ..generate.vllm_backend import VllmBackend
 from ..judges.asking import score_together
 from ..judges.fence import fence
 from ..judges.judge import JudgeInput
@@ -30,11 +35,12 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import Message
 from ..text import sentences
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive
+from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive, run_bench
 
 RUBRICS: tuple[Literal["coverage", "faithfulness"], ...] = ("coverage", "faithfulness")
 TOGETHER = "evenhand"
 ONE_BY_ONE = "one by one"
+CACHED = "one by one, cached"
 
 SOURCE = "<source>\n{source}\n</source>\n\n"
 
@@ -67,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     report = Report("judging", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:
         report.add(judging_table(backend, options))
-    report.finish(options.output)
+    report.finish()
 
 
 def judging_table(backend: str, options: argparse.Namespace) -> Table:
@@ -83,19 +89,23 @@ def judging_table(backend: str, options: argparse.Namespace) -> Table:
     work = Work(_judges(backend, options), documents, tokenizer)
     loaded = work.judges[0].backend
     with closing(loaded):
-        loaded.get()
+        engine = loaded.get()
+        n_apart = min(options.one_by_one, len(documents))
+        apart = partial(_one_by_one, work, n_apart, work.least(n_apart))
+        scaled = Extrapolated(n_apart, len(documents), "documents")
+        contenders = [
+            Contender(TOGETHER, partial(_together, work, work.least(len(documents)))),
+            Contender(ONE_BY_ONE, partial(apart, engine.complete), extrapolated=scaled),
+        ]
+        if isinstance(engine, VllmBackend):
+            contenders.append(
+                Contender(CACHED, partial(apart, engine.complete_cached), engine.empty_cache, extrapolated=scaled)
+            )
         return compare(
             f"{len(documents)} documents x {options.candidates} candidates x {len(RUBRICS)} rubrics, backend {backend}",
-            [
-                Contender(TOGETHER, partial(_together, work, work.least(len(documents)))),
-                Contender(
-                    ONE_BY_ONE,
-                    partial(_one_by_one, work, options.one_by_one, work.least(options.one_by_one)),
-                    extrapolated=Extrapolated(options.one_by_one, len(documents), "documents"),
-                ),
-            ],
+            contenders,
             options.repeats,
-            ONE_BY_ONE,
+            [each.name for each in contenders[1:]],
             warm_up=not options.quick,
         )
 
@@ -107,13 +117,13 @@ def _together(work: Work, least: int) -> Counts:
     return _counts(used, least, n_scored, len(inputs) * len(work.judges))
 
 
-def _one_by_one(work: Work, n_documents: int, least: int) -> Counts:
+def _one_by_one(work: Work, n_documents: int, least: int, complete: Callable[[Sequence[Ask]], list[Reply]]) -> Counts:
     """The same grades asked for in the usual layout, one at a time."""
     backend = work.judges[0].backend.get()
     before = Usage(backend.usage.prompt_tokens, backend.usage.prefilled_tokens)
     templates = [rubric_first(judge.template) for judge in work.judges]
     replies = [
-        backend.complete([Ask((_message(template, each),), ONE_GRADE, 0, GRADES)])[0]
+        complete([Ask((_message(template, each),), ONE_GRADE, 0, GRADES)])[0]
         for document in work.documents[:n_documents]
         for each in document
         for template in templates
@@ -217,4 +227,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    run_bench(main)

@@ -8,7 +8,8 @@ seconds fall into
     models     waiting for a model to answer or to learn: what the run is for
     own        the rest: prompts, journals, scores, pairs, reports
 
-"own share" is own / (own + models): what evenhand adds to the models' work.
+"outside" is the share of the seconds spent outside models, 1 - models / seconds; most of it is start-up and loading, which a
+larger corpus does not make longer. "own share" is own / (own + models): what evenhand adds to the models' work.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from ..recipe_file import load_recipe
 from ..run import TRAINING
 from ..stages import Receipt, read_receipt
 from ..storage import read_text
-from . import Breakdown, Report, bench_parser
+from . import Breakdown, Report, bench_parser, run_bench
 from .report import FOLDER
 
 PARTS = ("start-up", "loading", "models", "own")
@@ -47,6 +48,11 @@ QUICK = (
     "rounds=0",
 )
 
+NOTE = (
+    "outside = 1 - models / seconds; own share = own / (own + models). The start-up of a training is the launcher's and its "
+    "processes'; its loading holds everything outside the trainer, the making of the rows and the saving of the adapter too"
+)
+
 # step -> part -> seconds
 Spent = dict[str, dict[str, float]]
 
@@ -57,12 +63,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     runs = [_run(options, options.folder / f"{started}-{repeat}") for repeat in range(options.repeats)]
     report = Report("loop", vars(options))
-    report.breakdowns.append(Breakdown(f"{options.recipe.name} (median of {len(runs)})", _rows(runs)))
-    report.notes.append(
-        "own share = own / (own + models). The start-up of a training is the launcher's and its processes'; "
-        "its loading includes making the rows and saving the adapter"
-    )
-    report.finish(options.output)
+    report.add_breakdown(Breakdown(f"{options.recipe.name} (median of {len(runs)})", _rows(runs)))
+    report.finish([NOTE])
 
 
 def _run(options: argparse.Namespace, folder: Path) -> Spent:
@@ -120,11 +122,15 @@ def _rows(runs: Sequence[Spent]) -> list[dict[str, str | float | None]]:
 def _row(name: str, runs: Sequence[dict[str, float]]) -> dict[str, str | float | None]:
     seconds = {part: median(run[part] for run in runs) for part in PARTS}
     working = seconds["own"] + seconds["models"]
+    whole = median(sum(run.values()) for run in runs)
+    # a training does not tell its own seconds from those of loading
+    own_share = seconds["own"] / working if working and not name.endswith(" train") else None
     return {
         "step": name,
-        "seconds": round(median(sum(run.values()) for run in runs), 3),
+        "seconds": round(whole, 3),
         **{part: round(value, 3) for part, value in seconds.items()},
-        "own share": round(seconds["own"] / working, 4) if working else None,
+        "outside": round(1 - seconds["models"] / whole, 4),
+        "own share": None if own_share is None else round(own_share, 4),
     }
 
 
@@ -164,4 +170,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    run_bench(main)

@@ -5,7 +5,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import rich.console
 
+from ..errors import EvenhandError
 from ..extras import installed_versions, need
 from ..processes import share_processor
 from ..stages import RECORDED
@@ -66,17 +67,27 @@ class Report:
     """The tables of one benchmark and what they were made with."""
 
     name: str
-    # as given on the command line; folders are left out of paths
+    # as given on the command line, "output" among them; folders are left out of paths
     arguments: Mapping[str, Any]
+    console: rich.console.Console = field(
+        default_factory=lambda: rich.console.Console(width=WIDTH, highlight=False), repr=False
+    )
     tables: list[Table] = field(default_factory=list)
     breakdowns: list[Breakdown] = field(default_factory=list)
     # sentences for the reader, shown under the tables
     notes: list[str] = field(default_factory=list)
 
-    def add(self, table: Table) -> Table:
-        """Add a comparison; returns it."""
+    def add(self, table: Table) -> None:
+        """Show a comparison and write the figures so far: what comes later may fail."""
         self.tables.append(table)
-        return table
+        print_table(table, self.console)
+        self.write()
+
+    def add_breakdown(self, breakdown: Breakdown) -> None:
+        """Show a breakdown and write the figures so far."""
+        self.breakdowns.append(breakdown)
+        print_breakdown(breakdown, self.console)
+        self.write()
 
     def as_json(self) -> dict[str, Any]:
         """The whole report."""
@@ -93,28 +104,29 @@ class Report:
             "notes": list(self.notes),
         }
 
-    def print_tables(self, console: rich.console.Console | None = None) -> None:
-        """Show the tables, 100 columns wide."""
-        console = console or rich.console.Console(width=WIDTH, highlight=False)
-        for table in self.tables:
-            print_table(table, console)
-        for breakdown in self.breakdowns:
-            print_breakdown(breakdown, console)
+    def write(self) -> None:
+        """Write the figures as JSON."""
+        write_json(self.arguments["output"], self.as_json())
+
+    def finish(self, notes: Sequence[str] = ()) -> None:
+        """Show notes and the machine, and write the figures: what a benchmark ends with."""
+        self.notes += notes
         for note in self.notes:
-            console.print(note)
+            self.console.print(note)
         made_on = machine()
-        console.print(
+        self.console.print(
             f"{made_on['processor']}, {made_on['cores']} cores, {made_on['memory_gib']} GiB, {made_on['device']}"
         )
+        self.write()
 
-    def write(self, path: Path) -> None:
-        """Write the figures as JSON."""
-        write_json(path, self.as_json())
 
-    def finish(self, path: Path) -> None:
-        """Show the tables and write the figures: what a benchmark ends with."""
-        self.print_tables()
-        self.write(path)
+def run_bench(main: Callable[[], None]) -> None:
+    """Run a benchmark's program; what is wrong with its arguments or its model becomes one message."""
+    try:
+        main()
+    # OSError is what transformers raises where it finds no model
+    except (EvenhandError, OSError) as error:
+        sys.exit(f"error: {error}")
 
 
 def machine() -> dict[str, Any]:

@@ -8,7 +8,8 @@ pass of the reference included everywhere.
     limit      a plain forward and backward pass, and a plain forward pass for the reference, over the same packed tokens, causal
                attention, logits and log-probabilities for the same number of tokens, and nothing else
 
-"tokens" are those that ran through policy and reference.
+"tokens" are those that ran through policy and reference. With --peak, the device's TFLOP/s in the data type, model FLOPs
+utilisation is told as well.
 """
 
 import argparse
@@ -24,7 +25,8 @@ from ..extras import need
 from ..models import locate
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare
+from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, run_bench
+from .flops import step_flops
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 # tokens of the candidates in turn: 60 on average
@@ -53,8 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for n_prompt in options.prompts:
             for n in options.candidates:
                 report.add(bench.table(n_prompt, n))
-    report.notes += growth(report.tables, options.prompts, options.candidates)
-    report.finish(options.output)
+        report.finish([*growth(report.tables, options.prompts, options.candidates), *bench.rates(report.tables)])
 
 
 def growth(tables: Sequence[Table], prompts: Sequence[int], candidates: Sequence[int]) -> list[str]:
@@ -96,6 +97,22 @@ class Bench:
             (STOCK, LIMIT),
             warm_up=not self.options.quick,
         )
+
+    def rates(self, tables: Sequence[Table]) -> list[str]:
+        """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where it is told."""
+        notes = []
+        sizes = [(n_prompt, n) for n_prompt in self.options.prompts for n in self.options.candidates]
+        for table, (n_prompt, n) in zip(tables, sizes, strict=True):
+            seconds = table.row(OURS).seconds
+            if seconds is None:
+                continue
+            (group,) = build_groups(self.pairs(n_prompt, n))
+            lengths = [len(ids) - 1 for ids in group.candidate_ids]
+            model = self._pairwise.model.get_base_model()
+            rate = step_flops(model, n_prompt, lengths, sum(lengths) + n) / seconds / 1e12
+            share = "" if self.options.peak is None else f", {rate / self.options.peak:.1%} of the device's"
+            notes.append(f"evenhand, {table.title}: {rate:.3g} model TFLOP/s{share}")
+        return notes
 
     def pairs(self, n_prompt: int, n: int) -> list[Row]:
         """All pairs of a request; its tokens are those of the sample corpus' texts, one after another."""
@@ -225,9 +242,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--candidates", type=int, nargs="+", default=[3, 9, 18], metavar="N", help="(%(default)s)")
     add("--pairs", type=int, default=2, metavar="N", help="pairs that TRL runs, 0 for all (%(default)s)")
     add("--pairwise-batch", type=int, default=1, metavar="N", help="pairs of a micro-batch of TRL (%(default)s)")
+    add("--peak", type=float, metavar="TFLOP/S", help="of the device in this data type, for model FLOPs utilisation")
     add("--checkpointing", action="store_true", help="gradient checkpointing in all trainers")
     return parser
 
 
 if __name__ == "__main__":
-    main()
+    run_bench(main)

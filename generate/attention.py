@@ -29,18 +29,24 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causa
 def attend_plainly(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causal: bool, scaling: float
 ) -> Attended:
-    """The same without a fused kernel, a few hundred query tokens at a time."""
-    groups = query.shape[1] // key.shape[1]
-    key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    """The same without a fused kernel, a few hundred query tokens at a time; scores are float32, whatever the inputs are."""
+    batch, heads, tokens, size = query.shape
+    # the heads that share keys and values stand side by side, so nothing is repeated for them
+    grouped = query.reshape(batch, key.shape[1], -1, tokens, size)
+    keys = key.float().transpose(2, 3)
     parts = []
-    for first in range(0, query.shape[2], QUERIES_AT_ONCE):
-        some = query[:, :, first : first + QUERIES_AT_ONCE]
-        scores = (some @ key.transpose(2, 3)).float() * scaling
+    for first in range(0, tokens, QUERIES_AT_ONCE):
+        some = grouped[:, :, :, first : first + QUERIES_AT_ONCE]
+        n = some.shape[3]
+        # (batch, key-value heads, heads of each, n, key tokens)
+        scores = some.reshape(batch, key.shape[1], -1, size).float() @ keys * scaling
+        scores = scores.reshape(batch, key.shape[1], -1, n, key.shape[2])
         if causal:
-            hidden = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device).triu(first + 1)
+            hidden = torch.ones(scores.shape[3:], dtype=torch.bool, device=scores.device).triu(first + 1)
             scores = scores.masked_fill(hidden, float("-inf"))
         lse = scores.logsumexp(dim=-1)
-        parts.append(((scores - lse[..., None]).exp().to(value.dtype) @ value, lse))
+        weights = (scores - lse[..., None]).exp().to(value.dtype).flatten(2, 3)
+        parts.append(((weights @ value).reshape(batch, heads, n, size), lse.reshape(batch, heads, n)))
     out, lse = (torch.cat(each, dim=2) for each in zip(*parts, strict=True))
     return out, lse
 

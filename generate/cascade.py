@@ -59,7 +59,7 @@ def cascade_attention(
             f"attention with {', '.join(unknown) or 'a window or unequal heads'} cannot be split into parts"
         )
     out = options["cascade"].attend(module.layer_idx, query, key, value, options["scaling"])
-    return out.to(query.dtype).transpose(1, 2), None
+    return out.to(query.dtype).transpose(1, 2).contiguous(), None
 
 
 class SegmentPass:

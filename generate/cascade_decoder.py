@@ -21,23 +21,26 @@ class CascadeDecoder:
         self._usage = usage
         self._longest = longest
         self._device = next(model.parameters()).device
-        # the last segment of each row's prompt, in the order of the rows
-        self._ends: list[Segment] = []
+        # the last segment of each row's prompt, batch by batch
+        self._ends: list[list[Segment]] = []
         # segments that are kept
         self._live: set[Segment] = set()
         self._rows: RowPass | None = None
 
-    def arrange(self, prompts: Sequence[tuple[int, ...]]) -> list[int]:
-        """The order in which rows with these prompts are to be started: prompts that begin alike stand together."""
+    def arrange(self, prompts: Sequence[tuple[int, ...]], most_rows: int) -> list[list[int]]:
+        """Batches of places of `prompts`, to be started one after another: prompts that begin alike stand together."""
         order = sorted(range(len(prompts)), key=lambda i: (prompts[i], i))
         distinct = sorted(set(prompts))
         end_of = dict(zip(distinct, segments(distinct), strict=True))
-        self._ends = [end_of[prompts[i]] for i in order]
-        return order
+        batches = [order[first : first + most_rows] for first in range(0, len(order), most_rows)]
+        self._ends = [[end_of[prompts[i]] for i in batch] for batch in batches]
+        return batches
 
-    def start(self, first: int, last: int) -> torch.Tensor:
-        """Begin the rows from `first` to before `last` of the order; logits of their first tokens, (rows, vocabulary)."""
-        ends = self._ends[first:last]
+    def start(self, batch: int) -> torch.Tensor:
+        """Begin the rows of a batch, counted from 0; logits of their first tokens, (rows, vocabulary)."""
+        # the rows before these are done; their keys and values should not stand beside a prefill
+        self._rows = None
+        ends = self._ends[batch]
         needed = list(dict.fromkeys(segment for end in ends for segment in end.path()))
         # rows below one segment are neighbours: what these rows do not need no later row needs
         for segment in self._live.difference(needed):

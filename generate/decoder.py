@@ -9,6 +9,7 @@ from transformers import AttentionInterface
 
 from ..errors import ModelError
 from ..extras import need
+from ..rope import global_rope
 from .backend import Usage
 from .cascade import NAME, cascade_attention
 from .cascade_decoder import CascadeDecoder
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# architectures whose layers attend to everything before, or to a window that they name when they call their attention
+KNOWN = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3", "olmo2")
+# values of model.attn_implementation for which the cascade may stand
+REPLACED = ("sdpa", "flex_attention")
 # largest mean difference of logits, in standard deviations of the logits: numbers differ in their last digits, and a token that
 # sees too much or too little changes them by about one standard deviation
 MOST_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
@@ -28,8 +33,8 @@ MOST_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
 def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -> "Decoder":
     """A decoder for the model and, where asked for, its adapter.
 
-    The cascade is taken only when it gives the logits of a plain forward pass on a short example. It does not for layers with a
-    sliding window shorter than `longest`, bounded scores or attention sinks, and for layers that are no attention.
+    The cascade is taken for architectures that it is known to be right for, and only when it gives the logits of a plain forward
+    pass on a short example. Layers with a sliding window shorter than `longest` or bounded scores are beyond it.
 
     Args:
         model: a causal language model; its attention implementation may be changed.
@@ -40,7 +45,7 @@ def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -
     plain = model.config._attn_implementation
     reason = _why_not(model, longest)
     if reason:
-        log.info("prompts are decoded padded, and share no beginnings: %s", reason)
+        log.warning("transformers: every distinct prompt is prefilled whole, because %s", reason)
         model.set_attn_implementation(plain)
     if adapter is not None:
         model = need("peft", "an adapter").PeftModel.from_pretrained(model, adapter).eval()
@@ -50,9 +55,16 @@ def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -
 @torch.inference_mode()
 def _why_not(model: Any, longest: int) -> str | None:
     """Why the cascade cannot be used; None after its attention was set and found right."""
-    if model.config._attn_implementation != "sdpa" or not getattr(model, "_supports_attention_backend", False):
-        return f"attention {model.config._attn_implementation!r} of {type(model).__name__} cannot be replaced"
+    config = model.config
+    if config.model_type not in KNOWN:
+        return f"beginnings are shared for {', '.join(KNOWN)}, and this is {config.model_type!r}"
+    if config._attn_implementation not in REPLACED:
+        return f"beginnings are shared with attn_implementation {' or '.join(REPLACED)}"
+    rope = global_rope(config)
+    if rope:
+        return f"its rotary embedding ({rope}) depends on the longest sequence of a batch"
     first, second = _example(model)
+    model.set_attn_implementation("sdpa")
     expected = (
         model(input_ids=torch.tensor([first, second], device=model.device), use_cache=False).logits[:, -2:].float()
     )
@@ -60,8 +72,8 @@ def _why_not(model: Any, longest: int) -> str | None:
     model.set_attn_implementation(NAME)
     decoder = CascadeDecoder(model, Usage(), longest)
     try:
-        decoder.arrange([tuple(first[:-1]), tuple(second[:-1])])
-        found = torch.stack([decoder.start(0, 2), decoder.step([first[-1], second[-1]])], dim=1)
+        decoder.arrange([tuple(first[:-1]), tuple(second[:-1])], most_rows=2)
+        found = torch.stack([decoder.start(0), decoder.step([first[-1], second[-1]])], dim=1)
     except ModelError as error:
         return str(error)
     difference = float((found - expected).abs().mean() / expected.std())

@@ -11,6 +11,9 @@ import torch
 
 from .backend import Usage
 
+# tokens of distinct prompts, padding included, that are prefilled side by side; a longer prompt is alone
+TOKENS_PER_BATCH = 16384
+
 
 class PaddedDecoder:
     """Starts and continues rows on any causal model of transformers."""
@@ -25,15 +28,22 @@ class PaddedDecoder:
         """Let go of everything that is kept."""
         self._cache = None
 
-    def arrange(self, prompts: Sequence[tuple[int, ...]]) -> list[int]:
-        """The order in which rows with these prompts are to be started: equal ones together, like lengths together."""
+    def arrange(self, prompts: Sequence[tuple[int, ...]], most_rows: int) -> list[list[int]]:
+        """Batches of places of `prompts`, to be started one by one: equal ones together, like lengths together."""
         order = sorted(range(len(prompts)), key=lambda i: (len(prompts[i]), prompts[i], i))
-        self._prompts = [prompts[i] for i in order]
-        return order
+        batches: list[list[int]] = []
+        for i in order:
+            # the last is the longest, and all are padded to it
+            n_distinct = len({prompts[k] for k in (*batches[-1], i)}) if batches else 0
+            if not batches or len(batches[-1]) == most_rows or n_distinct * len(prompts[i]) > TOKENS_PER_BATCH:
+                batches.append([])
+            batches[-1].append(i)
+        self._prompts = [[prompts[i] for i in batch] for batch in batches]
+        return batches
 
-    def start(self, first: int, last: int) -> torch.Tensor:
-        """Begin the rows from `first` to before `last` of the order; logits of their first tokens, (rows, vocabulary)."""
-        prompts = self._prompts[first:last]
+    def start(self, batch: int) -> torch.Tensor:
+        """Begin the rows of a batch, counted from 0; logits of their first tokens, (rows, vocabulary)."""
+        prompts = self._prompts[batch]
         distinct = list(dict.fromkeys(prompts))
         length = max(map(len, distinct))
         # the mask hides the padding, so any token will do

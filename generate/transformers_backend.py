@@ -1,7 +1,8 @@
 """transformers as a backend: for machines where vLLM does not run, and as the control of methods that need its hooks.
 
 Whatever prompts of one call share at their beginning is prefilled once, and all replies to a prompt start from that one prefill.
-Each reply draws from random numbers of its own, so neither batching nor its neighbours change what it says.
+Each reply draws from random numbers of its own, and equal calls give equal replies. What is asked beside it only changes how its
+logits are rounded: in float32 in the sixth digit, which hardly ever changes a draw; in bfloat16 in the second, which often does.
 """
 
 import logging
@@ -13,6 +14,7 @@ from ..config import BackendSection, ModelSection
 from ..errors import ModelError
 from ..extras import need
 from ..models import locate
+from ..timing import booked
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, read_prompts, too_long
 
 log = logging.getLogger(__name__)
@@ -26,12 +28,12 @@ FEW_GO_ON = 0.75
 class Decoder(Protocol):
     """Runs a model on rows that are decoded side by side; rows are started in an order of its own."""
 
-    def arrange(self, prompts: Sequence[tuple[int, ...]]) -> list[int]:
-        """The order in which rows with these prompts are to be started."""
+    def arrange(self, prompts: Sequence[tuple[int, ...]], most_rows: int) -> list[list[int]]:
+        """Batches of places of `prompts`, each of at most so many rows, to be started one after another."""
         ...
 
-    def start(self, first: int, last: int) -> Any:
-        """Begin the rows from `first` to before `last` of the order; logits of their first tokens, (rows, vocabulary)."""
+    def start(self, batch: int) -> Any:
+        """Begin the rows of a batch, counted from 0; logits of their first tokens, (rows, vocabulary)."""
         ...
 
     def step(self, tokens: Sequence[int]) -> Any:
@@ -84,21 +86,21 @@ class TransformersBackend:
                 replies[index] = failed(prompt, TOO_LONG, reason)
             else:
                 fitting.append(index)
-        order = self._decoder.arrange([prompts[index].token_ids for index in fitting])
-        for first in range(0, len(order), MOST_ROWS):
-            batch = [fitting[place] for place in order[first : first + MOST_ROWS]]
+        batches = self._decoder.arrange([prompts[index].token_ids for index in fitting], MOST_ROWS)
+        for number, places in enumerate(batches):
+            batch = [fitting[place] for place in places]
             rows = [_Row(asks[index], prompts[index]) for index in batch]
-            with self._torch.inference_mode():
-                self._decode(rows, first)
+            with booked("models"), self._torch.inference_mode():
+                self._decode(rows, number)
             replies.update(zip(batch, map(self._reply, rows), strict=True))
         self._decoder.release()
         return [replies[index] for index in range(len(asks))]
 
-    def _decode(self, rows: Sequence["_Row"], first: int) -> None:
-        """Write the rows, which begin at place `first` of the decoder's order, to their ends."""
+    def _decode(self, rows: Sequence["_Row"], batch: int) -> None:
+        """Write the rows of one of the decoder's batches to their ends."""
         from .drawing import Rows
 
-        logits = self._decoder.start(first, first + len(rows))
+        logits = self._decoder.start(batch)
         ids_of = {choices: choice_ids(self._tokenizer, choices) for choices in {row.ask.choices for row in rows}}
         drawing = Rows([row.ask for row in rows], [ids_of[row.ask.choices] for row in rows], logits.device)
         for row, probabilities in zip(rows, drawing.choice_probabilities(logits), strict=True):
@@ -111,7 +113,9 @@ class TransformersBackend:
             on = [place for place, row in enumerate(going) if not row.finish_reason]
             if not on:
                 return
-            if len(on) <= FEW_GO_ON * len(going):
+            # where a row that has ended would go on
+            longest = max(len(row.prompt.token_ids) for row in going) + len(going[on[0]].ids)
+            if len(on) <= FEW_GO_ON * len(going) or longest > self._max_model_len:
                 going, drawn = [going[place] for place in on], [drawn[place] for place in on]
                 self._decoder.keep(on)
                 drawing.keep(on)

@@ -4,10 +4,8 @@ The engine lives in the stage's own process and is stepped by it, so a batch of 
 with the prefix cache emptied before each batch, equal batches give equal texts, also after an interruption.
 
 Within a batch the engine stays full: it gets all asks at once, in their order, and where one ends the next takes its place. At
-the end of a batch it runs empty, which is the price of that promise. In a simulation (9 candidates of about 50 tokens, 256
-places) running empty took 2 % of the time with 64 requests a batch and the step times of a small model on two cores. On an
-accelerator, where a step of few rows takes as long as one of many, it would be a fifth with 64 requests and 1 % with 500, and 500
-are done in half a minute: `requests_per_batch` should be larger there.
+the end of a batch it runs empty, which is the price of that promise. On two cores that hardly shows, because a step of few rows
+is a short one; on an accelerator it takes as long as a step of many, so `requests_per_batch` should be several hundred there.
 """
 
 import json
@@ -22,6 +20,7 @@ from ..errors import ModelError
 from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
 from ..storage import digest
+from ..timing import booked
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, normalised, read_prompts, too_long
 
 log = logging.getLogger(__name__)
@@ -32,6 +31,8 @@ VARIABLES = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_CPU_KVCACHE_SPACE": "4",
+    # the other runner takes logits processors of another kind, before the temperature, and has no place for our draws
+    "VLLM_USE_V2_MODEL_RUNNER": "0",
 }
 # vLLM hands adapters of these ranks to its kernels
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
@@ -67,7 +68,16 @@ class VllmBackend:
         self._ids_of: dict[tuple[str, ...], list[int]] = {}
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
-        """One reply for each ask, in order."""
+        """One reply for each ask, in order; equal calls give equal replies, whatever was asked before."""
+        self.empty_cache()
+        return self.complete_cached(asks)
+
+    def empty_cache(self) -> None:
+        """Forget the prompts of earlier calls."""
+        self._engine.reset_prefix_cache()
+
+    def complete_cached(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order; the prompts of earlier calls are still in the prefix cache."""
         prompts = read_prompts(self._tokenizer, asks)
         replies: dict[int, Reply] = {}
         for index, (ask, prompt) in enumerate(zip(asks, prompts, strict=True)):
@@ -75,7 +85,6 @@ class VllmBackend:
             if reason:
                 replies[index] = failed(prompt, TOO_LONG, reason)
         fitting = [index for index in range(len(asks)) if index not in replies]
-        self._engine.reset_prefix_cache()
         self._run(fitting, asks, prompts, replies)
         return [replies[index] for index in range(len(asks))]
 
@@ -89,12 +98,10 @@ class VllmBackend:
         from vllm.inputs import TokensPrompt
 
         try:
-            outputs = self._engine.generate(
-                [TokensPrompt(prompt_token_ids=list(prompts[index].token_ids)) for index in indexes],
-                [self._parameters(asks[index]) for index in indexes],
-                lora_request=self._lora,
-                use_tqdm=False,
-            )
+            tokens = [TokensPrompt(prompt_token_ids=list(prompts[index].token_ids)) for index in indexes]
+            parameters = [self._parameters(asks[index]) for index in indexes]
+            with booked("models"):
+                outputs = self._engine.generate(tokens, parameters, lora_request=self._lora, use_tqdm=False)
         except VLLMValidationError as error:
             if len(indexes) == 1:
                 replies[indexes[0]] = failed(prompts[indexes[0]], "refused by the engine", str(error))

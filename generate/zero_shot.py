@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ..records import SummaryRequest
-from ..timing import booked
 from .backend import Ask, Backend, Reply
 from .plans import Draw
 
@@ -21,7 +20,6 @@ def summarise(
         for request, row in zip(requests, seeds, strict=True)
         for draw, seed in zip(draws, row, strict=True)
     ]
-    with booked("models"):
-        replies = backend.complete(asks)
+    replies = backend.complete(asks)
     n = len(draws)
     return [replies[start : start + n] for start in range(0, len(replies), n)]

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from ..generate.backend import Ask, Backend, Reply, Usage
-from ..timing import booked
 from .judge import Judge, JudgeInput, Verdict
 from .shared import Lazy
 
@@ -79,8 +78,7 @@ def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[
         return {}
     engine = backend.get()
     before = replace(engine.usage)
-    with booked("models"):
-        replies = engine.complete(distinct)
+    replies = engine.complete(distinct)
     used.add(engine.usage.prompt_tokens - before.prompt_tokens, engine.usage.prefilled_tokens - before.prefilled_tokens)
     return dict(zip(distinct, replies, strict=True))
 

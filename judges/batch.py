@@ -40,20 +40,40 @@ def judge_batch(
     judgements = [
         judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
     ]
-    # the journal comes first: a batch that was cut short is then asked in the same company again
-    journal.append(
-        [
-            Batch(
-                judgements=tuple(judgements),
-                cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
-                prompt_tokens=used.prompt_tokens,
-                prefilled_tokens=used.prefilled_tokens,
-            )
-        ]
+    batch = Batch(
+        judgements=tuple(judgements),
+        cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
+        prompt_tokens=used.prompt_tokens,
+        prefilled_tokens=used.prefilled_tokens,
     )
-    for sheet, verdicts in zip(sheets, fresh, strict=True):
-        if sheet.judge.against is not None:
-            cache.keep(sheet.judge.signature, verdicts)
+    # the journal comes first: a batch that was cut short is then asked in the same company again
+    journal.append([batch])
+    keep_verdicts(batch, judges, candidates, cache)
+
+
+def keep_verdicts(
+    batch: Batch,
+    judges: Sequence[Judge],
+    candidates: Sequence[tuple[SummaryRequest, Candidate]],
+    cache: VerdictCache,
+) -> None:
+    """Put what a batch of the journal says into the cache; what is there already stays.
+
+    Args:
+        batch: judgements by some of the judges on some of the candidates.
+    """
+    by_name = {judge.name: judge for judge in judges}
+    pairs = {candidate.id: (request, candidate) for request, candidate in candidates}
+    verdicts: dict[str, dict[Judged, Verdict]] = {}
+    for each in batch.judgements:
+        judge = by_name[each.judge]
+        # without an attempt nobody was asked
+        if judge.against is not None and each.attempts:
+            judged = _judged(judge, _input(judge.against, *pairs[each.candidate_id]))
+            kept = Verdict(each.score, each.unscored, each.raw, each.attempts)
+            verdicts.setdefault(judge.signature, {})[judged] = kept
+    for signature, found in verdicts.items():
+        cache.keep(signature, found)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ The prompt gives the source first, then the rubric, then the summary, so that al
 part of it. "expected" asks for one of the five grades and takes the mean grade under the model's distribution: no
 parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable one is asked for again with
 another seed, and when all attempts fail the candidate is left unscored. Source: specification of the seed paper, section 7.
+
+A model in bfloat16 rounds differently with the prompts that are run beside one, so an expected grade may differ by some
+hundredths between runs that ask in other company; the cache keeps the first. In float32 it does not.
 """
 
 import math
@@ -123,7 +126,7 @@ def _expected_verdict(reply: Reply) -> Verdict:
     # not-a-number fails this as well
     if not math.isclose(math.fsum(shares.values()), 1.0, abs_tol=1e-3):
         return Verdict(None, "grade probabilities do not sum to 1", str(shares))
-    # the seventh digit differs with the batch that a prompt stood in
+    # digits beyond these differ with the prompts that stood beside this one, in bfloat16 even the second may
     expected = math.fsum(int(grade) * share for grade, share in shares.items()) / math.fsum(shares.values())
     return Verdict(round(expected, 6), raw=canonical_json({grade: round(share, 6) for grade, share in shares.items()}))
 

@@ -23,7 +23,7 @@ from ..stages import Receipt, Stage
 from ..storage import Journal, file_digest, listed, read_jsonl, write_jsonl
 from . import open_judges
 from .asking import AskingJudge, companies
-from .batch import Batch, judge_batch
+from .batch import Batch, judge_batch, keep_verdicts
 from .cache import VerdictCache, cache_path
 from .judge import Judge
 
@@ -35,11 +35,15 @@ class Work:
     requests: Mapping[str, SummaryRequest]
     candidates: Sequence[Candidate]
 
+    def with_requests(self) -> list[tuple[SummaryRequest, Candidate]]:
+        """Each candidate with its request."""
+        return [(self.requests[candidate.request_id], candidate) for candidate in self.candidates]
+
     def batches(self, size: int) -> list[list[tuple[SummaryRequest, Candidate]]]:
         """The candidates of `size` requests at a time, each with its request."""
         by_request: dict[str, list[tuple[SummaryRequest, Candidate]]] = {}
-        for candidate in self.candidates:
-            by_request.setdefault(candidate.request_id, []).append((self.requests[candidate.request_id], candidate))
+        for request, candidate in self.with_requests():
+            by_request.setdefault(request.id, []).append((request, candidate))
         groups = list(by_request.values())
         return [
             [each for group in groups[start : start + size] for each in group] for start in range(0, len(groups), size)
@@ -87,6 +91,9 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
         closing(VerdictCache(cache_path())) as cache,
         tqdm(total=len(judges) * len(work.candidates), unit="judgement", disable=None) as bar,
     ):
+        # a kill may have come between the journal and the cache
+        if journal.records:
+            keep_verdicts(journal.records[-1], judges, work.with_requests(), cache)
         for group in _by_model(judges):
             with ExitStack() as models:
                 for each in group:

@@ -2,6 +2,7 @@
 
 from evenhand.generate.backend import Reply, Usage
 from evenhand.judges.shared import SharedModels
+from evenhand.timing import booked
 
 
 class AnsweringBackend:
@@ -25,7 +26,8 @@ class AnsweringBackend:
         self.batches.append(list(asks))
         n = sum(len(message.content.split()) for ask in asks for message in ask.prompt)
         self.usage.add(n, n // 2)
-        return [self._answer(ask) for ask in asks]
+        with booked("models"):
+            return [self._answer(ask) for ask in asks]
 
     def close(self):
         self.is_closed = True

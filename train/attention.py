@@ -16,13 +16,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from ..config import PACKED_ATTENTION
 from ..errors import RecipeError
+from ..rope import global_rope
 from .joined_attention import can_join, joined_attention
 from .layout import Layout, Span
 
 # model.attn_implementation -> name under which transformers calls the packed one
 PACKED = dict(zip(PACKED_ATTENTION, ("evenhand_sdpa", "evenhand_flex"), strict=True))
-# rotary embeddings whose frequencies follow the longest sequence of the batch, so that one request would change another
-GLOBAL_ROPE = ("dynamic", "longrope")
 # architectures whose attention is nothing but full or sliding-window attention through AttentionInterface
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
 
@@ -44,14 +43,12 @@ def use_packed_attention(model: Any) -> None:
             f"key 'model.name': shared-prefix DPO does not know the attention of {kind!r} models; it knows "
             f"{', '.join(FAMILIES)}. Write train.trainer: pairwise for this model"
         )
-    rope = model.config.rope_parameters or {}
-    kinds = [rope.get("rope_type"), *(each.get("rope_type") for each in rope.values() if isinstance(each, dict))]
-    for name in GLOBAL_ROPE:
-        if name in kinds:
-            raise RecipeError(
-                f"key 'model.name': its rotary embedding ({name}) depends on the longest sequence of a batch, so that requests "
-                "cannot share a pass. Write train.trainer: pairwise for this model"
-            )
+    rope = global_rope(model.config)
+    if rope:
+        raise RecipeError(
+            f"key 'model.name': its rotary embedding ({rope}) depends on the longest sequence of a batch, so that requests "
+            "cannot share a pass. Write train.trainer: pairwise for this model"
+        )
     if attention in PACKED.values():
         return
     if attention not in PACKED:

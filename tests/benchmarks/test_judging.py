@@ -1,6 +1,9 @@
 """The judging benchmark: its layouts, its least number of tokens, and a small run."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -76,4 +79,36 @@ def test_quick_run_compares_equal_work(tiny_model, tmp_path, capsys):
     assert one_by_one["counts"]["prefilled"] == one_by_one["counts"]["asked"]
     assert one_by_one["counts"]["of least"] > together["counts"]["of least"]
     assert str(tiny_model) not in output.read_text(encoding="utf-8")
-    assert "faster" in capsys.readouterr().out.replace("slower", "faster")
+    shown = capsys.readouterr().out
+    assert "2 documents x 2 candidates x 2 rubrics, backend transformers" in shown
+    assert "extrapolated from 1 of 2 documents" in shown
+
+
+@pytest.mark.slow
+def test_vllm_that_keeps_its_cache_runs_a_document_once_for_each_rubric(tiny_model, tmp_path):
+    pytest.importorskip("vllm")
+    output = tmp_path / "judging.json"
+    arguments = ["--quick", "--backends", "vllm", "--model", str(tiny_model), "--output", str(output)]
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.benchmarks.judging", *arguments],
+        capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    (table,) = json.loads(output.read_text(encoding="utf-8"))["tables"]
+    together, apart, cached = (row["counts"] for row in table["rows"])
+    assert (together["grades"], apart["grades"], cached["grades"]) == (8, 4, 4)
+    assert apart["prefilled"] == apart["asked"] == cached["asked"]
+    # two candidates under each rubric: the second finds rubric and document
+    assert 0.5 * apart["prefilled"] <= cached["prefilled"] < 0.7 * apart["prefilled"]
+    assert together["of least"] < cached["of least"] < apart["of least"]
+
+
+@pytest.mark.parametrize("arguments", [["--model", "./no-such-model"], ["--model", "nowhere/none"]])
+def test_model_that_is_not_there_is_one_message(arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.benchmarks.judging", "--quick", *arguments],
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.count("error:") == 1
+    assert "Traceback" not in done.stderr

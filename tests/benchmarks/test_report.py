@@ -18,7 +18,7 @@ def row(name, seconds, **changes):
 
 
 @pytest.fixture
-def report():
+def report(tmp_path):
     rows = (
         row("stock TRL", [2.0], extrapolated=Extrapolated(2, 36, "pairs")),
         row("evenhand", [1.1]),
@@ -26,19 +26,15 @@ def report():
         Row("eager", (), failure="out of memory"),
     )
     table = Table("n = 9", rows, 1, ("stock TRL", "limit"), "resident memory")
-    made = Report("training", {"model": "/home/somebody/models/tiny", "quick": True, "output": Path("x.json")})
+    arguments = {"model": "/home/somebody/models/tiny", "quick": True, "output": tmp_path / "deep" / "x.json"}
+    made = Report("training", arguments, Console(width=WIDTH, file=io.StringIO(), highlight=False))
     made.add(table)
-    made.breakdowns.append(
-        Breakdown("steps", [{"step": "generate", "seconds": 1.5}, {"step": "report", "share": 0.25}])
-    )
-    made.notes.append("a note")
+    made.add_breakdown(Breakdown("steps", [{"step": "generate", "seconds": 1.5}, {"step": "report", "share": 0.25}]))
     return made
 
 
 def shown(report):
-    stream = io.StringIO()
-    report.print_tables(Console(width=WIDTH, file=stream, highlight=False))
-    return stream.getvalue().replace("\u00a0", " ")
+    return report.console.file.getvalue().replace("\u00a0", " ")
 
 
 def line_of(text, name):
@@ -77,25 +73,31 @@ def test_breakdown_leaves_absent_values_empty(report):
     assert line_of(text, "report") == ["report", "0.250"]
 
 
-def test_written_report_names_what_it_was_made_with(report, tmp_path):
-    report.write(tmp_path / "deep" / "training.json")
-    text = (tmp_path / "deep" / "training.json").read_text(encoding="utf-8")
-    found = json.loads(text)
+def test_tables_are_written_as_they_come(report):
+    found = json.loads(report.arguments["output"].read_text(encoding="utf-8"))
+    assert len(found["tables"]) == len(found["breakdowns"]) == 1
+    assert found["notes"] == []
+
+
+def test_written_report_names_what_it_was_made_with(report):
+    report.finish(["a note"])
+    found = json.loads(report.arguments["output"].read_text(encoding="utf-8"))
     assert found["format"] == "evenhand-benchmark/1"
     assert found["machine"].keys() == {"processor", "cores", "memory_gib", "device", "threads", "system"}
     assert {"python", "evenhand"} <= found["versions"].keys()
     assert found["notes"] == ["a note"]
+    assert "a note" in shown(report)
     assert found["tables"][0]["rows"][0]["extrapolated"]["factor"] == 18
     assert found["breakdowns"] == [
         {"title": "steps", "rows": [{"step": "generate", "seconds": 1.5}, {"step": "report", "share": 0.25}]}
     ]
 
 
-def test_written_report_holds_no_folder_and_no_host(report, tmp_path):
+def test_written_report_holds_no_folder_and_no_host(report):
     import platform
 
-    report.write(tmp_path / "training.json")
-    text = (tmp_path / "training.json").read_text(encoding="utf-8")
+    report.finish()
+    text = report.arguments["output"].read_text(encoding="utf-8")
     assert json.loads(text)["arguments"] == {"model": "tiny", "quick": True}
     assert "somebody" not in text
     assert str(Path.cwd()) not in text

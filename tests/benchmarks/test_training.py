@@ -25,7 +25,7 @@ def test_growth_is_relative_to_the_fewest_candidates_of_each_prompt():
 def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     pytest.importorskip("trl")
     output = tmp_path / "training.json"
-    main(["--quick", "--model", str(tiny_model), "--dtype", "float32", "--output", str(output)])
+    main(["--quick", "--model", str(tiny_model), "--dtype", "float32", "--output", str(output), "--peak", "0.1"])
     found = json.loads(output.read_text(encoding="utf-8"))
     three, four = found["tables"]
     assert four["title"] == "n = 4, 6 pairs, prompt of 60 tokens"
@@ -38,5 +38,6 @@ def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     assert rows[STOCK]["runs"][0]["counts"] == {"tokens": 2 * (2 * 60 + 48 + 60)}
     assert rows[STOCK]["extrapolated"]["factor"] == 3
     assert "relative to n = 3" in found["notes"][0]
+    assert "% of the device's" in found["notes"][2]
     assert str(tiny_model) not in output.read_text(encoding="utf-8")
     assert "3 pairs, prompt of 60" in capsys.readouterr().out

@@ -34,6 +34,16 @@ def test_log_sum_exp_is_float32_and_that_of_the_scores(function, dtype):
     torch.testing.assert_close(lse, expected, atol=2e-2 if dtype == torch.bfloat16 else 1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("function", [attend, attend_plainly])
+def test_large_scores_are_not_rounded_to_bfloat16(function):
+    # keys with a common offset, as models with large key biases have: scores of several hundred that differ by a few
+    query, value = drawn(1, 2, 9, 128, dtype=torch.bfloat16) * 4, drawn(1, 2, 40, 128, dtype=torch.bfloat16, seed=2)
+    key = (drawn(1, 2, 40, 128, seed=1) * 4 + 10).to(torch.bfloat16)
+    out, _ = function(query, key, value, causal=False, scaling=128**-0.5)
+    expected = reference(query.float(), key.float(), value.float(), scale=128**-0.5)
+    torch.testing.assert_close(out.float(), expected, atol=0.02, rtol=0.02)
+
+
 def test_parts_join_to_the_whole_in_any_order():
     query, key, value = drawn(1, 4, 5, 16), drawn(1, 2, 30, 16, seed=1) * 3, drawn(1, 2, 30, 16, seed=2)
     expected = reference(query, key, value, scale=0.25)

@@ -51,12 +51,12 @@ def plain_logits(model, sequences):
 @torch.inference_mode()
 def check(decoder, expected_of, tolerance=1e-4):
     """Start rows, add tokens, drop rows, add tokens: the logits must stay those of plain passes."""
-    order = decoder.arrange(PROMPTS)
-    assert sorted(order) == list(range(len(PROMPTS)))
-    sequences = [PROMPTS[i] for i in order]
-    for first, last in ((0, 5), (5, len(order))):
-        rows = sequences[first:last]
-        found = decoder.start(first, last)
+    batches = decoder.arrange(PROMPTS, most_rows=5)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(PROMPTS)))
+    assert all(len(batch) <= 5 for batch in batches)
+    for number, batch in enumerate(batches):
+        rows = [PROMPTS[i] for i in batch]
+        found = decoder.start(number)
         torch.testing.assert_close(found, expected_of(rows), atol=tolerance, rtol=0)
         for step in range(3):
             if step == 2:
@@ -96,13 +96,26 @@ def test_padded_gives_the_logits_of_a_plain_pass():
     check(PaddedDecoder(make(), Usage()), lambda rows: plain_logits(plain, rows))
 
 
+def test_padded_prefills_a_bounded_number_of_tokens_side_by_side(monkeypatch):
+    monkeypatch.setattr("evenhand.generate.padded.TOKENS_PER_BATCH", 20)
+    decoder = PaddedDecoder(make(), Usage())
+    a, b, c, long = drawn(4, 1), drawn(6, 2), drawn(9, 3), drawn(40, 4)
+    prompts = [a, b, a, long, c, b, a]
+    # a a a b b: 2 distinct x 6 tokens, with c 3 x 9 would be too many; the long one is alone
+    assert [[prompts[i] for i in batch] for batch in decoder.arrange(prompts, most_rows=8)] == [
+        [a, a, a, b, b], [c], [long]
+    ]  # fmt: skip
+    # a a, a b, b c (2 x 9 tokens), and the long one
+    assert [len(batch) for batch in decoder.arrange(prompts, most_rows=2)] == [2, 2, 2, 1]
+
+
 def test_what_is_no_longer_needed_is_let_go():
     decoder = CascadeDecoder(cascaded(make()), Usage(), 1024)
     with torch.inference_mode():
-        decoder.arrange(PROMPTS)
-        decoder.start(0, len(PROMPTS) - 2)
+        assert len(decoder.arrange(PROMPTS, most_rows=len(PROMPTS) - 2)) == 2
+        decoder.start(0)
         first = set(decoder._live)
-        decoder.start(len(PROMPTS) - 2, len(PROMPTS))
+        decoder.start(1)
     assert all(segment.kept is None for segment in first - decoder._live)
     assert all(segment.kept is not None for segment in decoder._live)
     assert first - decoder._live
@@ -119,7 +132,24 @@ def test_what_is_no_longer_needed_is_let_go():
             "Gemma3",
             {"head_dim": 16, "sliding_window": 64, "layer_types": ["sliding_attention", *["full_attention"] * 2]},
         ),
+        ("Phi3", {"sliding_window": 64}),
         ("Llama", {"attn_implementation": "eager"}),
+        # their frequencies follow the longest sequence
+        ("Llama", {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}}),
+        # its layers have windows and do not say so when they call their attention
+        (
+            "Qwen2Moe",
+            {
+                "use_sliding_window": True,
+                "sliding_window": 64,
+                "max_window_layers": 0,
+                "num_experts": 4,
+                "moe_intermediate_size": 32,
+                "shared_expert_intermediate_size": 32,
+            },
+        ),
+        # learned positions
+        ("OPT", {"ffn_dim": 96}),
     ],
 )
 def test_other_attention_is_padded_and_right(family, changes, caplog):
@@ -127,7 +157,7 @@ def test_other_attention_is_padded_and_right(family, changes, caplog):
     plain, model = make(family, **changes), make(family, **changes)
     decoder = open_decoder(model, None, Usage(), longest=1024)
     assert isinstance(decoder, PaddedDecoder)
-    assert "share no beginnings" in caplog.text
+    assert "every distinct prompt is prefilled whole, because" in caplog.text
     check(decoder, lambda rows: plain_logits(plain, rows))
 
 

@@ -1,5 +1,7 @@
 """The transformers backend against transformers' own generation and against itself."""
 
+from contextlib import closing
+
 import pytest
 
 from evenhand.config import BackendSection, ModelSection
@@ -8,6 +10,7 @@ from evenhand.generate import transformers_backend
 from evenhand.generate.backend import Ask, choice_ids, prompt_tokens
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
+from evenhand.timing import account
 
 pytest.importorskip("transformers")
 
@@ -131,6 +134,32 @@ def test_rows_that_go_on_are_not_disturbed_by_those_that_end(backend):
         (alone,) = backend.complete([wanted])
         assert found.token_ids == alone.token_ids
         assert found.logps == pytest.approx(alone.logps, abs=1e-3)
+
+
+def test_row_that_has_ended_is_not_led_beyond_the_last_position(tmp_path, tiny_model):
+    """Learned positions, as many as `max_model_len`; the longest prompt's row ends first."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model)
+    size = {"n_positions": 160, "n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": len(tokenizer)}
+    transformers.GPT2LMHeadModel(transformers.GPT2Config(**size)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    section = BackendSection(backend="transformers", max_model_len=160)
+    model = ModelSection(name=str(tmp_path), dtype="float32")
+    short, long = ((Message(role="user", content="ferry " * n),) for n in (1, 40))
+    with closing(open_backend(section, model)) as backend:
+        n_long = len(prompt_tokens(backend._tokenizer, long))
+        n_short = len(prompt_tokens(backend._tokenizer, short))
+        assert n_short + 80 < n_long < 160
+        asks = [ask(long, max_tokens=160 - n_long), *(ask(short, seed, max_tokens=160 - n_short) for seed in range(5))]
+        replies = backend.complete(asks)
+    assert [reply.finish_reason in ("stop", "length") for reply in replies] == [True] * 6
+
+
+def test_seconds_in_the_model_are_booked(backend):
+    with account() as spent:
+        backend.complete([ask(PROMPTS[0])])
+    assert spent["models"] > 0
 
 
 def test_no_asks_no_replies(backend):

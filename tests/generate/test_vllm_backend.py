@@ -44,6 +44,7 @@ def main(model):
     out["mixed"] = [(r.finish_reason, r.error) for r in mixed]
     out["digest"], out["logps"] = mixed[1].prompt_digest, mixed[1].logps
     out["usage"] = usage
+    out["other_runner"] = backend._engine.llm_engine.vllm_config.use_v2_model_runner
     backend.close()
     print("RESULT" + json.dumps(out))
 
@@ -90,6 +91,11 @@ def greedy(control, **sampling):
     return control.complete([Ask(prompt=prompt, sampling=Sampling(temperature=0, max_tokens=12, **sampling), seed=0)])[
         0
     ]
+
+
+def test_engine_has_the_runner_that_takes_our_logits_processors(replies):
+    # without a word from us it has the other one wherever Triton is installed
+    assert replies["other_runner"] is False
 
 
 def test_equal_batches_give_equal_texts_and_seeds_differ(replies):

@@ -6,6 +6,7 @@ from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe, RubricJudge
 from evenhand.judges import open_judge
+from evenhand.judges.cache import VerdictCache, cache_counts
 from evenhand.judges.stage import judge_by
 from evenhand.records import Judgement
 from evenhand.run import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
@@ -135,6 +136,24 @@ def test_batch_whose_journal_line_was_torn_is_asked_again_in_the_same_company(fi
     judge_by(torn, judges_on(rest))
     assert [len(batch) for batch in rest.batches] == [8, 4]
     assert (torn.folder / JUDGEMENTS).read_bytes() == (whole.folder / JUDGEMENTS).read_bytes()
+
+
+def test_verdicts_that_reached_the_journal_reach_the_cache(five_requests, monkeypatch):
+    phase = five_requests("run", monkeypatch)
+    keep = VerdictCache.keep
+    kept = []
+
+    def die_at_the_third(self, signature, verdicts):
+        kept.append(signature)
+        if len(kept) == 3:
+            raise KeyboardInterrupt
+        keep(self, signature, verdicts)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(VerdictCache, "keep", die_at_the_third)
+        judge_by(phase, judges_on(SensitiveBackend(None)))
+    judge_by(phase, judges_on(SensitiveBackend(None)))
+    assert [count.scored for count in cache_counts()] == [10, 10]
 
 
 def test_prefill_is_counted_for_each_model_also_over_an_interruption(five_requests, monkeypatch):
