@@ -4,9 +4,9 @@ Nine summaries of each of twenty documents of about 1,400 tokens are graded by t
 document first and asks everything together, so that a document is run once. The usual research code puts the rubric first and
 makes one call for each summary and rubric. All have the same engine.
 
-    evenhand             everything together
-    one by one           the usual way; nothing is kept between calls, so a document is run eighteen times
-    one by one, cached   the same with vLLM's prefix cache kept from call to call: a document is run once for each rubric
+    evenhand     everything together
+    one by one   the usual way; nothing is kept between calls, so a document is run eighteen times
+    with cache   the same with vLLM's prefix cache kept from call to call: a document is run once for each rubric
 
 "prefilled" are the prompt tokens that went through the model. The least that any engine could run is every distinct beginning of
 evenhand's prompts once: the nodes of the tree that their tokens form. "of least" is prefilled over that.
@@ -40,7 +40,7 @@ from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, comp
 RUBRICS: tuple[Literal["coverage", "faithfulness"], ...] = ("coverage", "faithfulness")
 TOGETHER = "evenhand"
 ONE_BY_ONE = "one by one"
-CACHED = "one by one, cached"
+CACHED = "with cache"
 
 SOURCE = "<source>\n{source}\n</source>\n\n"
 
@@ -140,7 +140,6 @@ def _counts(used: Usage, least: int, n_scored: int, n_asked: int) -> Counts:
             f"{n_asked - n_scored} of {n_asked} summaries got no grade, so the two ways do not do the same work"
         )
     return {
-        "grades": n_scored,
         "asked": used.prompt_tokens,
         "prefilled": used.prefilled_tokens,
         "of least": round(used.prefilled_tokens / least, 3),

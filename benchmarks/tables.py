@@ -56,7 +56,8 @@ def _grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
     for place, name in enumerate(columns):
-        grid.add_column(name, justify="right" if place else "left")
+        widest = max((len(row[place]) for row in rows), default=0)
+        grid.add_column(name, justify="right" if place else "left", min_width=widest)
     for row in rows:
         grid.add_row(*(cell.replace(" ", "\u00a0") for cell in row))
     return grid

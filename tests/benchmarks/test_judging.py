@@ -70,9 +70,9 @@ def test_quick_run_compares_equal_work(tiny_model, tmp_path, capsys):
     (table,) = found["tables"]
     together, one_by_one = table["rows"]
     assert (together["name"], one_by_one["name"]) == (TOGETHER, ONE_BY_ONE)
-    # two documents, two candidates, two rubrics; the other way judges one of the two documents
-    assert (together["counts"]["grades"], one_by_one["counts"]["grades"]) == (8, 4)
+    # the other way judges one of the two documents
     assert one_by_one["extrapolated"]["factor"] == 2
+    assert one_by_one["counts"]["asked"] == pytest.approx(together["counts"]["asked"] / 2, rel=0.1)
     assert together["counts"]["prefilled"] <= together["counts"]["asked"]
     assert together["counts"]["of least"] >= 1
     # nothing is shared between calls
@@ -96,7 +96,7 @@ def test_vllm_that_keeps_its_cache_runs_a_document_once_for_each_rubric(tiny_mod
     assert done.returncode == 0, done.stderr[-3000:]
     (table,) = json.loads(output.read_text(encoding="utf-8"))["tables"]
     together, apart, cached = (row["counts"] for row in table["rows"])
-    assert (together["grades"], apart["grades"], cached["grades"]) == (8, 4, 4)
+    assert apart["asked"] == pytest.approx(together["asked"] / 2, rel=0.1)
     assert apart["prefilled"] == apart["asked"] == cached["asked"]
     # two candidates under each rubric: the second finds rubric and document
     assert 0.5 * apart["prefilled"] <= cached["prefilled"] < 0.7 * apart["prefilled"]
