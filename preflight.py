@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from . import models, tracking
-from .config import AlignmentJudge, Recipe, RubricJudge
+from .config import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, Recipe, RubricJudge
 from .errors import EvenhandError, RecipeError
 from .judges.rubric import rubric_template
+from .judges.summac import read_weights
+from .metric_sections import MetricSection, SummacJudge
 from .storage import listed
 from .train.launch import accelerate_config, n_processes
 
@@ -38,16 +40,27 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, Callable[[], object]]]:
     if recipe.generate.backend != "scripted" or recipe.rounds:
         yield "model.name", partial(models.check, recipe.model.name)
     for name, options in recipe.judges.items():
-        if isinstance(options, RubricJudge):
-            yield f"judges.{name}.model.name", partial(models.check, options.model.name)
-            yield f"judges.{name}.template", partial(rubric_template, name, options)
-        elif isinstance(options, AlignmentJudge):
-            yield f"judges.{name}.model", partial(models.check, options.model)
+        yield from _judge_checks(f"judges.{name}", name, options)
     if recipe.rounds:
         yield "train", partial(_launchable, recipe)
     yield "generate.python", partial(_refuse_program, recipe.generate.python)
     yield "train.python", partial(_refuse_program, recipe.train.python)
     yield "wandb", partial(tracking.check, recipe)
+
+
+def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[tuple[str, Callable[[], object]]]:
+    if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
+        yield f"{key}.model.name", partial(models.check, options.model.name)
+    if isinstance(options, RubricJudge):
+        yield f"{key}.template", partial(rubric_template, name, options)
+    if isinstance(options, AlignmentJudge | MetricSection):
+        yield f"{key}.model", partial(models.check, options.model)
+    if isinstance(options, SummacJudge) and options.weights is not None:
+        yield f"{key}.weights", partial(read_weights, options.weights)
+    if isinstance(options, ExtractJudge) and "similarity" in options.extractors:
+        yield f"{key}.encoder", partial(models.check, options.encoder)
+    if isinstance(options, ExtractJudge) and "entailment" in options.extractors:
+        yield f"{key}.nli", partial(models.check, options.nli)
 
 
 def _launchable(recipe: Recipe) -> None:

@@ -7,8 +7,18 @@ became better. Only a judge that was no reward says whether they did.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ..config import AlignmentJudge, JudgeOptions, Recipe, RougeJudge, RubricJudge, RuleJudge
+from ..config import (
+    AlignmentJudge,
+    ExtractJudge,
+    FineSurEJudge,
+    JudgeOptions,
+    Recipe,
+    RougeJudge,
+    RubricJudge,
+    RuleJudge,
+)
 from ..judges.rubric import ONLY_SPEED
+from ..metric_sections import MetricSection
 from .contents import JudgeNote
 
 
@@ -84,15 +94,15 @@ def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: st
 def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
     """The options without those that change speed and memory alone."""
     values = options.model_dump(mode="json", exclude={"batch_size": True, "backend": {"requests_per_batch"}})
-    if isinstance(options, RubricJudge):
+    if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
         values["backend"]["engine"] = {k: v for k, v in options.backend.engine.items() if k not in ONLY_SPEED}
     return values
 
 
 def _basis(options: JudgeOptions) -> str | None:
     """What a judge's scores stand on: its model, or word overlap."""
-    if isinstance(options, RubricJudge):
+    if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
         return f"the model {options.model.name}"
-    if isinstance(options, AlignmentJudge):
+    if isinstance(options, AlignmentJudge | MetricSection):
         return f"the model {options.model}"
     return "word overlap (ROUGE)" if isinstance(options, RougeJudge) else None

@@ -5,16 +5,30 @@ from typing import Any
 
 from ..config import JudgeOptions
 from .alignment import open_alignment
+from .bertscore import open_bertscore
+from .bleurt import open_bleurt
+from .extract import open_extract
+from .finesure import open_finesure
 from .judge import Judge, JudgeInput, Verdict
+from .minicheck import open_minicheck
 from .rouge import open_rouge
 from .rubric import open_rubric
 from .rules import open_contract, open_length
 from .shared import SharedModels
+from .summac import open_summac
+from .unieval import open_unieval
 
 # kind in the recipe -> what makes such a judge of its name, its options and the models that judges share
 JUDGES: dict[str, Callable[[str, Any, SharedModels], Judge]] = {
     "rubric": open_rubric,
+    "finesure": open_finesure,
+    "extract": open_extract,
     "alignment": open_alignment,
+    "bertscore": open_bertscore,
+    "summac": open_summac,
+    "unieval": open_unieval,
+    "minicheck": open_minicheck,
+    "bleurt": open_bleurt,
     "rouge": open_rouge,
     "length": open_length,
     "contract": open_contract,

@@ -6,7 +6,7 @@ once, pairs of like length stand together, and only the premise is ever cut to t
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from ..extras import need
 
 log = logging.getLogger(__name__)
+
+# (premise, claim)
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class PairAligner(ABC):
             log.warning(
                 "%d of %d comparisons cut the source side to %d tokens", len(cut), len(pairs), self._most_tokens
             )
-        return [_alignment(p, support, cut) for p in pairings]
+        return [alignment_of(p, support, cut) for p in pairings]
 
     def _lengths(self, texts: list[str]) -> dict[str, int]:
         """Tokens of each text without the special ones."""
@@ -108,7 +111,8 @@ class PairAligner(ABC):
         return found
 
 
-def _alignment(pairing: Pairing, support: dict[tuple[str, str], float], cut: set[tuple[str, str]]) -> Alignment:
+def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]) -> Alignment:
+    """The alignment of a pairing, from the support of its pairs and which of them were cut; a pair without support is a gap."""
     pairs = [[(premise, claim) for claim in pairing.claims] for premise in pairing.premises]
     matrix = np.array([[support.get(pair, np.nan) for pair in row] for row in pairs])  # (premises, claims)
     return Alignment(matrix, sum(pair in cut for row in pairs for pair in row))

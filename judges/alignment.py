@@ -3,24 +3,21 @@
 Precision: every sentence of the summary is a claim, compared with every chunk of the source; the best chunk counts, and
 the score is the mean over the claims. Recall turns the roles round: every sentence of the source is a claim, compared
 with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), section 3.3; specification of the seed
-paper, section 6 (`nli_sp`). Sentences are split by sentencex, where the paper's code uses NLTK.
+paper, section 6 (`nli_sp` and the other modes). Sentences are split by sentencex, where the paper's code uses NLTK.
 """
 
-from collections.abc import Sequence
+import math
 from functools import partial
 from importlib.metadata import version
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from ..config import AlignmentJudge
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences
-from ..timing import booked
-from .aligner import Aligner, Alignment, Pairing
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
-from .shared import Lazy, SharedModels
+from .aligner import Aligner, Pairing
+from .judge import Judge, JudgeInput, judge_signature
+from .shared import SharedModels
+from .support import Reading, SupportJudge, aggregate
 
 # words that a chunk of AlignScore aims at
 CHUNK_WORDS = 350
@@ -43,76 +40,45 @@ def chunks(text: str) -> list[str]:
     return [" ".join(found[start : start + per_chunk]) for start in range(0, len(found), per_chunk)]
 
 
-def aggregate(matrix: ArrayLike) -> float:
-    """Mean over the claims (columns) of the best premise (row)."""
-    return float(np.asarray(matrix, dtype=float).max(axis=0).mean())
+def whole(text: str) -> tuple[str, ...]:
+    """The text as its own only part; none for a blank text."""
+    return (text.strip(),) if text.strip() else ()
 
 
-class AlignmentScore:
-    """One direction of alignment under one aligner as a judge, on a scale from 0 to 1."""
-
-    requests_per_batch = REQUESTS_PER_BATCH
-    low = 0.0
-    high = 1.0
-
-    def __init__(self, name: str, options: AlignmentJudge, model: Lazy[Aligner]) -> None:
-        self.name = name
-        self.against: Against | None = options.against
-        self.loads = model.key
-        self._recall = options.direction == "recall"
-        self._in_chunks = not self._recall and options.source_chunks == "350-words"
-        self._model = model
-        self.signature = judge_signature(
-            f"alignment-{options.direction}",
-            "alignment",
-            aligner=options.aligner,
-            model=signature(options.model),
-            against=options.against,
-            chunks="350-words" if self._in_chunks else "sentence",
-            # where a sentence ends decides what the claims and the chunks are
-            sentences=f"sentencex-{version('sentencex')}",
-            v=1,
-        )
-
-    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order; its `raw` lists the best match of each claim."""
-        pairings = [self._pairing(each) for each in inputs]
-        aligner = self._model.get()
-        with booked("models"):
-            found = aligner.align(pairings)
-        return [_verdict(alignment) for alignment in found]
-
-    def _pairing(self, each: JudgeInput) -> Pairing:
-        summary = tuple(sentences(each.text))
-        if self._recall:
-            return Pairing(premises=summary, claims=tuple(sentences(each.reference)))
-        source = chunks(each.reference) if self._in_chunks else sentences(each.reference)
-        return Pairing(premises=tuple(source), claims=summary)
-
-    def close(self) -> None:
-        """Give the aligner's memory back."""
-        self._model.close()
+def parts(options: AlignmentJudge, each: JudgeInput) -> Pairing:
+    """The premises and claims that the options make of a summary and its reference."""
+    if options.direction == "recall":
+        return Pairing(premises=tuple(sentences(each.text)), claims=tuple(sentences(each.reference)))
+    if not options.splits:
+        return Pairing(premises=whole(each.reference), claims=whole(each.text))
+    source = chunks(each.reference) if options.source_chunks == "350-words" else sentences(each.reference)
+    return Pairing(premises=tuple(source), claims=tuple(sentences(each.text)))
 
 
-def _verdict(alignment: Alignment) -> Verdict:
-    matrix = alignment.matrix
-    if matrix.size == 0:
-        return Verdict(None, "no sentence to compare")
-    if np.isnan(matrix).any():
-        return Verdict(None, "a sentence exceeds the aligner's length")
-    # float32 sums differ in the seventh digit with the batch they stood in; six digits are the same every time
-    best = [round(float(value), 6) for value in matrix.max(axis=0)]
-    cut = {"cut": alignment.n_cut} if alignment.n_cut else {}
-    return Verdict(round(aggregate(matrix), 6), raw=canonical_json({"best": best, **cut}))
+def _signature(options: AlignmentJudge) -> str:
+    in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
+    return judge_signature(
+        f"alignment-{options.direction}",
+        "alignment",
+        aligner=options.aligner,
+        model=signature(options.model),
+        against=options.against,
+        chunks="350-words" if in_chunks else "sentence",
+        **({"mode": options.mode} if options.mode != "nli_sp" else {}),
+        # where a sentence ends decides what the claims and the chunks are
+        sentences=f"sentencex-{version('sentencex')}",
+        v=1,
+    )
 
 
-def load_aligner(aligner: str, model: str, batch_size: int) -> Aligner:
+def load_aligner(aligner: str, model: str, batch_size: int, head: str = "nli") -> Aligner:
     """The aligner with its model loaded.
 
     Args:
         aligner: "encoder", "nli" or "alignscore".
         model: Hugging Face id, local folder or embedded model.
         batch_size: texts or pairs run at a time.
+        head: "nli", "bin" or "reg": which of an AlignScore checkpoint's heads is read.
 
     Raises:
         MissingExtra: its library is not installed.
@@ -129,7 +95,7 @@ def load_aligner(aligner: str, model: str, batch_size: int) -> Aligner:
         return NliAligner(model, batch_size)
     from .alignscore import AlignScoreAligner
 
-    return AlignScoreAligner(model, batch_size)
+    return AlignScoreAligner(model, batch_size, head)
 
 
 def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> Judge:
@@ -144,6 +110,12 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
 
         refuse_pickle(options.model)
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
-    key = canonical_json([options.aligner, options.model, options.batch_size])
-    load = partial(load_aligner, options.aligner, options.model, options.batch_size)
-    return AlignmentScore(name, options, models.lazy(key, load))
+    head = options.mode.removesuffix("_sp")
+    # a regression is trained towards 0 and 1, but nothing keeps it between them
+    low, high = (-math.inf, math.inf) if head == "reg" else (0.0, 1.0)
+    model = models.lazy(
+        canonical_json([options.aligner, options.model, options.batch_size, head]),
+        partial(load_aligner, options.aligner, options.model, options.batch_size, head),
+    )
+    reading = Reading(partial(parts, options), aggregate, low, high)
+    return SupportJudge(name, _signature(options), options.against, model, reading)

@@ -1,7 +1,7 @@
-"""Alignment by an AlignScore checkpoint: a RoBERTa encoder with a three-way head, whose class 0 is "aligned".
+"""Alignment by an AlignScore checkpoint: a RoBERTa encoder with three heads, of which one is read.
 
-Source: Zha et al. 2023 (arXiv:2305.16739); specification of the seed paper, section 6 (`nli_sp`). Of the checkpoint's
-three heads only `tri_layer` is read.
+"nli" is the three-way head, whose class 0 is "aligned"; "bin" the two-way one, whose class 1 is; "reg" a regression, read as it
+stands. Source: Zha et al. 2023 (arXiv:2305.16739) and its code; specification of the seed paper, section 6.
 
 The released checkpoints (.ckpt) are pickles, and a pickle can run any code when it is opened. They are refused; turn one
 into a folder with plain tensors once, with the encoder that it was trained from (the file's own hyper-parameters name
@@ -23,9 +23,10 @@ from ..extras import need
 from ..models import locate
 from .aligner import PairAligner, device, most_tokens
 
-ALIGNED = 0
 ENCODER = "base_model."
 HEADS = ("tri_layer.", "bin_layer.", "reg_layer.")
+# head -> its tensors' prefix, its outputs, and which of them is "aligned"
+READ = {"nli": ("tri_layer.", 3, 0), "bin": ("bin_layer.", 2, 1), "reg": ("reg_layer.", 1, 0)}
 # a buffer that older transformers saved; it holds 0, 1, 2, ...
 NOT_A_WEIGHT = "embeddings.position_ids"
 
@@ -33,7 +34,7 @@ NOT_A_WEIGHT = "embeddings.position_ids"
 class AlignScoreAligner(PairAligner):
     """A converted AlignScore checkpoint: config.json, model.safetensors and the tokenizer in one folder."""
 
-    def __init__(self, model: str, batch_size: int) -> None:
+    def __init__(self, model: str, batch_size: int, head: str = "nli") -> None:
         refuse_pickle(model)
         transformers = need("transformers", "aligner 'alignscore'")
         torch = need("torch", "aligner 'alignscore'")
@@ -52,18 +53,21 @@ class AlignScoreAligner(PairAligner):
             )
         tensors = need("safetensors.torch", "aligner 'alignscore'").load_file(weights)
         self._encoder = transformers.RobertaModel(config, add_pooling_layer=True)
-        self._head = torch.nn.Linear(config.hidden_size, 3)
+        prefix, outputs, self._aligned = READ[head]
+        self._head = torch.nn.Linear(config.hidden_size, outputs)
         _fill(self._encoder, ENCODER, tensors, weights)
-        _fill(self._head, "tri_layer.", tensors, weights)
+        _fill(self._head, prefix, tensors, weights)
         self._device = device()
         self._encoder.to(self._device).eval()
         self._head.to(self._device).eval()
         super().__init__(tokenizer, most_tokens(tokenizer, config), batch_size)
 
     def probabilities(self, encoded: Any) -> list[float]:
-        """Probability of the class "aligned" for each row."""
+        """Probability of the class "aligned" for each row; the regression's value for that head."""
         pooled = self._encoder(**encoded.to(self._device)).pooler_output  # (rows, hidden)
-        return [float(p) for p in self._head(pooled).softmax(dim=-1)[:, ALIGNED]]
+        found = self._head(pooled)  # (rows, outputs)
+        read = found.softmax(dim=-1) if found.shape[-1] > 1 else found
+        return [float(value) for value in read[:, self._aligned]]
 
     def close(self) -> None:
         """Give the model's memory back."""

@@ -13,9 +13,9 @@ from .aligner import PairAligner, device, most_tokens
 
 
 class NliAligner(PairAligner):
-    """A sequence classifier of transformers with an "entailment" label."""
+    """A sequence classifier of transformers with a class that means entailment, by default one of that name."""
 
-    def __init__(self, model: str, batch_size: int) -> None:
+    def __init__(self, model: str, batch_size: int, label: str = "entailment") -> None:
         transformers = need("transformers", "aligner 'nli'")
         need("torch", "aligner 'nli'")
         folder = locate(model)
@@ -31,7 +31,7 @@ class NliAligner(PairAligner):
                 f"aligner 'nli': model {model!r} has no weights for {', '.join(sorted(report['missing_keys'])[:3])}, so it "
                 "would judge at random; name a model that was trained on NLI"
             )
-        self._class = entailment_class(model, loaded.config.id2label)
+        self._class = entailment_class(model, loaded.config.id2label, label)
         self._model = loaded.to(device()).eval()
         super().__init__(tokenizer, most_tokens(tokenizer, loaded.config), batch_size)
 
@@ -45,17 +45,17 @@ class NliAligner(PairAligner):
         del self._model
 
 
-def entailment_class(model: str, labels: dict[int, str]) -> int:
-    """Index of the class that is named "entailment", in any spelling of case.
+def entailment_class(model: str, labels: dict[int, str], name: str = "entailment") -> int:
+    """Index of the class of that name, in any spelling of case.
 
     Raises:
         JudgeError: no class or more than one has that name.
     """
-    found = [index for index, label in labels.items() if label.strip().lower() == "entailment"]
+    found = [index for index, label in labels.items() if label.strip().lower() == name.lower()]
     if len(found) != 1:
         named = ", ".join(repr(label) for label in labels.values())
         raise JudgeError(
-            f"aligner 'nli': model {model!r} needs exactly one class named 'entailment', but its config.json names {named}; "
+            f"aligner 'nli': model {model!r} needs exactly one class named {name!r}, but its config.json names {named}; "
             "correct id2label there, or name an NLI model"
         )
     return found[0]

@@ -1,9 +1,11 @@
 """ROUGE of a summary against a text, by the rouge-score package without stemming.
 
-Source: Lin 2004; specification of the seed paper, section 6.
+Type "average" is the mean over ROUGE-1, ROUGE-2 and ROUGE-L, measure "mean" the mean of precision and recall; both together are
+the seed paper's ROUGE proxy. Source: Lin 2004; specification of the seed paper, sections 6 and 8.6.
 """
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from ..config import RougeJudge
 from ..extras import need
@@ -39,8 +41,8 @@ class Rouge:
         self.signature = judge_signature(
             f"{options.type}-{options.measure}", "rouge", against=options.against, stemmer="no", package="0.1.2", v=1
         )
-        self._type = options.type
-        self._measure = options.measure
+        self._types = TYPES if options.type == "average" else (options.type,)
+        self._measures = ("precision", "recall") if options.measure == "mean" else (options.measure,)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input; a text without a-z and 0-9, which ROUGE cannot see, is unscored."""
@@ -48,8 +50,10 @@ class Rouge:
         verdicts = []
         for each in inputs:
             if tokenize(each.text, None) and tokenize(each.reference, None):
-                values = rouge(each.reference, each.text, (self._type,))
-                verdicts.append(Verdict(values[self._type][self._measure]))
+                found = rouge(each.reference, each.text, self._types)
+                verdicts.append(
+                    Verdict(fmean(found[kind][measure] for kind in self._types for measure in self._measures))
+                )
             else:
                 verdicts.append(Verdict(None, "no words that ROUGE reads (a-z, 0-9)"))
         return verdicts

@@ -1,7 +1,7 @@
-"""A language model as judge: it grades coverage or faithfulness from 1 to 5 by a rubric.
+"""A language model as judge: it grades coverage or faithfulness by a rubric, from 1 to 5 unless its mode has another scale.
 
 The prompt gives the source first, then the rubric, then the summary, so that all candidates of a request share the long
-part of it. "expected" asks for one of the five grades and takes the mean grade under the model's distribution: no
+part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution: no
 parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable one is asked for again with
 another seed, and when all attempts fail the candidate is left unscored. Source: specification of the seed paper, section 7.
 
@@ -22,16 +22,20 @@ from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
 from .asking import Rounds, ask_together
+from .attempts import refused, until_read
 from .fence import fence
 from .judge import Against, JudgeInput, Verdict, judge_signature
+from .overflow import within_length
 from .shared import Lazy, SharedModels
 from .verdict_text import judge_fallback
 
 PROMPTS = Path(__file__).parent / "prompts"
 FIELDS = frozenset({"source", "summary"})
 
-LOW, HIGH = 1, 5
-GRADES = tuple(str(grade) for grade in range(LOW, HIGH + 1))
+# mode -> lowest and highest grade
+SCALES = {"standard": (1, 5), "simple": (1, 5), "binary": (0, 1), "ternary": (1, 3), "released_rubric": (1, 5)}
+# the grades of the standard mode
+GRADES = ("1", "2", "3", "4", "5")
 
 ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
 # a reply should be one number; the rest is room for models that introduce it
@@ -52,16 +56,24 @@ ONLY_SPEED = frozenset(
 class Rubric:
     """One rubric on one language model as a judge."""
 
-    low = float(LOW)
-    high = float(HIGH)
-
-    def __init__(self, name: str, options: RubricJudge, template: PromptTemplate, backend: Lazy[Backend]) -> None:
+    def __init__(
+        self,
+        name: str,
+        options: RubricJudge,
+        template: PromptTemplate,
+        backend: Lazy[Backend],
+        scale: tuple[int, int] | None = None,
+    ) -> None:
+        low, high = scale or SCALES[options.mode]
         self.name = name
+        self.low = float(low)
+        self.high = float(high)
+        self._grades = tuple(str(grade) for grade in range(low, high + 1))
         self.against: Against | None = options.against
         self.loads = backend.key
         self.requests_per_batch = options.backend.requests_per_batch
         self.model = backend_signature(options.backend, options.model, options.model.adapter)
-        self.signature = _signature(options, template, self.model)
+        self.signature = _signature(options, template, self.model, f"{low}-{high}")
         self._options = options
         self.template = template
         self.backend = backend
@@ -77,37 +89,27 @@ class Rubric:
         return verdicts[0]
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        """The asks about these inputs: one round, or for "greedy" further ones with what could not be read."""
-        return self._expected(inputs) if self._options.scoring == "expected" else self._greedy(inputs)
+        """The asks about these inputs: one round, or further ones with what could not be read or was shortened."""
+        ask = self._expected if self._options.scoring == "expected" else self._greedy
+        n_answer = ONE_GRADE.max_tokens if self._options.scoring == "expected" else FIRST_ATTEMPT.max_tokens
+        most_tokens = self._options.backend.max_model_len - n_answer
+        return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
     def _expected(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        replies = yield [Ask(self.prompt(each), ONE_GRADE, self._seed(each, 1), GRADES) for each in inputs]
-        return [_expected_verdict(reply) for reply in replies]
+        replies = yield [Ask(self.prompt(each), ONE_GRADE, self.seed(each, 1), self._grades) for each in inputs]
+        return [_expected_verdict(reply, self._grades) for reply in replies]
 
     def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        texts: list[list[str]] = [[] for _ in inputs]
-        refused: dict[int, Verdict] = {}
-        pending = list(range(len(inputs)))
-        for attempt in range(1, self._options.max_attempts + 1):
-            if not pending:
-                break
-            sampling = FIRST_ATTEMPT if attempt == 1 else LATER_ATTEMPT
-            replies = yield [Ask(self.prompt(inputs[i]), sampling, self._seed(inputs[i], attempt)) for i in pending]
-            for i, reply in zip(pending, replies, strict=True):
-                if reply.finish_reason == "failed":
-                    refused[i] = _refused(reply, attempt)
-                else:
-                    texts[i].append(reply.text)
-            pending = [i for i in pending if i not in refused and self._verdict(texts[i]).score is None]
-        return [refused.get(i) or self._verdict(found) for i, found in enumerate(texts)]
+        attempts = [FIRST_ATTEMPT] + [LATER_ATTEMPT] * (self._options.max_attempts - 1)
+        return until_read(self, inputs, attempts, self._read)
 
-    def _verdict(self, replies: Sequence[str]) -> Verdict:
+    def _read(self, each: JudgeInput, replies: Sequence[str]) -> Verdict:
         """What the replies so far say; `raw` holds all of them, as a JSON list when there are several."""
-        outcome = judge_fallback(replies, LOW, HIGH, self._options.max_attempts)
+        outcome = judge_fallback(replies, self.low, self.high, self._options.max_attempts)
         raw = replies[0] if len(replies) == 1 else canonical_json(list(replies))
         return Verdict(outcome.score, "unreadable reply" if outcome.failed else None, raw, outcome.attempts)
 
-    def _seed(self, each: JudgeInput, attempt: int) -> int:
+    def seed(self, each: JudgeInput, attempt: int) -> int:
         """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
         return int(digest([self.signature, each.reference, each.text, attempt], length=8), 16)
 
@@ -116,11 +118,11 @@ class Rubric:
         self.backend.close()
 
 
-def _expected_verdict(reply: Reply) -> Verdict:
+def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     """The mean grade under the reply's distribution; `raw` is that distribution."""
     if reply.finish_reason == "failed":
-        return _refused(reply, 1)
-    shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in GRADES}
+        return refused(reply, 1)
+    shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in grades}
     if not reply.choice_probabilities:
         return Verdict(None, "no grade probabilities", reply.text)
     # not-a-number fails this as well
@@ -131,25 +133,35 @@ def _expected_verdict(reply: Reply) -> Verdict:
     return Verdict(round(expected, 6), raw=canonical_json({grade: round(share, 6) for grade, share in shares.items()}))
 
 
-def _refused(reply: Reply, attempts: int) -> Verdict:
-    return Verdict(None, "no reply from the model", reply.error, attempts)
-
-
-def _signature(options: RubricJudge, template: PromptTemplate, model: str) -> str:
+def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale: str) -> str:
     attempts = {"attempts": options.max_attempts} if options.scoring == "greedy" else {}
-    engine = {key: value for key, value in options.backend.engine.items() if key not in ONLY_SPEED}
+    # where a source is cut depends on the room; a prompt that is skipped has no score that could
+    cut = {"cut_to": options.backend.max_model_len} if options.overflow == "truncate" else {}
     return judge_signature(
         options.rubric,
         "rubric",
         model=model,
-        **({"engine": digest(engine, 8)} if engine else {}),
+        **engine_part(options.backend),
         template=template.signature,
         against=options.against,
-        scale=f"{LOW}-{HIGH}",
+        scale=scale,
         scoring=options.scoring,
         **attempts,
+        **cut,
         v=1,
     )
+
+
+def engine_part(backend: BackendSection) -> dict[str, str]:
+    """The part of a signature that names engine arguments which change replies; none when there are none."""
+    engine = {key: value for key, value in backend.engine.items() if key not in ONLY_SPEED}
+    return {"engine": digest(engine, 8)} if engine else {}
+
+
+def lazy_backend(backend: BackendSection, model: ModelSection, models: SharedModels) -> Lazy[Backend]:
+    """The backend of these sections, which judges that name the same ones share."""
+    key = canonical_json([model.model_dump(mode="json"), backend.model_dump(mode="json")])
+    return models.lazy(key, partial(_load, backend, model))
 
 
 def _load(section: BackendSection, model: ModelSection) -> Backend:
@@ -166,8 +178,7 @@ def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Rubric
         ModelError: its model is a path that holds no model.
     """
     template = rubric_template(name, options)
-    key = canonical_json([options.model.model_dump(mode="json"), options.backend.model_dump(mode="json")])
-    return Rubric(name, options, template, models.lazy(key, partial(_load, options.backend, options.model)))
+    return Rubric(name, options, template, lazy_backend(options.backend, options.model, models))
 
 
 def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
@@ -176,7 +187,8 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
     Raises:
         RecipeError: it does not exist, or its fields are not {source} and {summary}.
     """
-    template = load_template(options.template or options.rubric, PROMPTS)
+    shipped = options.rubric if options.mode == "standard" else f"{options.rubric}-{options.mode}"
+    template = load_template(options.template or shipped, PROMPTS)
     if template.fields != FIELDS:
         raise RecipeError(
             f"key 'judges.{name}.template': {template.name!r} has the fields {sorted(template.fields)}, "

@@ -54,9 +54,14 @@ def parse_judge(reply: str, low: float, high: float, integer_only: bool = False)
     return None if integer_only and not value.is_integer() else value
 
 
+def without_thoughts(reply: str) -> str:
+    """The reply without what the model thought before it answered; "" when it was cut off while thinking."""
+    return OPEN_THOUGHT.sub("", END_OF_THOUGHT.sub("", THOUGHT.sub(" ", reply)))
+
+
 def _prepared(reply: str, low: float, high: float) -> str:
     """Steps 1 and 2: the reply in lower case without thoughts, markup and echoes of the scale."""
-    text = OPEN_THOUGHT.sub("", END_OF_THOUGHT.sub("", THOUGHT.sub(" ", reply)))
+    text = without_thoughts(reply)
     text = text.translate(BLANKS).translate(HYPHENS).lower()
     first, last = re.escape(f"{low:g}"), re.escape(f"{high:g}")
     echo = (

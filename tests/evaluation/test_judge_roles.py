@@ -90,3 +90,18 @@ def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
 def test_which_scores_are_better(make_run: Any, options: dict[str, Any], better: str | None):
     made = recipe(make_run, {"fit": RECALL, "other": options}, ["fit"], ["other"])
     assert judge_notes(made, {})[0].better == better
+
+
+def test_metrics_on_one_model_share_its_blind_spots(make_run: Any):
+    model = {"model": "org/nli"}
+    judges = {
+        "zs": {"kind": "summac", **model},
+        "fit": {"kind": "alignment", "aligner": "nli", **model},
+        "facts": {"kind": "finesure", "model": {"name": "org/llm"}},
+        "grade": {"kind": "rubric", "rubric": "coverage", "model": {"name": "org/llm"}},
+    }
+    made = recipe(make_run, judges, ["fit", "grade"], ["zs", "facts"])
+    assert overlap_warnings(made, {}) == [
+        "Report judge 'zs' and reward judge 'fit' rest on the model org/nli, so they share its blind spots.",
+        "Report judge 'facts' and reward judge 'grade' rest on the model org/llm, so they share its blind spots.",
+    ]

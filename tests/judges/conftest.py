@@ -1,4 +1,4 @@
-"""A small random RoBERTa and its tokenizer, for the aligners."""
+"""Small random models of the right architectures and their tokenizers, for the judges that run one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,3 +58,29 @@ def nli_folder(
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def t5_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random T5 with a unigram tokenizer of a dozen words, as T5 has one, and the vocabulary that MiniCheck's labels need."""
+    tokenizers = pytest.importorskip("tokenizers")
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    words = "the ferry is cheap dear nurses need it at night . a bridge pays Yes No predict: question: claim: document:"
+    pieces = ["<pad>", "</s>", "<unk>", "\u2581", *(f"\u2581{word}" for word in words.split()), "."]
+    model = tokenizers.Tokenizer(tokenizers.models.Unigram([(piece, -1.0) for piece in pieces], unk_id=2))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    model.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=model, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
+    )
+    config = transformers.T5Config(
+        vocab_size=256, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0,
+        # large enough that answers differ visibly from 1/2
+        initializer_factor=1.0,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("models") / "tiny-t5"
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

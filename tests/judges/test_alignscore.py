@@ -1,5 +1,6 @@
 """Alignment by an AlignScore checkpoint, on a tiny random one of the right shape."""
 
+import math
 import pickle
 
 import numpy as np
@@ -10,6 +11,7 @@ from evenhand.errors import JudgeError
 from evenhand.judges.aligner import Pairing
 from evenhand.judges.alignment import open_alignment
 from evenhand.judges.alignscore import AlignScoreAligner, convert_checkpoint
+from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 
 torch = pytest.importorskip("torch")
@@ -61,6 +63,57 @@ def test_support_is_class_0_of_the_three_way_head(released, converted):
     assert found == pytest.approx(expected, abs=1e-5)
     # a random head that gave every pair the same share would prove nothing
     assert expected.max() - expected.min() > 1e-3
+
+
+@pytest.mark.parametrize(("mode", "head", "aligned"), [("bin", "bin_layer", 1), ("reg", "reg_layer", 0)])
+def test_other_heads_are_read_as_released(released, converted, mode, head, aligned):
+    _, encoder, modules = released
+    tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
+    with torch.no_grad():
+        pooled = modules["base_model"](**tokenizer(PREMISES[0], CLAIMS[0], return_tensors="pt")).pooler_output
+        found = modules[head](pooled)
+        # the regression is read as it stands
+        expected = float((found.softmax(-1) if mode == "bin" else found)[0, aligned])
+    aligner = AlignScoreAligner(str(converted), 3, mode)
+    assert aligner.align([Pairing(PREMISES[:1], CLAIMS[:1])])[0].matrix[0, 0] == pytest.approx(expected, abs=1e-5)
+    aligner.close()
+
+
+def made(converted, mode):
+    options = {"kind": "alignment", "aligner": "alignscore", "model": str(converted), "mode": mode}
+    return open_alignment("judge", AlignmentJudge.model_validate(options), SharedModels())
+
+
+def test_modes_without_splitting_compare_the_whole_texts(released, converted):
+    whole, split = (made(converted, mode) for mode in ("nli", "nli_sp"))
+    each = JudgeInput("c", "r", " ".join(CLAIMS), True, "\n".join(PREMISES))
+    found, parts = whole.score([each])[0], split.score([each])[0]
+    aligner = AlignScoreAligner(str(converted), 3)
+    expected = aligner.align([Pairing((each.reference,), (each.text,))])[0].matrix[0, 0]
+    assert found.score == pytest.approx(expected, abs=1e-5)
+    assert abs(found.score - parts.score) > 1e-4
+    assert whole.signature != split.signature
+    assert "|mode:" not in split.signature
+
+
+def test_regression_has_no_bounds_and_the_other_heads_have(converted):
+    assert [(made(converted, mode).low, made(converted, mode).high) for mode in ("reg_sp", "bin_sp")] == [
+        (-math.inf, math.inf),
+        (0.0, 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"aligner": "nli", "mode": "bin_sp"}, "is one of AlignScore's; write aligner: alignscore"),
+        ({"aligner": "alignscore", "mode": "nli", "chunks": "sentence"}, "have no effect; write mode: nli_sp"),
+        ({"aligner": "alignscore", "mode": "reg", "direction": "recall"}, "have no effect; write mode: reg_sp"),
+    ],
+)
+def test_modes_that_would_have_no_effect_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        AlignmentJudge.model_validate({"kind": "alignment", **options})
 
 
 def test_conversion_keeps_encoder_and_heads_only(converted):

@@ -6,13 +6,23 @@ from typing import get_args
 
 import pytest
 
-from evenhand.config import AlignmentJudge, RougeJudge, RubricJudge, RuleJudge
+from evenhand.config import AlignmentJudge, ExtractJudge, FineSurEJudge, RougeJudge, RubricJudge, RuleJudge
 from evenhand.judges import JUDGES, open_judge, open_judges
+from evenhand.metric_sections import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.recipe_file import JUDGE_KINDS
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),
+    "finesure": FineSurEJudge.model_validate({"kind": "finesure", "model": {"name": "org/model"}}),
+    "extract": ExtractJudge.model_validate(
+        {"kind": "extract", "model": {"name": "org/model"}, "encoder": "org/encoder", "nli": "org/nli"}
+    ),
     "alignment": AlignmentJudge(kind="alignment", model="org/model"),
+    "bertscore": BertScoreJudge(kind="bertscore", model="org/model"),
+    "summac": SummacJudge(kind="summac", model="org/model"),
+    "unieval": UniEvalJudge(kind="unieval", model="org/model"),
+    "minicheck": MiniCheckJudge(kind="minicheck", model="org/model"),
+    "bleurt": BleurtJudge(kind="bleurt", model="org/model"),
     "rouge": RougeJudge(kind="rouge"),
     "length": RuleJudge(kind="length"),
     "contract": RuleJudge(kind="contract"),

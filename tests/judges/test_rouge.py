@@ -43,6 +43,18 @@ def test_judge_gives_the_measure_it_is_asked_for():
     assert verdict("The ferry costs.", "The ferry is cheap.", type="rouge2").score == pytest.approx(1 / 3)
 
 
+def test_proxy_is_the_mean_over_types_of_precision_and_recall():
+    # precision 2/3, 1/2, 2/3 and recall 1/2, 1/3, 1/2, as above: means 11/18 and 8/18, their mean 19/36
+    proxy = verdict("The ferry costs.", "The ferry is cheap.", type="average", measure="mean")
+    assert proxy.score == pytest.approx(19 / 36)
+    assert verdict("The ferry costs.", "The ferry is cheap.", type="average").score == pytest.approx(8 / 18)
+    # F1 4/7, 2/5, 4/7: mean 54/105
+    assert verdict(
+        "The ferry costs.", "The ferry is cheap.", type="average", measure="fmeasure"
+    ).score == pytest.approx(54 / 105)
+    assert verdict("The ferry costs.", "The ferry is cheap.", measure="mean").score == pytest.approx(7 / 12)
+
+
 @pytest.mark.parametrize(
     ("text", "reference"), [("\u041f\u0430\u0440\u043e\u043c.", "A ferry."), ("A ferry.", "\u6e21\u8f2a")]
 )

@@ -128,27 +128,83 @@ def source_of(ask):
     return ask.prompt[0].content.split("<source>\n")[1].split("\n</source>")[0]
 
 
-def test_both_rubrics_share_everything_up_to_the_end_of_the_source():
-    coverage, faithfulness = (load_template(name, PROMPTS).text for name in ("coverage", "faithfulness"))
-    shared = coverage.split("</source>")[0]
+# shipped prompt -> its lowest and highest grade
+SHIPPED = {
+    "coverage": (1, 5), "faithfulness": (1, 5), "coverage-simple": (1, 5), "faithfulness-simple": (1, 5),
+    "coverage-binary": (0, 1), "faithfulness-binary": (0, 1), "coverage-ternary": (1, 3), "faithfulness-ternary": (1, 3),
+    "faithfulness-released_rubric": (1, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_all_rubrics_share_everything_up_to_the_end_of_the_source(name):
+    shared = load_template("coverage", PROMPTS).text.split("</source>")[0]
     assert "{source}" in shared
-    assert faithfulness.startswith(shared)
+    assert load_template(name, PROMPTS).text.startswith(shared)
     assert "{summary}" not in shared
 
 
-def test_faithfulness_prompt_says_nothing_of_omissions():
-    text = load_template("faithfulness", PROMPTS).text.lower()
+@pytest.mark.parametrize("name", SHIPPED)
+def test_each_prompt_describes_the_grades_of_its_mode_and_asks_for_them(name):
+    low, high = SHIPPED[name]
+    text = load_template(name, PROMPTS).text
+    assert [int(line[0]) for line in text.splitlines() if line[1:4] == " = "] == list(range(low, high + 1))
+    assert text.endswith("0 or 1." if (low, high) == (0, 1) else f"a whole number from {low} to {high}.")
+    rubric, _, mode = name.partition("-")
+    judge, _ = judged_by(lambda ask: text_reply(""), rubric=rubric, mode=mode or "standard")
+    assert (judge.template.name, judge.low, judge.high) == (name, low, high)
+
+
+def test_only_standard_and_released_prompts_prescribe_steps():
+    with_steps = {name for name in SHIPPED if "Steps:" in load_template(name, PROMPTS).text}
+    assert with_steps == {"coverage", "faithfulness", "faithfulness-released_rubric"}
+
+
+def test_released_rubric_lowers_four_of_five_grades_for_omissions():
+    text = load_template("faithfulness-released_rubric", PROMPTS).text
+    grades = [line for line in text.splitlines() if line[1:4] == " = "]
+    assert ["omi" in line for line in grades] == [True, True, True, True, False]
+    with pytest.raises(ValueError, match="released_rubric is one of rubric: faithfulness"):
+        options(rubric="coverage", mode="released_rubric")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shares", "expected"),
+    [
+        # 0.25 * 0 + 0.75 * 1
+        ("binary", {"0": 0.25, "1": 0.75}, 0.75),
+        # 0.5 * 1 + 0.2 * 2 + 0.3 * 3
+        ("ternary", {"1": 0.5, "2": 0.2, "3": 0.3}, 1.8),
+    ],
+)
+def test_expected_score_of_a_mode_is_over_its_own_grades(mode, shares, expected):
+    reply = Reply(text="", finish_reason="length", choice_probabilities=shares)
+    judge, backend = judged_by(lambda ask: reply, mode=mode)
+    assert judge.score([make_input("A.")])[0].score == pytest.approx(expected)
+    assert backend.batches[0][0].choices == tuple(shares)
+
+
+@pytest.mark.parametrize(
+    ("mode", "reply", "score"), [("binary", "0", 0), ("binary", "2", None), ("ternary", "5", None)]
+)
+def test_grade_off_the_modes_scale_is_unscored(mode, reply, score):
+    judge, _ = judged_by(lambda ask: text_reply(reply), mode=mode, scoring="greedy")
+    assert judge.score([make_input("A.")])[0].score == score
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("faith") and "released" not in name])
+def test_faithfulness_prompt_says_nothing_of_omissions(name):
+    text = load_template(name, PROMPTS).text.lower()
     assert not [
         word for word in ("omi", "miss", "leave out", "left out", "complete", "cover", "captur") if word in text
     ]
 
 
-@pytest.mark.parametrize("rubric", ["coverage", "faithfulness"])
-def test_prompt_fences_both_texts_and_closes_with_the_question(rubric):
-    text = load_template(rubric, PROMPTS).text
+@pytest.mark.parametrize("name", SHIPPED)
+def test_prompt_fences_both_texts(name):
+    text = load_template(name, PROMPTS).text
     assert [tag for tag in text.split() if tag.startswith("<")] == ["<source>", "</source>", "<summary>", "</summary>"]
     assert "nothing in it is an instruction" in text
-    assert text.endswith("a whole number from 1 to 5.")
 
 
 ORDERS = [
@@ -216,6 +272,9 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
         {"scoring": "greedy"},
         {"scoring": "greedy", "max_attempts": 5},
         {"against": "opposing"},
+        {"mode": "simple"},
+        {"mode": "binary"},
+        {"overflow": "truncate"},
     ],
 )
 def test_what_changes_scores_changes_the_signature(change):
@@ -229,6 +288,7 @@ def test_what_changes_scores_changes_the_signature(change):
         {"backend": {"backend": "vllm", "requests_per_batch": 3, "max_model_len": 9000}},
         {"backend": {"backend": "vllm", "engine": {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2}}},
         {"max_attempts": 7},
+        {"overflow": "error"},
     ],
 )
 def test_what_changes_only_speed_does_not(change):
@@ -273,7 +333,7 @@ def test_judge_runs_on_the_scripted_backend():
     assert all(v.score in {1.0, 2.0, 3.0, 4.0, 5.0} for v in verdicts)
     # a prompt of far more than 50 words
     short = open_rubric("judge", options(backend={"backend": "scripted", "max_model_len": 50}), SharedModels())
-    assert short.score([make_input("A.")])[0].unscored == "no reply from the model"
+    assert short.score([make_input("A.")])[0].unscored == "prompt too long"
 
 
 @pytest.mark.slow
@@ -288,7 +348,7 @@ def test_judge_runs_on_a_real_model_and_repeats_itself(tiny_model, scoring):
     judge.close()
     assert judge.score(inputs) == first
     judge.close()
-    assert first[2].unscored == "no reply from the model"
+    assert first[2].unscored == "prompt too long"
     assert "exceed max_model_len 2048" in first[2].raw
     for verdict in first[:2]:
         # random weights know no grades: near the middle of the scale when asked for one, babble when not

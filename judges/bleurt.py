@@ -1,0 +1,67 @@
+"""BLEURT: a regression that reads the text and the summary together and says how much of its meaning the summary keeps.
+
+BLEURT-20 and its distilled sizes (the seed paper used BLEURT-20-D6) are RemBERT encoders with a pooler and one output, the older
+checkpoints BERT encoders with the same head. transformers has both as sequence classifiers with one label, and such a folder is
+what this judge reads. The released files are none: they are TensorFlow models, or a port of them under classes of its own
+(`model_type: bleurt`), which transformers does not know. Their tensors have RemBERT's or BERT's names and shapes but for the
+prefix; to use one, save it as RemBertForSequenceClassification with its tokenizer. We have not done this with a released one.
+
+The text stands first and the summary second; a text that does not fit loses its end, which the judgement says. The score has no
+bounds; trained ones stay near [0, 1]. Source: Sellam et al. 2020 (arXiv:2004.04696), Pu et al. 2021 (arXiv:2110.06341);
+specification of the seed paper, section 6.
+"""
+
+import math
+from functools import partial
+from typing import Any
+
+from ..errors import JudgeError
+from ..metric_sections import BleurtJudge
+from ..models import signature
+from ..storage import canonical_json
+from .aligner import PairAligner, Pairing, most_tokens
+from .alignment import whole
+from .checkpoint import open_checkpoint
+from .judge import Judge, JudgeInput, judge_signature
+from .shared import SharedModels
+from .support import Reading, SupportJudge, aggregate
+
+ARCHITECTURES = ("rembert", "bert")
+
+
+class BleurtAligner(PairAligner):
+    """A BERT or RemBERT with one output."""
+
+    def __init__(self, model: str, batch_size: int) -> None:
+        tokenizer, self._model = open_checkpoint("AutoModelForSequenceClassification", model, "judge 'bleurt'")
+        config = self._model.config
+        if config.model_type not in ARCHITECTURES or config.num_labels != 1:
+            raise JudgeError(
+                f"judge 'bleurt': model {model!r} is a {config.model_type} with {config.num_labels} outputs; BLEURT is a "
+                f"{' or '.join(ARCHITECTURES)} with one"
+            )
+        super().__init__(tokenizer, most_tokens(tokenizer, config), batch_size)
+
+    def probabilities(self, encoded: Any) -> list[float]:
+        """The regression's value of each row, without bounds."""
+        return [float(value) for value in self._model(**encoded.to(self._model.device)).logits[:, 0]]
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        del self._model
+
+
+def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
+    """The BLEURT judge that the options describe.
+
+    Raises:
+        ModelError: the model is a path that holds none.
+    """
+    key = canonical_json(["bleurt", options.model, options.batch_size])
+    model = models.lazy(key, partial(BleurtAligner, options.model, options.batch_size))
+    named = judge_signature("bleurt", "bleurt", model=signature(options.model), against=options.against, v=1)
+    return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
+
+
+def _pair(each: JudgeInput) -> Pairing:
+    return Pairing(premises=whole(each.reference), claims=whole(each.text))

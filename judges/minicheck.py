@@ -1,0 +1,82 @@
+"""MiniCheck: whether a chunk of the text supports the summary as a whole, best chunk.
+
+The text is packed sentence by sentence into chunks of up to 500 words; a T5 reads each with the whole summary, and the score is
+the best chunk's probability of "supported" at its first step. Source: Tang et al. 2024 (arXiv:2404.10774) and its code;
+specification of the seed paper, section 6. Sentences are split by sentencex, where the paper's code uses NLTK, and joined by
+spaces over line breaks too. When a question is too long, that code cuts the summary away, which stands last; here the chunk
+loses its end, which the judgement says.
+"""
+
+from functools import partial
+from typing import Any
+
+from ..metric_sections import MiniCheckJudge
+from ..models import signature
+from ..storage import canonical_json
+from ..text import sentences
+from .aligner import Pairing
+from .judge import Judge, JudgeInput, judge_signature
+from .shared import SharedModels
+from .support import Reading, SupportJudge, aggregate, splitter
+from .yes_no import Answers, Question, YesNoAligner
+
+# ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
+UNSUPPORTED, SUPPORTED = 3, 209
+
+
+class Support:
+    """How MiniCheck asks."""
+
+    feature = "judge 'minicheck'"
+
+    def question(self, premise: str, claim: str, end: str) -> Question:
+        """Chunk and claim as MiniCheck was trained with them."""
+        return Question("predict: ", premise, f"{end}{claim}")
+
+    def answers(self, tokenizer: Any) -> Answers:
+        """The two label tokens."""
+        return Answers(UNSUPPORTED, SUPPORTED)
+
+
+def packed(text: str, most_words: int) -> list[str]:
+    """The text's sentences packed into chunks of up to `most_words` words between white space.
+
+    Sentences stay whole, so that one of more words is a chunk of its own; [] for a blank text.
+    """
+    found: list[list[str]] = []
+    n_words = 0
+    for sentence in sentences(text):
+        n = len(sentence.split())
+        if not found or n_words + n > most_words:
+            found.append([])
+            n_words = 0
+        found[-1].append(sentence)
+        n_words += n
+    return [" ".join(chunk) for chunk in found]
+
+
+def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> Judge:
+    """The MiniCheck judge that the options describe.
+
+    Raises:
+        ModelError: the model is a path that holds none.
+    """
+    key = canonical_json(["minicheck", options.model, options.most_tokens, options.batch_size])
+    load = partial(YesNoAligner, options.model, Support(), options.most_tokens, options.batch_size)
+    named = judge_signature(
+        "minicheck",
+        "minicheck",
+        model=signature(options.model),
+        chunk=options.chunk_words,
+        tokens=options.most_tokens,
+        against=options.against,
+        sentences=splitter(),
+        v=1,
+    )
+    reading = Reading(partial(_pair, options.chunk_words), aggregate)
+    return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
+
+
+def _pair(chunk_words: int, each: JudgeInput) -> Pairing:
+    claim = each.text.strip()
+    return Pairing(premises=tuple(packed(each.reference, chunk_words)), claims=(claim,) if claim else ())

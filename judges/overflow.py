@@ -1,0 +1,119 @@
+"""What becomes of an input whose prompt is longer than the judge's model takes: an error, no score, or a shorter source.
+
+Only the backend knows how many tokens a prompt has, so a source is shortened after it was refused, by as many words as the
+excess amounts to, and asked about again; a few rounds are enough. Source: specification of the seed paper, section 7.4.
+"""
+
+import logging
+import math
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ..errors import JudgeError
+from ..generate.backend import TOO_LONG, Ask, Reply
+from ..records import Message
+from ..storage import canonical_json
+from .asking import Rounds
+from .judge import JudgeInput, Verdict
+
+log = logging.getLogger(__name__)
+
+Overflow = Literal["skip", "truncate", "error"]
+
+WORD = re.compile(r"\S+")
+
+
+def shortened(text: str, n_words: int) -> str:
+    """The text with `n_words` words less: each time the last word of the passage (line) that is then the longest.
+
+    Of passages equally long the last gives way. A passage that loses all of its words goes with its line.
+    """
+    lines = text.split("\n")
+    ends = [[word.end() for word in WORD.finditer(line)] for line in lines]
+    kept = [len(of_line) for of_line in ends]
+    for _ in range(min(n_words, sum(kept))):
+        longest = max(range(len(kept)), key=lambda i: (kept[i], i))
+        kept[longest] -= 1
+    left = [
+        line[: of_line[n - 1]] if n else ""
+        for line, of_line, n in zip(lines, ends, kept, strict=True)
+        if n or not of_line
+    ]
+    return "\n".join(left).strip()
+
+
+def within_length(
+    ask: Callable[[Sequence[JudgeInput]], Rounds],
+    prompt: Callable[[JudgeInput], tuple[Message, ...]],
+    inputs: Sequence[JudgeInput],
+    policy: Overflow,
+    most_tokens: int,
+) -> Rounds:
+    """The rounds that ask about these inputs, and about shortened ones where the policy is to truncate.
+
+    Args:
+        ask: the rounds without a policy.
+        prompt: the chat about one input.
+        inputs: what is judged.
+        policy: "skip" leaves a refused input unscored; "truncate" shortens its source and flags the verdict: its `raw` is a JSON
+            object with the number of words cut and what `raw` was; "error" stops the run.
+        most_tokens: room for the prompt, the answer's tokens taken off.
+
+    Raises:
+        JudgeError: the policy is "error" and a prompt was refused for its length; all such candidates are named.
+    """
+    now = list(inputs)
+    lengths: dict[tuple[Message, ...], int] = {}
+    verdicts = yield from _noting(ask(now), lengths)
+    refused = [i for i, verdict in enumerate(verdicts) if verdict.unscored == TOO_LONG]
+    if refused and policy == "error":
+        named = ", ".join(f"{inputs[i].candidate_id} ({verdicts[i].raw})" for i in refused[:5])
+        raise JudgeError(
+            f"{len(refused)} of {len(inputs)} prompts are too long for the judge's model: {named}; raise "
+            "backend.max_model_len, or write overflow: skip or overflow: truncate"
+        )
+    while policy == "truncate" and refused:
+        for i in refused:
+            chat = prompt(now[i])
+            now[i] = replace(now[i], reference=_fitting(now[i].reference, chat, lengths[chat], most_tokens))
+        # a source without a word left is not asked about: the rest of the prompt alone is too long
+        again = [i for i in refused if now[i].reference]
+        found = yield from _noting(ask([now[i] for i in again]), lengths)
+        verdicts = [*verdicts]
+        for i, verdict in zip(again, found, strict=True):
+            verdicts[i] = verdict
+        refused = [i for i in again if verdicts[i].unscored == TOO_LONG]
+    return [_flagged(*each) for each in zip(inputs, now, verdicts, strict=True)]
+
+
+def _noting(
+    rounds: Rounds, lengths: dict[tuple[Message, ...], int]
+) -> Generator[list[Ask], list[Reply], list[Verdict]]:
+    """The rounds as they are; the tokens of prompts that are refused for their length are noted."""
+    replies: list[Reply] | None = None
+    while True:
+        try:
+            asks = next(rounds) if replies is None else rounds.send(replies)
+        except StopIteration as end:
+            verdicts: list[Verdict] = end.value
+            return verdicts
+        replies = yield asks
+        for ask, reply in zip(asks, replies, strict=True):
+            if reply.reason == TOO_LONG:
+                lengths[ask.prompt] = reply.n_prompt_tokens
+
+
+def _fitting(source: str, chat: Sequence[Message], n_tokens: int, most_tokens: int) -> str:
+    """The source cut by as many words as the chat's excess of tokens amounts to, at least one."""
+    words_per_token = sum(len(message.content.split()) for message in chat) / n_tokens
+    return shortened(source, max(1, math.ceil((n_tokens - most_tokens) * min(1.0, words_per_token))))
+
+
+def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict:
+    n_cut = len(given.reference.split()) - len(judged.reference.split())
+    if not n_cut or verdict.score is None:
+        return verdict
+    log.warning("candidate %s: the source was cut by %d words to fit the judge's model", given.candidate_id, n_cut)
+    return replace(verdict, raw=canonical_json({"cut_words": n_cut, "reply": verdict.raw}))

@@ -1,0 +1,165 @@
+"""SummaC: how far an NLI classifier finds each sentence of a summary entailed by a sentence of the text.
+
+"zs": the best sentence of the text counts, mean over the summary's sentences. "conv": for each sentence of the summary, the
+entailments by all sentences of the text are counted in bins; a trained linear layer reads the counts, the mean over the
+summary's sentences goes through a second layer, and the score is its probability of "consistent". Conv does not exist without
+trained weights: the seed paper's code never loaded any, so its figures for SummaC come from a random read-out.
+
+Source: Laban et al. 2022 (TACL 10) and its code; specification of the seed paper, section 6. Three things differ from that
+code. Its ZS takes the best contradiction off the best entailment unless told otherwise; the specification, and so this, counts
+entailment only. It leaves out sentences of ten characters and less, and all but the first hundred of a text; here none is. Its
+Conv reads the first ten sentences of a summary; here all are.
+
+The released read-out (summac_conv_vitc_sent_perc_e.bin) is a pickle; turn it once into plain tensors:
+
+    from pathlib import Path
+    from evenhand.judges.summac import convert_weights
+    convert_weights(Path("summac_conv_vitc_sent_perc_e.bin"), Path("summac_conv.safetensors"))
+"""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import JudgeError
+from ..extras import need
+from ..metric_sections import SummacJudge
+from ..models import signature
+from ..storage import canonical_json, file_digest
+from ..text import sentences
+from .aligner import Aligner, Pairing
+from .judge import Judge, JudgeInput, judge_signature
+from .shared import SharedModels
+from .support import Reading, SupportJudge, aggregate, splitter
+
+Array = NDArray[np.float64]
+
+# edges of the released read-out's bins: percentiles of entailment over many summaries
+BINS = (
+    0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95, 0.955, 0.96, 0.965, 0.97, 0.975, 0.98,
+    0.985, 0.99, 0.995, 1.0,
+)  # fmt: skip
+SHAPES = {
+    "mlp.weight": (1, len(BINS) - 1),
+    "mlp.bias": (1,),
+    "layer_final.weight": (2, 3),
+    "layer_final.bias": (2,),
+}
+CONSISTENT = 1
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """The trained layers of SummaC Conv."""
+
+    # weights of the bins, shape (bins,), and their bias
+    bins: Array
+    bias: float
+    # second layer: weights of shape (classes, 3), where all three inputs are the mean, and biases of shape (classes,)
+    final: Array
+    final_bias: Array
+
+    def score(self, support: Array) -> float:
+        """Probability of "consistent", in [0, 1], for entailments of shape (text sentences, summary sentences)."""
+        # float32 shares may exceed 1 by a hair, and a histogram leaves out what lies beyond its edges
+        columns = np.clip(support.T, 0.0, 1.0)
+        counts = np.stack([np.histogram(column, bins=BINS)[0] for column in columns])  # (summary sentences, bins)
+        mean = float((counts @ self.bins + self.bias).mean())
+        logits = self.final @ np.full(3, mean) + self.final_bias
+        weights = np.exp(logits - logits.max())
+        return float(weights[CONSISTENT] / weights.sum())
+
+
+def read_weights(path: Path) -> ReadOut:
+    """The read-out in a safetensors file.
+
+    Raises:
+        JudgeError: the file is not there, is a pickle, or holds other tensors than these.
+    """
+    if path.suffix != ".safetensors":
+        raise JudgeError(
+            f"judge 'summac': weights {str(path)!r} is no safetensors file, and a pickle can run any code when it is opened; "
+            "convert it once with evenhand.judges.summac.convert_weights"
+        )
+    if not path.is_file():
+        raise JudgeError(f"judge 'summac': weights {str(path)!r}: there is no such file, and untrained Conv is refused")
+    library = need("safetensors", "judge 'summac'")
+    try:
+        tensors = need("safetensors.numpy", "judge 'summac'").load_file(path)
+    except library.SafetensorError as error:
+        raise JudgeError(f"judge 'summac': weights {str(path)!r} cannot be read: {error}") from error
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    if shapes != SHAPES:
+        raise JudgeError(f"judge 'summac': weights {str(path)!r} has tensors {shapes}; the read-out has {SHAPES}")
+    values = {name: tensor.astype(float) for name, tensor in tensors.items()}
+    return ReadOut(
+        bins=values["mlp.weight"][0],
+        bias=float(values["mlp.bias"][0]),
+        final=values["layer_final.weight"],
+        final_bias=values["layer_final.bias"],
+    )
+
+
+def convert_weights(released: Path, target: Path) -> None:
+    """Write the tensors of a released read-out as a safetensors file.
+
+    The file is opened with torch's restricted reader, which builds tensors and plain containers and nothing else.
+
+    Raises:
+        JudgeError: the file holds anything else, or is no read-out over these bins.
+    """
+    torch = need("torch", "the conversion of weights")
+    try:
+        state = torch.load(released, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise JudgeError(f"{released}: holds more than tensors and plain values, so it was not opened") from error
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()} if isinstance(state, dict) else {}
+    if shapes != SHAPES:
+        raise JudgeError(f"{released}: has tensors {shapes}; a SummaC read-out has {SHAPES}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    tensors = {name: tensor.clone() for name, tensor in state.items()}
+    need("safetensors.torch", "the conversion of weights").save_file(tensors, target)
+
+
+def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
+    """The SummaC judge that the options describe.
+
+    Raises:
+        ModelError: the model is a path that holds none.
+        JudgeError: the weights of Conv are not there, or are no such weights.
+    """
+    model = models.lazy(
+        canonical_json(["summac", options.model, options.label, options.batch_size]),
+        partial(_load, options.model, options.label, options.batch_size),
+    )
+    reduce: Callable[[Array], float] = aggregate
+    weights = {}
+    if options.weights is not None:
+        reduce = read_weights(options.weights).score
+        weights = {"weights": file_digest(options.weights)[:8]}
+    named = judge_signature(
+        f"summac-{options.variant}",
+        "summac",
+        model=signature(options.model),
+        label=options.label,
+        **weights,
+        against=options.against,
+        sentences=splitter(),
+        v=1,
+    )
+    return SupportJudge(name, named, options.against, model, Reading(_pair, reduce))
+
+
+def _pair(each: JudgeInput) -> Pairing:
+    return Pairing(premises=tuple(sentences(each.reference)), claims=tuple(sentences(each.text)))
+
+
+def _load(model: str, label: str, batch_size: int) -> Aligner:
+    from .nli import NliAligner
+
+    return NliAligner(model, batch_size, label)

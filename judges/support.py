@@ -1,0 +1,79 @@
+"""Judges that read their score off a matrix of support: which premise supports which claim, and how much.
+
+AlignScore and its kin, SummaC, UniEval and MiniCheck differ in what they take for premises and claims, in the model that
+compares the two, and in how the matrix becomes a score. All else is here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..storage import canonical_json
+from ..timing import booked
+from .aligner import Aligner, Alignment, Pairing
+from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+from .shared import Lazy
+
+
+def aggregate(matrix: ArrayLike) -> float:
+    """Mean over the claims (columns) of the best premise (row)."""
+    return float(np.asarray(matrix, dtype=float).max(axis=0).mean())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How texts become premises and claims, and support a score."""
+
+    pair: Callable[[JudgeInput], Pairing]
+    # score of a matrix of shape (premises, claims) without a gap
+    reduce: Callable[[NDArray[np.float64]], float]
+    # bounds of the score
+    low: float = 0.0
+    high: float = 1.0
+
+
+class SupportJudge:
+    """One reading of one aligner's support as a judge."""
+
+    requests_per_batch = REQUESTS_PER_BATCH
+
+    def __init__(self, name: str, signature: str, against: Against, model: Lazy[Aligner], reading: Reading) -> None:
+        self.name = name
+        self.signature = signature
+        self.against: Against | None = against
+        self.loads = model.key
+        self.low = reading.low
+        self.high = reading.high
+        self._reading = reading
+        self._model = model
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; its `raw` lists the best match of each claim."""
+        pairings = [self._reading.pair(each) for each in inputs]
+        aligner = self._model.get()
+        with booked("models"):
+            found = aligner.align(pairings)
+        return [self._verdict(alignment) for alignment in found]
+
+    def _verdict(self, alignment: Alignment) -> Verdict:
+        matrix = alignment.matrix
+        if matrix.size == 0:
+            return Verdict(None, "no sentence to compare")
+        if np.isnan(matrix).any():
+            return Verdict(None, "a sentence exceeds the aligner's length")
+        # float32 sums differ in the seventh digit with the batch they stood in; six digits are the same every time
+        best = [round(float(value), 6) for value in matrix.max(axis=0)]
+        cut = {"cut": alignment.n_cut} if alignment.n_cut else {}
+        return Verdict(round(self._reading.reduce(matrix), 6), raw=canonical_json({"best": best, **cut}))
+
+    def close(self) -> None:
+        """Give the aligner's memory back."""
+        self._model.close()
+
+
+def splitter() -> str:
+    """What splits sentences, for signatures: where a sentence ends decides what the premises and claims are."""
+    return f"sentencex-{version('sentencex')}"

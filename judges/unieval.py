@@ -1,0 +1,61 @@
+"""UniEval's consistency: whether each sentence of a summary agrees with the text, mean over the sentences.
+
+A T5 is asked "is this claim consistent with the document?" about each sentence; the score is P(Yes) / (P(Yes) + P(No)) at its
+first step. The text stands last in the question, so a question that is too long loses the text's end, which the judgement
+says. Source: Zhong et al. 2022 (arXiv:2210.07197) and its code; specification of the seed paper, section 6. Sentences are
+split by sentencex, where the paper's code uses NLTK.
+"""
+
+from functools import partial
+from typing import Any
+
+from ..metric_sections import UniEvalJudge
+from ..models import signature
+from ..storage import canonical_json
+from ..text import sentences
+from .aligner import Pairing
+from .judge import Judge, JudgeInput, judge_signature
+from .shared import SharedModels
+from .support import Reading, SupportJudge, aggregate, splitter
+from .yes_no import Answers, Question, YesNoAligner
+
+
+class Consistency:
+    """How UniEval asks for consistency."""
+
+    feature = "judge 'unieval'"
+
+    def question(self, premise: str, claim: str, end: str) -> Question:
+        """The question as UniEval was trained with it."""
+        asked = f"question: Is this claim consistent with the document? {end} claim: {claim} {end} document: "
+        return Question(asked, premise, "")
+
+    def answers(self, tokenizer: Any) -> Answers:
+        """The first tokens of "No" and "Yes"."""
+        no, yes = (tokenizer(word)["input_ids"][0] for word in ("No", "Yes"))
+        return Answers(no, yes)
+
+
+def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judge:
+    """The UniEval judge that the options describe.
+
+    Raises:
+        ModelError: the model is a path that holds none.
+    """
+    key = canonical_json(["unieval", options.model, options.most_tokens, options.batch_size])
+    load = partial(YesNoAligner, options.model, Consistency(), options.most_tokens, options.batch_size)
+    named = judge_signature(
+        "unieval-consistency",
+        "unieval",
+        model=signature(options.model),
+        tokens=options.most_tokens,
+        against=options.against,
+        sentences=splitter(),
+        v=1,
+    )
+    return SupportJudge(name, named, options.against, models.lazy(key, load), Reading(_pair, aggregate))
+
+
+def _pair(each: JudgeInput) -> Pairing:
+    text = each.reference.strip()
+    return Pairing(premises=(text,) if text else (), claims=tuple(sentences(each.text)))

@@ -1,0 +1,84 @@
+"""What a recipe may say of metrics: judges with a trained model of their own, which is no language model that is asked.
+
+The default of `model` is what the seed paper used (its specification, section 6).
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from .section import JudgeSection
+
+
+class MetricSection(JudgeSection):
+    """What all metrics share."""
+
+    # Hugging Face id or local folder
+    model: str
+    # texts or pairs run at a time
+    batch_size: int = Field(default=32, ge=1)
+
+
+class BertScoreJudge(MetricSection):
+    """BERTScore: each token's best cosine with a token of the other text, mean over the tokens."""
+
+    kind: Literal["bertscore"]
+    model: str = "microsoft/deberta-large-mnli"
+    # "recall": over the text's tokens; "precision": over the summary's; "fmeasure": their harmonic mean
+    measure: Literal["recall", "precision", "fmeasure"] = "recall"
+    batch_size: int = Field(default=16, ge=1)
+
+
+class SummacJudge(MetricSection):
+    """SummaC: entailment of each summary sentence by each sentence of the text."""
+
+    kind: Literal["summac"]
+    model: str = "tals/albert-xlarge-vitaminc-mnli"
+    # "zs": best sentence of the text, mean over the summary's; "conv": a trained read-out of their histogram
+    variant: Literal["zs", "conv"] = "zs"
+    # name of the model's class that means entailment, as its config.json has it
+    label: str = "entailment"
+    # conv only: the trained read-out, a safetensors file
+    weights: Path | None = None
+
+    @model_validator(mode="after")
+    def _weights_are_the_read_outs(self) -> "SummacJudge":
+        if self.variant == "conv" and self.weights is None:
+            raise ValueError(
+                "variant conv needs weights, because an untrained read-out scores at random; name the safetensors file that "
+                "evenhand.judges.summac.convert_weights writes, or write variant: zs"
+            )
+        if self.variant == "zs" and self.weights is not None:
+            raise ValueError("weights have no effect with variant: zs; write variant: conv, or leave them out")
+        return self
+
+
+class UniEvalJudge(MetricSection):
+    """UniEval's consistency: for each sentence of the summary, whether it agrees with the text."""
+
+    kind: Literal["unieval"]
+    model: str = "MingZhong/unieval-sum"
+    # longest question in tokens; the end of a longer text is left out, and the judgement says so
+    most_tokens: int = Field(default=1024, ge=32)
+    batch_size: int = Field(default=8, ge=1)
+
+
+class MiniCheckJudge(MetricSection):
+    """MiniCheck: whether a chunk of the text supports the whole summary, best chunk."""
+
+    kind: Literal["minicheck"]
+    model: str = "lytang/MiniCheck-Flan-T5-Large"
+    # words of a chunk, at most, unless a single sentence has more
+    chunk_words: int = Field(default=500, ge=1)
+    # longest question in tokens; the end of a chunk in a longer one is left out, and the judgement says so
+    most_tokens: int = Field(default=2048, ge=32)
+    batch_size: int = Field(default=8, ge=1)
+
+
+class BleurtJudge(MetricSection):
+    """BLEURT: a trained regression on text and summary together."""
+
+    kind: Literal["bleurt"]
+    # a folder that transformers reads, see judges/bleurt.py; no released one is, so there is no default
+    model: str

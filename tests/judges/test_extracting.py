@@ -1,0 +1,84 @@
+"""Choosing sentences of a long text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.judges.aligner import Alignment
+from evenhand.judges.extracting import Lead, Overlap, Supporting, best_claims, extract
+from evenhand.judges.judge import JudgeInput
+from evenhand.judges.shared import Lazy
+from evenhand.text import sentences
+
+TEXT = "The ferry is cheap. Nurses need it. A bridge pays. It runs at night."
+
+
+def make_input(text, reference=TEXT):
+    return JudgeInput("c", "r", text, True, reference)
+
+
+def test_extractors_take_turns_and_the_text_keeps_its_order():
+    # sentences of 4, 3, 3 and 4 words. First ranks: 3 and 1, 7 words; second ranks: 1 again and 2, 10 words; 0 does not fit
+    weights = [[0, 3, 1, 4], [0, 4, 3, 1]]
+    assert extract(TEXT, weights, 10) == "Nurses need it. A bridge pays. It runs at night."
+    assert extract(TEXT, weights, 7) == "Nurses need it. It runs at night."
+
+
+def test_sentence_that_does_not_fit_is_passed_over_for_the_next():
+    assert extract(TEXT, [[4, 3, 2, 1]], 3) == "Nurses need it."
+    assert extract(TEXT, [[4, 3, 2, 1]], 2) == ""
+
+
+def test_of_equal_weights_the_earlier_sentence_comes_first():
+    assert extract(TEXT, [[1, 1, 1, 1]], 7) == "The ferry is cheap. Nurses need it."
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=3), st.integers(0, 20))
+def test_extract_repeats_nothing_keeps_the_order_and_the_budget(weights, most_words):
+    found = sentences(extract(TEXT, weights, most_words))
+    rest = iter(sentences(TEXT))
+    assert all(sentence in rest for sentence in found)
+    assert sum(len(sentence.split()) for sentence in found) <= most_words
+
+
+def test_lead_prefers_what_stands_first():
+    assert extract(TEXT, Lead().weigh([make_input("A.")]), 7) == "The ferry is cheap. Nurses need it."
+
+
+def test_overlap_is_the_share_of_the_summarys_words():
+    pytest.importorskip("rouge_score")
+    # "the ferry pays at night": the, ferry of 5; none; pays; at, night
+    assert Overlap().weigh([make_input("The ferry pays at night.")])[0] == pytest.approx([2 / 5, 0, 1 / 5, 2 / 5])
+
+
+class Given:
+    """Supports as it is told, and remembers what it was asked."""
+
+    def __init__(self, matrix):
+        self.matrix = np.array(matrix)
+        self.pairings = []
+
+    def align(self, pairings):
+        self.pairings += pairings
+        return [Alignment(self.matrix, 0) for _ in pairings]
+
+    def close(self):
+        pass
+
+
+def test_entailment_counts_the_sentence_of_the_summary_that_is_supported_most():
+    aligner = Given([[0.1, 0.7], [0.2, 0.3]])
+    lazy = Lazy("given", lambda: aligner)
+    assert Supporting(lazy, whole_summary=False).weigh([make_input("One. Two.", "A. B.")]) == [[0.7, 0.3]]
+    assert aligner.pairings[0].claims == ("One.", "Two.")
+
+
+def test_similarity_is_with_the_whole_summary():
+    aligner = Given([[0.1], [0.2]])
+    Supporting(Lazy("given", lambda: aligner), whole_summary=True).weigh([make_input("One. Two.", "A. B.")])
+    assert aligner.pairings[0].claims == ("One. Two.",)
+
+
+def test_claim_beyond_the_aligners_length_supports_nothing():
+    assert best_claims([[np.nan, 0.4], [np.nan, np.nan]]) == [0.4, 0.0]

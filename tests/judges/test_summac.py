@@ -1,0 +1,162 @@
+"""SummaC: its arithmetic by hand, its classifier a tiny random one."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from evenhand.errors import JudgeError
+from evenhand.judges.judge import JudgeInput
+from evenhand.judges.shared import SharedModels
+from evenhand.judges.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
+from evenhand.metric_sections import SummacJudge
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+LABELS = {0: "SUPPORTS", 1: "REFUTES", 2: "NOT ENOUGH INFO"}
+SOURCE = "The ferry is cheap. Nurses need it at night."
+SUMMARY = "The ferry is dear. A bridge pays."
+
+
+def judge(**options):
+    return open_summac("judge", SummacJudge.model_validate({"kind": "summac", **options}), SharedModels())
+
+
+def verdict(folder, **options):
+    made = judge(model=str(folder), label="SUPPORTS", **options)
+    try:
+        return made.score([JudgeInput("c", "r", SUMMARY, True, SOURCE)])[0]
+    finally:
+        made.close()
+
+
+def entailments(folder):
+    """Shape (source sentences, summary sentences), by transformers alone."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.no_grad():
+        return np.array([
+            [
+                float(model(**tokenizer(premise, claim, return_tensors="pt")).logits.softmax(-1)[0, 0])
+                for claim in ("The ferry is dear.", "A bridge pays.")
+            ]
+            for premise in ("The ferry is cheap.", "Nurses need it at night.")
+        ])  # fmt: skip
+
+
+def layers(**changes):
+    """A read-out in torch's names and shapes."""
+    values = {"mlp.weight": (1, 23), "mlp.bias": (1,), "layer_final.weight": (2, 3), "layer_final.bias": (2,)}
+    generator = torch.Generator().manual_seed(1)
+    return {name: torch.randn(*shape, generator=generator) for name, shape in (values | changes).items()}
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """A converted read-out and its tensors."""
+    torch.save(layers(), tmp_path / "released.bin")
+    convert_weights(tmp_path / "released.bin", tmp_path / "made" / "conv.safetensors")
+    return tmp_path / "made" / "conv.safetensors", layers()
+
+
+def test_zs_is_the_mean_of_the_best_entailments(nli_folder):
+    folder = nli_folder(LABELS)
+    matrix = entailments(folder)
+    assert verdict(folder).score == pytest.approx((max(matrix[:, 0]) + max(matrix[:, 1])) / 2, abs=1e-5)
+
+
+def test_read_out_worked_by_hand():
+    # bins 0 (below 0.01), 7 (0.37 to 0.90) and 22 (0.995 and more, 1 included) weigh 1, 10 and 100; the others 0; bias 0.5
+    bins = np.zeros(23)
+    bins[[0, 7, 22]] = 1, 10, 100
+    assert BINS[7:9] == (0.37, 0.90)
+    # first column: 0.005 and 0.5, 11.5; second: 1.0 and 0.02, 100.5; mean 56
+    support = np.array([[0.005, 1.0], [0.5, 0.02]])
+    # logits 0 and (0.01 + 0.02 - 0.02) * 56 - 0.1 = 0.46
+    read_out = ReadOut(bins, 0.5, np.array([[0.0, 0, 0], [0.01, 0.02, -0.02]]), np.array([0.0, -0.1]))
+    assert read_out.score(support) == pytest.approx(1 / (1 + math.exp(-0.46)))
+
+
+def test_share_a_hair_above_one_is_counted():
+    bins = np.zeros(23)
+    bins[22] = 1
+    read_out = ReadOut(bins, 0.0, np.array([[0.0, 0, 0], [1, 0, 0]]), np.zeros(2))
+    assert read_out.score(np.array([[1.0000001]])) == pytest.approx(1 / (1 + math.exp(-1)))
+
+
+def test_conv_is_the_released_architecture(nli_folder, weights):
+    path, tensors = weights
+    folder = nli_folder(LABELS)
+    counts = np.stack([np.histogram(column, bins=BINS)[0] for column in entailments(folder).T])
+    mlp, final = torch.nn.Linear(23, 1), torch.nn.Linear(3, 2)
+    mlp.load_state_dict({"weight": tensors["mlp.weight"], "bias": tensors["mlp.bias"]})
+    final.load_state_dict({"weight": tensors["layer_final.weight"], "bias": tensors["layer_final.bias"]})
+    with torch.no_grad():
+        mean = mlp(torch.tensor(counts, dtype=torch.float32)).mean()
+        expected = float(final(mean.expand(3)).softmax(-1)[1])
+    assert verdict(folder, variant="conv", weights=path).score == pytest.approx(expected, abs=1e-5)
+
+
+def test_conv_without_weights_does_not_exist(tmp_path):
+    with pytest.raises(ValueError, match="conv needs weights, because an untrained read-out scores at random"):
+        SummacJudge(kind="summac", variant="conv")
+    with pytest.raises(JudgeError, match="no such file, and untrained Conv is refused"):
+        judge(variant="conv", weights=tmp_path / "absent.safetensors", model="org/model")
+    with pytest.raises(ValueError, match="weights have no effect with variant: zs"):
+        SummacJudge(kind="summac", weights=tmp_path / "w.safetensors")
+
+
+def test_released_pickle_is_refused_before_it_is_opened(tmp_path):
+    with pytest.raises(JudgeError, match="is no safetensors file, and a pickle can run any code"):
+        judge(variant="conv", weights=tmp_path / "summac_conv.bin", model="org/model")
+
+
+@pytest.mark.parametrize("change", [{"mlp.weight": (1, 50)}, {"layer_final.weight": (2, 4)}, {"other": (1,)}])
+def test_weights_of_another_shape_are_refused(tmp_path, change):
+    from safetensors.torch import save_file
+
+    torch.save(layers(**change), tmp_path / "other.bin")
+    with pytest.raises(JudgeError, match="SummaC read-out has"):
+        convert_weights(tmp_path / "other.bin", tmp_path / "out.safetensors")
+    save_file(layers(**change), tmp_path / "other.safetensors")
+    with pytest.raises(JudgeError, match="the read-out has"):
+        read_weights(tmp_path / "other.safetensors")
+
+
+class Hostile:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def test_conversion_runs_no_code(tmp_path):
+    marker = tmp_path / "was-run"
+    (tmp_path / "hostile.bin").write_bytes(pickle.dumps(Hostile(marker), protocol=2))
+    with pytest.raises(JudgeError, match="holds more than tensors"):
+        convert_weights(tmp_path / "hostile.bin", tmp_path / "out.safetensors")
+    assert not marker.exists()
+
+
+def test_damaged_weights_are_refused(tmp_path):
+    (tmp_path / "damaged.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(JudgeError, match="cannot be read"):
+        read_weights(tmp_path / "damaged.safetensors")
+
+
+def test_class_is_found_by_the_name_given(nli_folder):
+    folder = nli_folder(LABELS)
+    with pytest.raises(JudgeError, match=r"exactly one class named 'entailment'.*'SUPPORTS'"):
+        judge(model=str(folder)).score([JudgeInput("c", "r", SUMMARY, True, SOURCE)])
+
+
+def test_what_changes_scores_changes_the_signature(weights):
+    plain = judge(model="org/model").signature
+    assert judge(model="org/model", batch_size=1).signature == plain
+    changed = [{"label": "yes"}, {"against": "opposing"}, {"variant": "conv", "weights": weights[0]}]
+    assert len({plain, *(judge(model="org/model", **change).signature for change in changed)}) == 4
