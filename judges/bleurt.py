@@ -12,6 +12,7 @@ specification of the seed paper, section 6.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..errors import JudgeError
 from ..metric_sections import BleurtJudge
 from ..models import signature
 from ..storage import canonical_json
-from .aligner import PairAligner, Pairing, most_tokens
+from .aligner import Aligner, PairAligner, Pairing, most_tokens
 from .alignment import whole
 from .checkpoint import open_checkpoint
 from .judge import Judge, JudgeInput, judge_signature
@@ -58,7 +59,8 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         ModelError: the model is a path that holds none.
     """
     key = canonical_json(["bleurt", options.model, options.batch_size])
-    model = models.lazy(key, partial(BleurtAligner, options.model, options.batch_size))
+    load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size)
+    model = models.lazy(key, load)
     named = judge_signature("bleurt", "bleurt", model=signature(options.model), against=options.against, v=1)
     return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
 

@@ -40,7 +40,8 @@ def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> s
         most_words: the budget. A sentence that would exceed it is passed over for the next.
     """
     found = sentences(text)
-    orders = [sorted(range(len(found)), key=lambda i, w=w: (-w[i], i)) for w in weights]
+    # sorting keeps the order of equal weights
+    orders = [sorted(range(len(found)), key=each.__getitem__, reverse=True) for each in weights]
     chosen: set[int] = set()
     left = most_words
     for i in (order[rank] for rank in range(len(found)) for order in orders):
