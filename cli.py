@@ -7,13 +7,13 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from . import processes
 from .errors import EvenhandError
-from .recipe_file import load_recipe
+from .recipe_file import load_judges, load_recipe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -161,6 +161,46 @@ def import_(
     _say(f"{out}: {len(result.sets)} document sets; {result.report}")
 
 
+@app.command(
+    name="benchmark-judges",
+    epilog="Example: evenhand benchmark-judges controlled.jsonl --judges recipes/quickstart.yaml",
+)
+def benchmark_judges_(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Controlled sets: JSON lines, or the PoliSum authors' released file.",
+        ),
+    ],
+    judges: Annotated[
+        Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for benchmark.json, benchmark.svg and judgements.jsonl.")] = Path(
+        "runs/benchmark-judges"
+    ),
+    ties: Annotated[
+        Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
+    ] = "half",
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over topics.")] = 1000,
+) -> None:
+    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals."""
+    from .evaluation.meta.benchmark import Settings
+    from .evaluation.meta.run import PLOT, benchmark_judges
+    from .evaluation.meta.table import benchmark_table
+
+    settings = Settings(ties=ties, resamples=resamples)
+    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
+    _console().print(benchmark_table(found))
+    _say(f"picture: {out / PLOT}")
+
+
 @app.command(epilog="Example: evenhand recipes")
 def recipes() -> None:
     """List the recipes that come with evenhand: where each lies and the command that runs it."""
@@ -209,7 +249,7 @@ def main() -> None:
     processes.follow_parent()
     processes.share_processor()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("httpx", "datasets", "filelock"):
+    for noisy in ("absl", "httpx", "datasets", "filelock"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
         app()

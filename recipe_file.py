@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from .config import JudgeOptions, Recipe
 from .errors import RecipeError, StorageError
+from .section import Section
 from .storage import listed, read_text
 from .text import did_you_mean
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
@@ -61,6 +62,22 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     if recipe is None or refused or mistakes:
         raise RecipeError(listed([*refused, *(f"{_place(key, path, overridden)}: {text}" for key, text in mistakes)]))
     return recipe
+
+
+class _Judges(Section):
+    judges: dict[str, JudgeOptions] = Field(min_length=1)
+
+
+def load_judges(path: Path) -> dict[str, JudgeOptions]:
+    """The judges of a recipe, or of a YAML file with a section `judges`; its other sections are not looked at.
+
+    Raises:
+        RecipeError: the file cannot be read, or its judges are wrong; all mistakes are listed.
+    """
+    try:
+        return _Judges.model_validate({"judges": _read_yaml(path).get("judges")}).judges
+    except ValidationError as error:
+        raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error)])) from error
 
 
 def _checked(values: dict[str, Any]) -> tuple[Recipe | None, list[tuple[str, str]]]:

@@ -4,10 +4,11 @@ Both requests of a document set share their sources, so they are drawn together:
 the same evidence twice and give intervals that are too narrow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .errors import DataError
@@ -70,3 +71,29 @@ def cluster_interval(
         rng=np.random.default_rng(seed),
     ).confidence_interval
     return Interval(mean, float(drawn.low), float(drawn.high), n, len(counts), level)
+
+
+def cluster_draws(clusters: Sequence[str], *, resamples: int, seed: int) -> Iterator[NDArray[np.intp]]:
+    """Rows of each bootstrap draw: as many clusters as there are, drawn with replacement, each with all of its rows.
+
+    For statistics that are no mean over the rows; `cluster_interval` is for means.
+
+    Args:
+        clusters: the cluster of each row.
+        resamples: bootstrap draws.
+        seed: of the draws.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, cluster in enumerate(clusters):
+        rows.setdefault(cluster, []).append(row)
+    members = [np.array(each) for each in rows.values()]
+    generator = np.random.default_rng(seed)
+    for _ in range(resamples):
+        yield np.concatenate([members[i] for i in generator.integers(len(members), size=len(members))])
+
+
+def percentile_bounds(draws: ArrayLike, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper bound of the percentile interval over the first axis, percentiles interpolated linearly."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.asarray(draws, dtype=float), [tail, 1 - tail], axis=0)
+    return low, high

@@ -149,6 +149,19 @@ def read_text(path: Path) -> str:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def read_json(path: Path) -> Any:
+    """The value of a JSON file.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: it is not JSON; the line is named.
+    """
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}:{error.lineno}: is not JSON ({error.msg} at column {error.colno})") from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file whole: to a temporary name, flushed to disk, then renamed into place.
 

@@ -7,7 +7,6 @@ label, and the prompts are not taken over; whoever asks for summaries builds the
 Source: specification of the seed paper, sections 1.4 and 16 (1, 2); data of Ri, Deas and McKeown 2025 (arXiv:2506.15925).
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text
-from ..storage import digest, explain, listed, read_text
+from ..storage import digest, explain, listed, read_json
 from ..text import fold
 
 # a line that holds nothing but a side's label
@@ -131,10 +130,7 @@ def import_record(record: Mapping[str, Any]) -> Passages:
 
 def _read_items(path: Path) -> tuple[dict[int, ReleasedItem], dict[int, Passages], list[str]]:
     """Items and their passages by number, and what is wrong with the others."""
-    try:
-        records = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{error.lineno}: is not JSON ({error.msg} at column {error.colno})") from error
+    records = read_json(path)
     if not isinstance(records, list) or not records:
         raise DataError(f"{path}: holds no list of items; the authors' dev.json or test.json is expected")
     items, passages, mistakes = {}, {}, []

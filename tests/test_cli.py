@@ -11,7 +11,20 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
-VERBS = ["validate", "loop", "generate", "judge", "rerank", "train", "report", "import", "recipes", "cache", "env"]
+VERBS = [
+    "validate",
+    "loop",
+    "generate",
+    "judge",
+    "rerank",
+    "train",
+    "report",
+    "import",
+    "benchmark-judges",
+    "recipes",
+    "cache",
+    "env",
+]
 FERRY = (
     '{"id": "ferry", "topic": "The ferry", "documents": ['
     '{"id": "ferry/1", "text": "The ferry is cheap.", "attributes": {"stance": "left"}}, '
@@ -222,3 +235,18 @@ def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     assert str(tmp_path) in evenhand("cache").stdout
     assert "0 judgements and 0 pairs' reference" in evenhand("cache", "--clear").stdout
+
+
+def test_benchmark_judges_ends_with_tables_and_a_picture(tmp_path):
+    (tmp_path / "sets.jsonl").write_text(
+        '{"id": "a", "passages": ["The ferry is cheap."], "n_key_points": 1, "summaries": '
+        '[{"text": "It is cheap.", "relevant": 1}, {"text": "It is dear, they say.", "relevant": 0, "opposite": 1}]}\n'
+    )
+    done = evenhand("benchmark-judges", "sets.jsonl", "--out", "bench", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "rougeL-precision" in done.stdout
+    assert "length" in done.stdout
+    assert (tmp_path / "bench" / "benchmark.svg").is_file()
+    absent = evenhand("benchmark-judges", "none.jsonl", cwd=tmp_path)
+    assert absent.returncode == 2
+    assert "none.jsonl" in absent.stderr

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.config import Recipe
+from evenhand.config import Recipe, RuleJudge
 from evenhand.errors import RecipeError
-from evenhand.recipe_file import dump_recipe, load_recipe
+from evenhand.recipe_file import dump_recipe, load_judges, load_recipe
 from evenhand.trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
 RECIPES = Path(__file__).parents[1] / "recipes"
@@ -239,3 +239,28 @@ def test_checking_a_recipe_loads_no_model_library(recipe):
 def test_a_recipe_must_name_seven_things_and_no_more():
     required = [name for name, field in Recipe.model_fields.items() if field.is_required()]
     assert required == ["name", "output", "model", "generate", "judges", "reward", "evaluation"]
+
+
+def test_judges_of_a_recipe_or_of_a_file_of_their_own_can_be_read(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("other: {anything: 1}\njudges:\n  words: {kind: length}\n")
+    assert load_judges(path) == {"words": RuleJudge(kind="length")}
+    quickstart = RECIPES / "quickstart.yaml"
+    assert load_judges(quickstart) == load_recipe(quickstart).judges
+
+
+def test_all_mistakes_in_judges_are_listed(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("judges:\n  a: {kind: lenth}\n  b: {kind: rouge, typ: rouge1}\n")
+    with pytest.raises(RecipeError) as caught:
+        load_judges(path)
+    first, second = str(caught.value).splitlines()
+    assert "did you mean 'length'?" in first
+    assert "'judges.b.typ' is not known; did you mean 'type'?" in second
+
+
+def test_a_file_without_judges_is_refused(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("name: x\n")
+    with pytest.raises(RecipeError, match=r"judges\.yaml: key 'judges' is empty"):
+        load_judges(path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.resampling import Interval, cluster_interval
+from evenhand.resampling import Interval, cluster_draws, cluster_interval, percentile_bounds
 
 
 def interval(values, clusters, level=0.95, resamples=2000, seed=0):
@@ -72,3 +72,25 @@ def test_one_set_has_a_mean_and_no_interval():
 def test_values_and_clusters_must_agree_in_number():
     with pytest.raises(DataError, match="2 values, but 1 clusters"):
         interval([1.0, 2.0], ["a"])
+
+
+def test_a_draw_has_as_many_clusters_with_all_of_their_rows():
+    clusters = ["a", "b", "a", "c"]
+    for rows in cluster_draws(clusters, resamples=50, seed=0):
+        drawn = [clusters[row] for row in rows]
+        # a has two rows and comes with both: 0 and 2 are equally often
+        assert list(rows).count(0) == list(rows).count(2)
+        assert drawn.count("a") / 2 + drawn.count("b") + drawn.count("c") == 3
+
+
+def test_draws_repeat_with_their_seed():
+    one, two = (list(map(list, cluster_draws(["a", "b", "c"], resamples=9, seed=4))) for _ in range(2))
+    assert one == two
+    assert one != list(map(list, cluster_draws(["a", "b", "c"], resamples=9, seed=5)))
+
+
+def test_percentile_bounds_are_interpolated_along_the_draws():
+    # 10 % and 90 % of 0, 1, ..., 10, and of twice that
+    low, high = percentile_bounds([[i, 2 * i] for i in range(11)], level=0.8)
+    assert low == pytest.approx([1, 2])
+    assert high == pytest.approx([9, 18])

@@ -22,6 +22,7 @@ from evenhand.storage import (
     digest,
     file_digest,
     parse_line,
+    read_json,
     read_jsonl,
     read_text,
     write_json,
@@ -247,3 +248,12 @@ def test_text_is_read_as_utf8_or_refused(tmp_path):
         read_text(tmp_path / "a")
     with pytest.raises(StorageError, match="cannot be read: Is a directory"):
         read_text(tmp_path)
+
+
+def test_json_file_is_read_and_a_broken_one_named_with_its_line(tmp_path):
+    path = tmp_path / "list.json"
+    path.write_text("[1,\n 2]")
+    assert read_json(path) == [1, 2]
+    path.write_text("[1,\n 2")
+    with pytest.raises(DataError, match=r"list\.json:2: is not JSON"):
+        read_json(path)

@@ -1,0 +1,11 @@
+"""How far a summary goes beyond copying: novel n-grams, extractive fragments, length.
+
+Tokens are those of `text.words`; n-grams and fragments never cross the border of a passage.
+Source: specification of the seed paper, section 12.
+"""
+
+from .characteristics import Characteristics, characteristics, mean_characteristics
+from .fragments import Fragments, fragments
+from .novelty import novel_ngrams
+
+__all__ = ["Characteristics", "Fragments", "characteristics", "fragments", "mean_characteristics", "novel_ngrams"]

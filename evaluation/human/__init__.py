@@ -1,0 +1,33 @@
+"""People's judgements of summaries: which key points they saw in documents and summaries, and which of them match.
+
+    released files -> HumanUnit -> human_scores -> aggregate
+                               -> agreement of two annotators, beside that of random highlights
+
+Source: specification of the seed paper, section 11.
+"""
+
+from .aggregate import HumanMeans, aggregate
+from .agreement import AnnotatorAgreement, annotator_agreement
+from .annotation import Annotation, KeyPoint, Span, SummaryMarks, read_annotation
+from .matching import Overlap, span_overlap, string_overlap
+from .released import HumanUnit, read_human
+from .scores import HumanScores, human_scores
+
+__all__ = [
+    "Annotation",
+    "AnnotatorAgreement",
+    "HumanMeans",
+    "HumanScores",
+    "HumanUnit",
+    "KeyPoint",
+    "Overlap",
+    "Span",
+    "SummaryMarks",
+    "aggregate",
+    "annotator_agreement",
+    "human_scores",
+    "read_annotation",
+    "read_human",
+    "span_overlap",
+    "string_overlap",
+]

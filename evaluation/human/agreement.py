@@ -1,0 +1,141 @@
+"""How far two annotators marked the same, and how far random highlights would.
+
+Highlights of documents are compared by the characters they cover, those of summaries by their tokens. The random baseline
+draws, for each text and each annotator, as many highlights of such lengths as people made, at places drawn uniformly.
+Source: specification of the seed paper, section 11.4.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from ...errors import DataError
+from ...storage import digest
+from ...text import fold, words
+from .matching import THRESHOLD, covered, multiset_overlap
+from .released import HumanUnit
+
+# random drawings that the baseline averages
+DRAWS = 100
+
+Highlights = Sequence[Counter[Any]]
+
+
+@dataclass(frozen=True)
+class TextAgreement:
+    """Mean overlap over texts of one kind, in [0, 1]."""
+
+    # None when no text was marked by either
+    overlap: float | None
+    # mean overlap of random highlights
+    chance: float | None
+    # texts that count, and those that neither annotator marked
+    n: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """Agreement of two annotators on the documents that both of them saw."""
+
+    documents: TextAgreement
+    summaries: TextAgreement
+    # documents that both saw
+    shared: int
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """A text and what two annotators marked in it."""
+
+    # what the text is made of, in order: characters by their places, or tokens
+    units: Sequence[Any]
+    a: Highlights
+    b: Highlights
+
+
+def annotator_agreement(
+    a: Sequence[HumanUnit], b: Sequence[HumanUnit], *, threshold: float = THRESHOLD, draws: int = DRAWS, seed: int = 0
+) -> AnnotatorAgreement:
+    """Agreement of two annotators.
+
+    Args:
+        a: one annotator's units.
+        b: the other's.
+        threshold: least share of the smaller of two matched highlights.
+        draws: random drawings of the baseline.
+        seed: of those.
+
+    Raises:
+        DataError: they saw no document in common.
+    """
+    second = {_identity(unit): unit for unit in b}
+    shared = [(unit, second[_identity(unit)]) for unit in a if _identity(unit) in second]
+    if not shared:
+        raise DataError("the annotators saw no document in common, so their agreement cannot be told")
+    documents = [_document(*pair) for pair in shared]
+    summaries = [_summary(*pair, method) for pair in shared for method in pair[0].summaries]
+    generator = np.random.default_rng(seed)
+    return AnnotatorAgreement(
+        documents=_agreement(documents, threshold, draws, generator),
+        summaries=_agreement(summaries, threshold, draws, generator),
+        shared=len(shared),
+    )
+
+
+def _identity(unit: HumanUnit) -> str:
+    """Equal for two annotators' units of one document with the same summaries, white space aside."""
+    return digest([unit.side, fold(unit.document), {method: fold(text) for method, text in unit.summaries.items()}])
+
+
+def _document(a: HumanUnit, b: HumanUnit) -> _Marked:
+    marked = [
+        [covered([(span.start, span.end) for span in point], unit.document) for point in unit.annotation.key_points]
+        for unit in (a, b)
+    ]
+    return _Marked([place for place, character in enumerate(a.document) if character != "\n"], *marked)
+
+
+def _summary(a: HumanUnit, b: HumanUnit, method: str) -> _Marked:
+    marked = [[Counter(words(p)) for p in unit.annotation.summaries[method].points] for unit in (a, b)]
+    return _Marked(words(a.summaries[method]), *marked)
+
+
+def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> TextAgreement:
+    found = [multiset_overlap(text.a, text.b, threshold).overlap for text in texts]
+    known = [overlap for overlap in found if overlap is not None]
+    return TextAgreement(
+        overlap=fmean(known) if known else None,
+        chance=_chance(texts, threshold, draws, generator) if known else None,
+        n=len(known),
+        left_out=len(found) - len(known),
+    )
+
+
+def _chance(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> float:
+    """Mean overlap of random highlights; their numbers and lengths have the mean and the variance of people's."""
+    numbers = [len(marked) for text in texts for marked in (text.a, text.b)]
+    lengths = [each.total() for text in texts for marked in (text.a, text.b) for each in marked]
+    overlaps = []
+    for _ in range(draws):
+        for text in texts:
+            a, b = (_random(text.units, numbers, lengths, generator) for _ in range(2))
+            overlaps.append(multiset_overlap(a, b, threshold).overlap)
+    return fmean(overlap for overlap in overlaps if overlap is not None)
+
+
+def _random(
+    units: Sequence[Any], numbers: Sequence[int], lengths: Sequence[int], generator: np.random.Generator
+) -> Highlights:
+    """Highlights of random number, lengths and places: each number at least 1, each length at least 1 and at most the text."""
+    count = max(1, round(generator.normal(np.mean(numbers), np.std(numbers))))
+    found = []
+    for _ in range(count):
+        length = min(max(1, round(generator.normal(np.mean(lengths), np.std(lengths)))), len(units))
+        start = int(generator.integers(len(units) - length + 1))
+        found.append(Counter(units[start : start + length]))
+    return found

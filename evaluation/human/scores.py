@@ -1,0 +1,47 @@
+"""Coverage and faithfulness of a summary as a person counted them."""
+
+from dataclasses import dataclass
+
+from ...errors import DataError
+from .annotation import Annotation
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """What one annotator's marks say of one summary."""
+
+    # share of the document's key points that the summary has, in [0, 1]; None for a document without key points
+    coverage: float | None
+    # share of the summary's key points that the document has, in [0, 1]; None for a summary without key points
+    faithfulness: float | None
+    # key points of the document that the summary has, and that it has not
+    included: int
+    omitted: int
+    # key points of the summary that the document has not
+    hallucinated: int
+
+
+def human_scores(annotation: Annotation, method: str) -> HumanScores:
+    """The scores of one method's summary.
+
+    Source: specification of the seed paper, section 11.2.
+
+    Raises:
+        DataError: the annotator has not marked a summary of that method.
+    """
+    if method not in annotation.summaries:
+        known = ", ".join(annotation.summaries) or "none"
+        raise DataError(f"no summary of method {method!r} was marked; methods of this record are {known}")
+    marks = annotation.summaries[method]
+    omitted, hallucinated = sum(marks.omitted), sum(marks.hallucinated)
+    return HumanScores(
+        coverage=_share(len(marks.omitted) - omitted, len(marks.omitted)),
+        faithfulness=_share(len(marks.points) - hallucinated, len(marks.points)),
+        included=len(marks.omitted) - omitted,
+        omitted=omitted,
+        hallucinated=hallucinated,
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

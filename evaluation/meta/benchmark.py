@@ -1,0 +1,179 @@
+"""The benchmark of judges: every judge against both attributes, so that one sees what a judge does not measure, too.
+
+Source: specification of the seed paper, section 5.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from ...corpora.controlled import ControlledSet
+from ...extras import installed_versions
+from ...records import Judgement, Record
+from ...stages import RECORDED
+from .agreement import STATISTICS, Article, Ties, agreement, agreement_intervals
+
+Attribute = Literal["coverage", "faithfulness"]
+ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How agreement is counted and its intervals are drawn."""
+
+    # what a pair of summaries counts that the judge scores alike
+    ties: Ties = "half"
+    # of the intervals
+    level: float = 0.95
+    # bootstrap draws over topics
+    resamples: int = 1000
+    seed: int = 42
+
+
+class Statistic(Record):
+    """A statistic of agreement with its bootstrap interval."""
+
+    # None where it is undefined
+    value: float | None
+    # None where nothing can be resampled, or some draw leaves it undefined
+    low: float | None = None
+    high: float | None = None
+
+
+class BenchmarkRow(Record):
+    """How well a judge's scores agree with one attribute."""
+
+    judge: str
+    attribute: Attribute
+    # None for all articles
+    side: str | None
+    # names as in `agreement.Agreement`
+    spearman_pooled: Statistic
+    spearman_macro: Statistic
+    winrate_macro: Statistic
+    winrate_micro: Statistic
+    articles: int
+    summaries: int
+    # articles that have a correlation, and that have a pair
+    spearman_articles: int
+    winrate_articles: int
+    # pairs of different value, and those of them that the judge scores alike
+    pairs: int
+    metric_ties: int
+    # summaries without a score, or whose attribute is undefined
+    left_out: int
+
+
+class UnscoredRow(Record):
+    """Summaries that a judge left unscored, for one reason."""
+
+    judge: str
+    side: str
+    reason: str
+    count: int
+
+
+class Benchmark(Record):
+    """All that is reported; `benchmark.json`."""
+
+    # name of the file and digest of its content
+    file: str
+    digest: str
+    ties: Ties
+    level: float
+    resamples: int
+    seed: int
+    # judge -> signature
+    signatures: dict[str, str]
+    versions: dict[str, str]
+    rows: tuple[BenchmarkRow, ...]
+    unscored: tuple[UnscoredRow, ...]
+    # judges that were not tried -> why
+    not_tried: dict[str, str] = Field(default_factory=dict)
+
+
+def benchmark(
+    sets: Sequence[ControlledSet], judgements: Sequence[Judgement], settings: Settings, *, file: str, digest: str
+) -> Benchmark:
+    """Agreement of each judge with each attribute, of every side and of all articles together.
+
+    Args:
+        sets: the controlled sets.
+        judgements: of each of their summaries by each judge, in the order of sets and summaries.
+        settings: how agreement is counted.
+        file: name of the file that the sets come from.
+        digest: of that file's content.
+    """
+    by_judge: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for judgement in judgements:
+        by_judge[judgement.judge][judgement.request_id].append(judgement.score)
+    sides = {each.id: each.side or "all" for each in sets}
+    unscored = Counter((j.judge, sides[j.request_id], j.unscored) for j in judgements if j.unscored)
+    return Benchmark(
+        file=file,
+        digest=digest,
+        ties=settings.ties,
+        level=settings.level,
+        resamples=settings.resamples,
+        seed=settings.seed,
+        signatures={judgement.judge: judgement.signature for judgement in judgements},
+        versions=installed_versions(RECORDED),
+        rows=tuple(
+            _row(judge, attribute, side, sets, scores, settings)
+            for judge, scores in by_judge.items()
+            for attribute in ATTRIBUTES
+            for side in _sides(sets)
+        ),
+        unscored=tuple(
+            UnscoredRow(judge=judge, side=side, reason=reason, count=count)
+            for (judge, side, reason), count in sorted(unscored.items())
+        ),
+    )
+
+
+def _sides(sets: Sequence[ControlledSet]) -> tuple[str | None, ...]:
+    """Every side, then None for all; a single side is shown once, as all."""
+    sides = tuple(dict.fromkeys(each.side for each in sets if each.side is not None))
+    return (*sides, None) if len(sides) > 1 else (None,)
+
+
+def _row(
+    judge: str,
+    attribute: Attribute,
+    side: str | None,
+    sets: Sequence[ControlledSet],
+    scores: dict[str, list[float | None]],
+    settings: Settings,
+) -> BenchmarkRow:
+    mine = [each for each in sets if side is None or each.side == side]
+    articles = [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in mine]
+    found = agreement(articles, settings.ties)
+    bounds = agreement_intervals(
+        articles,
+        # an article whose topic nobody told is one of its own
+        [each.topic or each.id for each in mine],
+        settings.ties,
+        level=settings.level,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    statistics = {}
+    for name in STATISTICS:
+        low, high = bounds[name] or (None, None)
+        statistics[name] = Statistic(value=getattr(found, name), low=low, high=high)
+    return BenchmarkRow(
+        judge=judge,
+        attribute=attribute,
+        side=side,
+        articles=len(mine),
+        summaries=sum(len(each.summaries) for each in mine),
+        spearman_articles=found.spearman_articles,
+        winrate_articles=found.winrate_articles,
+        pairs=found.pairs,
+        metric_ties=found.metric_ties,
+        left_out=found.left_out,
+        **statistics,
+    )

@@ -1,0 +1,47 @@
+"""`evenhand benchmark-judges`: a controlled file and judges in, scores, agreement and a picture out."""
+
+from pathlib import Path
+
+from ...config import JudgeOptions
+from ...corpora.controlled import read_controlled
+from ...judges import open_judges
+from ...storage import file_digest, write_json, write_jsonl, write_text
+from .benchmark import Benchmark, Settings, benchmark
+from .plot import render_plot
+from .scoring import has_nothing_to_judge, judge_sets, with_baselines
+
+# files in the output folder
+SCORES = "judgements.jsonl"
+RESULT = "benchmark.json"
+PLOT = "benchmark.svg"
+
+
+def benchmark_judges(
+    file: Path, judges: dict[str, JudgeOptions], out: Path, settings: Settings, *, evidence: Path | None = None
+) -> Benchmark:
+    """Judge a controlled file by these judges, the length and ROUGE; the result, after it was written to `out`.
+
+    Args:
+        file: controlled sets, in evenhand's JSON lines or as the authors released them.
+        judges: options of the judges beside the baselines; may be empty.
+        out: folder for judgements.jsonl, benchmark.json and benchmark.svg.
+        settings: how agreement is counted.
+        evidence: the authors' evidence file, when `file` is theirs.
+
+    Raises:
+        StorageError: a file cannot be read or written.
+        DataError: the files are wrong; all mistakes are listed.
+        RecipeError: a judge has a baseline's name and is another judge.
+        JudgeError: a judge cannot run at all.
+    """
+    options = with_baselines(judges)
+    sets = read_controlled(file, evidence)
+    not_tried = {name: reason for name, each in options.items() if (reason := has_nothing_to_judge(each))}
+    tried = {name: each for name, each in options.items() if name not in not_tried}
+    judgements = judge_sets(open_judges(tried), sets)
+    found = benchmark(sets, judgements, settings, file=file.name, digest=file_digest(file))
+    found = found.model_copy(update={"not_tried": not_tried})
+    write_jsonl(out / SCORES, judgements)
+    write_json(out / RESULT, found.model_dump(mode="json"))
+    write_text(out / PLOT, render_plot(found))
+    return found

@@ -1,0 +1,16 @@
+"""Systems ranked by comparing their summaries request by request: win counts, Bradley-Terry strengths, intervals."""
+
+from .bradley_terry import NOT_IDENTIFIABLE, order, strengths
+from .comparisons import Tie, row_wins, wins
+from .intervals import StrengthIntervals, strength_intervals
+
+__all__ = [
+    "NOT_IDENTIFIABLE",
+    "StrengthIntervals",
+    "Tie",
+    "order",
+    "row_wins",
+    "strength_intervals",
+    "strengths",
+    "wins",
+]

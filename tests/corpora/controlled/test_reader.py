@@ -1,0 +1,120 @@
+"""Controlled sets. The texts here are invented; the authors' may not be shipped."""
+
+import json
+
+import pytest
+
+from evenhand.corpora.controlled import ControlledSet, ControlledSummary, controlled_plan, read_controlled
+from evenhand.errors import DataError
+from evenhand.storage import write_jsonl
+
+PASSAGES = ["The ferry is cheap.", "Nurses need it."]
+
+
+def summary(text, relevant, opposite=0, adversarial=0, coverage=None, faithfulness=None):
+    n = relevant + opposite + adversarial
+    return {
+        "summary": text,
+        "coverage": relevant / 2 if coverage is None else coverage,
+        "faithfulness": relevant / n if faithfulness is None else faithfulness,
+        "evidence_counts": {"adversarial": adversarial, "relevant": relevant, "opposite": opposite},
+    }
+
+
+def entry(*summaries):
+    return {"source": PASSAGES, "summaries": list(summaries) or [summary("Both.", 2), summary("Dear.", 1, 2)]}
+
+
+def write(path, value):
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_released_entries_become_sets_with_their_truths(tmp_path):
+    (found,) = read_controlled(write(tmp_path / "c.json", [entry()]))
+    assert (found.n_key_points, found.topic, found.side) == (2, "", None)
+    assert found.source == "The ferry is cheap.\nNurses need it."
+    # 2 of 2 and 2 of 2; 1 of 2 and 1 of 3
+    assert [(t.coverage, t.faithfulness) for t in found.truths] == [(1.0, 1.0), (0.5, pytest.approx(1 / 3))]
+
+
+def test_the_evidence_file_adds_topic_and_key_points(tmp_path):
+    evidence = {"topic": "Ferry", "source": PASSAGES, "excerpts": [], "evidence": {"relevant": ["Cheap.", "Needed."]}}
+    path = write(tmp_path / "c.json", [entry()])
+    (found,) = read_controlled(path, write(tmp_path / "e.json", [evidence]))
+    assert (found.topic, found.key_points) == ("Ferry", ("Cheap.", "Needed."))
+    with pytest.raises(DataError, match="entry 1: its passages are not those"):
+        read_controlled(path, write(tmp_path / "e.json", [{**evidence, "source": ["Other."]}]))
+    with pytest.raises(DataError, match="has 2 entries"):
+        read_controlled(path, write(tmp_path / "e.json", [evidence, evidence]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [
+        (summary("x", 1, coverage=0.4), "summary 2: coverage is 0.4, but its counts give 0.5"),
+        (summary("x", 1, 1, faithfulness=1.0), "summary 2: faithfulness is 1.0, but its counts give 0.5"),
+        (summary("x", 3), "3 relevant"),
+    ],
+)
+def test_values_that_contradict_their_counts_are_refused(tmp_path, wrong, part):
+    with pytest.raises(DataError, match=f"entry 1: .*{part}"):
+        read_controlled(write(tmp_path / "c.json", [entry(summary("Both.", 2), wrong)]))
+
+
+def test_without_a_full_summary_the_number_of_key_points_cannot_be_told(tmp_path):
+    with pytest.raises(DataError, match="cannot be told; give the evidence file"):
+        read_controlled(write(tmp_path / "c.json", [entry(summary("x", 1))]))
+
+
+def test_all_wrong_entries_are_listed_by_number(tmp_path):
+    path = write(tmp_path / "c.json", [{}, entry(), {"source": [], "summaries": []}])
+    with pytest.raises(DataError) as caught:
+        read_controlled(path)
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["entry 1", "entry 3"]
+
+
+def controlled(**changes):
+    values = {"id": "a", "passages": PASSAGES, "n_key_points": 2, "summaries": [{"text": "Both.", "relevant": 2}]}
+    return ControlledSet.model_validate(values | changes)
+
+
+def test_sets_of_json_lines_are_read_back(tmp_path):
+    sets = [controlled(side="left", topic="Ferry"), controlled(id="b")]
+    write_jsonl(tmp_path / "sets.jsonl", sets)
+    assert read_controlled(tmp_path / "sets.jsonl") == sets
+    assert sets[0].summaries == (ControlledSummary(text="Both.", relevant=2),)
+
+
+def test_a_set_must_agree_with_itself_and_its_id_be_its_own(tmp_path):
+    with pytest.raises(ValueError, match="3 relevant points, but the article only 2"):
+        controlled(summaries=[{"text": "x", "relevant": 3}])
+    with pytest.raises(ValueError, match="1 key points are listed"):
+        controlled(key_points=["one"])
+    write_jsonl(tmp_path / "sets.jsonl", [controlled(), controlled()])
+    with pytest.raises(DataError, match="occur more than once: a"):
+        read_controlled(tmp_path / "sets.jsonl")
+    write_jsonl(tmp_path / "none.jsonl", [])
+    with pytest.raises(DataError, match="holds no controlled set"):
+        read_controlled(tmp_path / "none.jsonl")
+
+
+def test_released_sets_follow_the_plan(polisum):
+    # specification 4 and 15: equations 1 and 2 on every summary (the reader refuses others), the plan on every document
+    sets = read_controlled(polisum / "controlled_dev.json", polisum / "evidence_dev.json")
+    assert (len(sets), sum(len(each.summaries) for each in sets)) == (25, 199)
+    opposite = [len(each["evidence"]["opposite"]) for each in json.loads((polisum / "evidence_dev.json").read_text())]
+    for each, n_opposite in zip(sets, opposite, strict=True):
+        full, reverse, other, *mixed = each.summaries
+        assert (full.relevant, full.opposite, full.adversarial) == (each.n_key_points, 0, 0)
+        assert (reverse.relevant, reverse.opposite) == (other.relevant, other.adversarial) == (0, 0)
+        assert reverse.adversarial >= 1
+        assert other.opposite >= 1
+        assert not any(s.adversarial for s in mixed)
+        assert sorted((s.relevant, s.opposite) for s in mixed) == controlled_plan(each.n_key_points, n_opposite)
+
+
+def test_without_the_evidence_file_the_released_sets_have_the_same_truths(polisum):
+    plain = read_controlled(polisum / "controlled_dev.json")
+    full = read_controlled(polisum / "controlled_dev.json", polisum / "evidence_dev.json")
+    assert [each.truths for each in plain] == [each.truths for each in full]

@@ -1,0 +1,128 @@
+"""The benchmark of judges on invented sets: numbers, table, picture."""
+
+import io
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from evenhand.config import RougeJudge, RuleJudge
+from evenhand.errors import StorageError
+from evenhand.evaluation.meta.benchmark import Benchmark, Settings, benchmark
+from evenhand.evaluation.meta.plot import benchmark_panels, render_plot
+from evenhand.evaluation.meta.run import benchmark_judges
+from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
+from evenhand.evaluation.meta.table import benchmark_table
+from evenhand.judges import open_judges
+from evenhand.storage import read_text, write_jsonl
+from evenhand.text import fold
+
+SETTINGS = Settings(resamples=100)
+
+
+@pytest.fixture
+def found(sets):
+    judgements = judge_sets(open_judges({"length": BASELINES["length"]}), sets)
+    # one summary is left unscored
+    gone = judgements[4].model_copy(update={"score": None, "unscored": "tired"})
+    return benchmark(sets, [*judgements[:4], gone], SETTINGS, file="<sets>.jsonl", digest="0" * 16)
+
+
+def shown(renderable):
+    console = Console(file=io.StringIO(), width=80)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def test_rows_are_every_side_and_all_for_both_attributes(found):
+    assert [(row.attribute, row.side) for row in found.rows] == [
+        (attribute, side) for attribute in ("coverage", "faithfulness") for side in ("left", "right", None)
+    ]
+
+
+def test_agreement_of_the_length_worked_by_hand(found):
+    left, right, whole = found.rows[:3]
+    # 3, 5, 1 words for coverage 1, 1/2, 0: two of three pairs are right; ranks 2, 3, 1 against 3, 2, 1 give 1 - 6 * 2 / 24
+    assert left.winrate_macro.value == pytest.approx(2 / 3)
+    assert left.spearman_macro.value == pytest.approx(0.5)
+    # the other article has lost one of its two summaries
+    assert (right.winrate_macro.value, right.left_out, right.pairs) == (None, 1, 0)
+    assert (whole.articles, whole.summaries, whole.left_out, whole.winrate_articles) == (2, 5, 1, 1)
+    # its faithfulness is undefined as well, and it is left out once
+    assert found.rows[5].left_out == 1
+
+
+def test_sets_of_a_single_topic_have_no_interval(found):
+    assert {row.winrate_macro.low for row in found.rows} == {None}
+
+
+def test_unscored_summaries_are_counted_by_reason_and_side(found):
+    assert [(u.judge, u.side, u.reason, u.count) for u in found.unscored] == [("length", "right", "tired", 1)]
+
+
+def test_sets_without_topic_are_resampled_one_by_one(sets):
+    apart = [each.model_copy(update={"topic": ""}) for each in sets]
+    judgements = judge_sets(open_judges({"length": BASELINES["length"]}), apart)
+    whole = benchmark(apart, judgements, SETTINGS, file="f", digest="0").rows[2]
+    # winrates 2/3 and 0: draws of two articles have means 0, 1/3 and 2/3
+    assert (whole.winrate_macro.low, whole.winrate_macro.high) == pytest.approx((0, 2 / 3))
+
+
+def test_table_tells_numbers_counts_and_reasons(found):
+    text = shown(benchmark_table(found))
+    told = fold(text)
+    assert "coverage" in told
+    assert "faithfulness" in told
+    assert "2 articles, 5 summaries" in told
+    assert "ties count half" in told
+    assert "unscored by length: 1 (tired, right)" in told
+    # a row stays on one line
+    assert sum(line.startswith("length") for line in text.splitlines()) == 6
+
+
+def test_picture_is_xml_with_a_dot_for_every_number(found):
+    root = ElementTree.fromstring(render_plot(found))  # noqa: S314 (our own text)
+    dots = [e for e in root.iter() if e.tag.endswith("circle")]
+    # one judge; two statistics of two attributes
+    assert len(dots) == len(benchmark_panels(found)) == 4
+    assert any("<sets>.jsonl" in (e.text or "") for e in root.iter())
+
+
+def test_files_hold_what_is_returned_and_repeat_byte_by_byte(sets, tmp_path):
+    write_jsonl(tmp_path / "sets.jsonl", sets)
+    found = benchmark_judges(tmp_path / "sets.jsonl", {}, tmp_path / "a", SETTINGS)
+    assert Benchmark.model_validate_json(read_text(tmp_path / "a" / "benchmark.json")) == found
+    assert list(found.signatures) == list(BASELINES)
+    assert len(read_text(tmp_path / "a" / "judgements.jsonl").splitlines()) == 5 * len(BASELINES)
+    benchmark_judges(tmp_path / "sets.jsonl", {}, tmp_path / "b", SETTINGS)
+    for name in ("benchmark.json", "benchmark.svg", "judgements.jsonl"):
+        assert read_text(tmp_path / "a" / name) == read_text(tmp_path / "b" / name)
+
+
+def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_path):
+    write_jsonl(tmp_path / "sets.jsonl", sets)
+    judges = {"opens": RuleJudge(kind="contract"), "points": RougeJudge(kind="rouge", against="key_points")}
+    found = benchmark_judges(tmp_path / "sets.jsonl", judges, tmp_path / "out", SETTINGS)
+    assert list(found.not_tried) == ["opens"]
+    assert "not tried: opens, because controlled summaries have no output contract" in shown(benchmark_table(found))
+    assert "opens" not in found.signatures
+    # the second article has no listed key points
+    assert [(u.judge, u.side, u.count) for u in found.unscored] == [("points", "right", 2)]
+
+
+def test_an_absent_file_is_named(tmp_path):
+    with pytest.raises(StorageError, match=r"none\.jsonl: cannot be read"):
+        benchmark_judges(tmp_path / "none.jsonl", {}, tmp_path / "out", SETTINGS)
+
+
+def test_released_file_gives_the_published_numbers_from_file_to_result(polisum, tmp_path):
+    # specification 15, ROUGE-L recall and length, coverage: pooled, by article, winrate
+    found = benchmark_judges(
+        polisum / "controlled_dev.json", {}, tmp_path, SETTINGS, evidence=polisum / "evidence_dev.json"
+    )
+    rows = {row.judge: row for row in found.rows if row.attribute == "coverage"}
+    for judge, expected in {"rougeL-recall": (0.403, 0.387, 0.665), "length": (0.435, 0.294, 0.631)}.items():
+        row = rows[judge]
+        values = (row.spearman_pooled.value, row.spearman_macro.value, row.winrate_macro.value)
+        assert values == pytest.approx(expected, abs=6e-4)
+        assert row.spearman_pooled.low < row.spearman_pooled.value < row.spearman_pooled.high

@@ -1,0 +1,78 @@
+"""Controlled summaries before judges."""
+
+import pytest
+
+from evenhand.config import RougeJudge, RuleJudge
+from evenhand.errors import RecipeError
+from evenhand.evaluation.meta.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
+from evenhand.judges import open_judges
+from evenhand.judges.judge import Verdict
+
+
+class Counting:
+    """Scores by the number of words and remembers what it was asked."""
+
+    low, high = 0.0, 100.0
+    requests_per_batch = 1
+
+    def __init__(self, name="counting", against="source", loads="", log=None):
+        self.name = self.signature = name
+        self.against = against
+        self.loads = loads
+        self.log = [] if log is None else log
+
+    def score(self, inputs):
+        self.log.append((self.name, [each.text for each in inputs]))
+        return [
+            Verdict(None, "taxes") if "taxes" in each.text else Verdict(float(len(each.text.split())))
+            for each in inputs
+        ]
+
+    def close(self):
+        self.log.append((self.name, "closed"))
+
+
+def test_baselines_score_every_summary_in_order(sets):
+    found = judge_sets(open_judges({"length": BASELINES["length"], "rouge1-recall": BASELINES["rouge1-recall"]}), sets)
+    assert [(j.judge, j.candidate_id, j.score) for j in found[:5]] == [
+        ("length", "keep#0", 3.0), ("length", "keep#1", 5.0), ("length", "keep#2", 1.0),
+        ("length", "close#0", 2.0), ("length", "close#1", 4.0),
+    ]  # fmt: skip
+    # cheap of the ferry is cheap nurses need it; dear of the ferry is dear; ferry and is of those four
+    assert [j.score for j in found[5:]] == pytest.approx([1 / 7, 1 / 7, 0, 1 / 4, 2 / 4])
+
+
+def test_judges_go_batch_by_batch_and_ask_the_cache_first(sets):
+    first, second = Counting(), Counting()
+    scores = [j.score for j in judge_sets([first], sets)]
+    assert scores == [3.0, None, 1.0, 2.0, 4.0]
+    assert [texts if texts == "closed" else len(texts) for _, texts in first.log] == [3, 2, "closed"]
+    assert [j.score for j in judge_sets([second], sets)] == scores
+    # scores come from the cache; what is unscored is asked again
+    assert second.log == [("counting", ["Cheap, but taxes are high."]), ("counting", "closed")]
+
+
+def test_a_text_that_is_not_there_leaves_the_summary_unscored(sets):
+    judge = Counting(against="key_points")
+    found = judge_sets([judge], sets)
+    assert [j.unscored for j in found] == [None, "taxes", None, "no key_points text", "no key_points text"]
+
+
+def test_judges_on_one_model_follow_each_other_before_it_is_closed(sets):
+    log = []
+    judges = [Counting(name, loads=loads, log=log) for name, loads in (("a", "one"), ("b", "two"), ("c", "one"))]
+    found = judge_sets(judges, sets)
+    assert [name for name, what in log if what == "closed"] == ["c", "a", "b"]
+    assert list(dict.fromkeys(j.judge for j in found)) == ["a", "b", "c"]
+
+
+def test_a_name_of_a_baseline_is_taken():
+    assert with_baselines({"length": RuleJudge(kind="length")}) == BASELINES
+    with pytest.raises(RecipeError, match="'length' has the name of a baseline"):
+        with_baselines({"length": RougeJudge(kind="rouge")})
+
+
+def test_judges_that_have_nothing_to_look_at_are_told():
+    assert "no output contract" in has_nothing_to_judge(RuleJudge(kind="contract"))
+    assert "other sides" in has_nothing_to_judge(RougeJudge(kind="rouge", against="opposing"))
+    assert {has_nothing_to_judge(each) for each in BASELINES.values()} == {None}
