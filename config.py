@@ -159,13 +159,114 @@ class BackendSection(Section):
         return self
 
 
+class SelfRefineSection(Section):
+    """A summary, then rounds of feedback and revision."""
+
+    # rounds after the first summary
+    rounds: int = Field(default=3, ge=1)
+    # most tokens of a feedback; summaries have the plan's max_tokens
+    feedback_tokens: int = Field(default=256, ge=1)
+
+
+class DebateSection(Section):
+    """Agents that answer, then revise their answers in sight of the others'."""
+
+    agents: int = Field(default=3, ge=2)
+    # revisions after the first answers
+    rounds: int = Field(default=3, ge=1)
+    # "first": the first agent's last answer; "final_agent": one more call that sees all last answers; "judge": each agent's last
+    # answer is a candidate of its own, and reranking takes the best, so a plan has as many candidates as agents, or a multiple
+    final: Literal["first", "final_agent", "judge"] = "first"
+
+
+class AttentionReweightingSection(Section):
+    """Position-invariant attention over the passages."""
+
+    # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides
+    mode: Literal["target", "all"] = "target"
+    # false runs the same prompts on the same backend with ordinary attention: the control
+    reweight: bool = True
+
+
+class ShuffledSection(Section):
+    """One summary of each cyclic rotation of the side's documents, then all of them merged."""
+
+    # most rotations of a request, evenly spaced; None takes as many as the side has documents
+    rotations: int | None = Field(default=None, ge=1)
+
+
+class ChainOfThoughtSection(Section):
+    """Key points, a summary of them, a critique, a revision."""
+
+    # most tokens of the key points and of the critique; summaries have the plan's max_tokens
+    thought_tokens: int = Field(default=256, ge=1)
+
+
+# method -> key of its options
+METHOD_OPTIONS = {
+    "self-refine": "self_refine",
+    "debate": "debate",
+    "attention-reweighting": "attention_reweighting",
+    "shuffled": "shuffled",
+    "chain-of-thought": "chain_of_thought",
+}
+
+
 class GenerateSection(BackendSection):
     """How candidates are made."""
 
-    method: Literal["zero-shot"] = "zero-shot"
+    method: Literal["zero-shot", "self-refine", "debate", "attention-reweighting", "shuffled", "chain-of-thought"] = (
+        "zero-shot"
+    )
+    # options of the method that is chosen; the others must be absent
+    self_refine: SelfRefineSection | None = None
+    debate: DebateSection | None = None
+    attention_reweighting: AttentionReweightingSection | None = None
+    shuffled: ShuffledSection | None = None
+    chain_of_thought: ChainOfThoughtSection | None = None
     plans: dict[str, Plan] = Field(min_length=1)
     # interpreter of the generation process, when vLLM lives in another environment
     python: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _method_has_options(cls, values: Any) -> Any:
+        """The chosen method's options spelled out, so that a resolved recipe shows them."""
+        key = METHOD_OPTIONS.get(str(values.get("method"))) if isinstance(values, dict) else None
+        return {**values, key: {}} if key and values.get(key) is None else values
+
+    @model_validator(mode="after")
+    def _options_are_the_methods(self) -> "GenerateSection":
+        for method, key in METHOD_OPTIONS.items():
+            if method != self.method and getattr(self, key) is not None:
+                raise ValueError(
+                    f"{key} has no effect with method: {self.method}; write method: {method}, or leave it out"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _method_can(self) -> "GenerateSection":
+        if self.attention_reweighting is not None and self.backend != "transformers":
+            raise ValueError(
+                f"method attention-reweighting changes the model's attention, which backend: {self.backend} does not allow; "
+                "write backend: transformers"
+            )
+        if self.debate is not None:
+            self._refuse_plans(self.debate)
+        return self
+
+    def _refuse_plans(self, debate: DebateSection) -> None:
+        for name, plan in self.plans.items():
+            if plan.temperature == 0:
+                raise ValueError(
+                    f"plans.{name}: temperature 0 is greedy, so all agents of a debate would say the same; "
+                    "write a temperature above 0"
+                )
+            if debate.final == "judge" and plan.candidates % debate.agents:
+                raise ValueError(
+                    f"plans.{name}: with debate.final: judge each of the {debate.agents} agents gives a candidate, got "
+                    f"candidates: {plan.candidates}; write a multiple of {debate.agents}"
+                )
 
     @property
     def n_candidates(self) -> int:
@@ -474,6 +575,15 @@ class Recipe(Section):
         ]
         if unknown:
             raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        return self
+
+    @model_validator(mode="after")
+    def _method_can_train(self) -> "Recipe":
+        if self.rounds and self.generate.method != "zero-shot":
+            raise ValueError(
+                f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
+                f"{self.generate.method!r} asks other prompts; write rounds: 0, or generate.method: zero-shot"
+            )
         return self
 
     @model_validator(mode="after")

@@ -177,6 +177,27 @@ class Candidate(Record):
     logps: float | None = None
 
 
+class Turn(Record):
+    """What a model said on the way to a candidate, of a method that asks more than once."""
+
+    request_id: Text
+    # the candidate's place in the canonical order of the request
+    index: int = Field(ge=0)
+    # round of the method; 0 holds the first answers
+    round: int = Field(ge=0)
+    # what was asked for, and of whom: "summary", "feedback", "refine", "agent-2", ...
+    role: Text
+    # as the model wrote it; "" when it could not be asked
+    text: str
+    seed: int
+    prompt_digest: str
+    n_prompt_tokens: int
+    n_tokens: int
+    finish_reason: str
+    # sum of the generated tokens' log-probabilities in nats; None when the backend does not tell
+    logps: float | None = None
+
+
 class Failure(Record):
     """A request of which nothing could be generated, and why."""
 

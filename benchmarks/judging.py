@@ -24,10 +24,10 @@ from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
+from ..fence import fence
 from ..generate.backend import Ask, Reply, Usage, prompt_tokens
 from ..generate.vllm_backend import VllmBackend
 from ..judges.asking import score_together
-from ..judges.fence import fence
 from ..judges.judge import JudgeInput
 from ..judges.rubric import GRADES, ONE_GRADE, Rubric, open_rubric
 from ..judges.shared import SharedModels

@@ -20,6 +20,7 @@ def cautions(
     signatures = {name: text for output in outputs for name, text in output.signatures.items()}
     return [
         *_inactive(probed),
+        *_other_method(recipe),
         *overlap_warnings(recipe, signatures),
         *_few_sets(evidence),
         *_one_sided(outputs, evidence.sides),
@@ -34,6 +35,15 @@ def _inactive(probed: dict[str, Any] | None) -> list[str]:
     if why := inactive_because(probed):
         return [f"The trained adapter is INACTIVE: {why}. The comparison below is of the untrained model with itself."]
     return [engine_sentence(probed)] if probed["engine"]["served"] == "unclear" else []
+
+
+def _other_method(recipe: Recipe) -> list[str]:
+    method = recipe.generate.method
+    if method == "zero-shot":
+        return []
+    return [
+        f"The candidates were made by the method {method}: 'zero-shot' below means one such candidate, not a plain answer."
+    ]
 
 
 def _few_sets(evidence: Evidence) -> list[str]:

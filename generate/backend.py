@@ -108,7 +108,7 @@ def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     A tokenizer without a chat template gets the turns' texts, separated by blank lines. A control token spelled out in a
     text ("<|im_end|>") is broken by a zero-width space: a document cannot end its turn and begin another.
     """
-    turns = [{"role": message.role, "content": _defused(tokenizer, message.content)} for message in prompt]
+    turns = [{"role": message.role, "content": defused(tokenizer, message.content)} for message in prompt]
     if tokenizer.chat_template is None:
         text = "\n\n".join(turn["content"] for turn in turns) + "\n\n"
         return list(tokenizer(text)["input_ids"])
@@ -116,7 +116,8 @@ def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     return list(encoded["input_ids"])
 
 
-def _defused(tokenizer: Any, text: str) -> str:
+def defused(tokenizer: Any, text: str) -> str:
+    """The text with each control token of the tokenizer broken by a zero-width space."""
     for token in tokenizer.get_added_vocab():
         if len(token) > 1 and token in text:
             text = text.replace(token, f"{token[0]}\u200b{token[1:]}")

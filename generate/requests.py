@@ -73,14 +73,7 @@ def _request(
         other_openings=tuple(other for other in others if other and other != opening),
         sentences=task.sentences,
     )
-    text = template.fill(
-        documents=_layout(documents, corpus),
-        topic=documents.topic,
-        side=_name(side),
-        length=_length(task.sentences),
-        opening=opening or "",
-        begin=f' Begin with "{opening}".' if opening else "",
-    )
+    text = template.fill(documents=_layout(documents, corpus), **_fields(documents, side, task))
     return SummaryRequest(
         id=f"{documents.id}/{side}",
         document_set=documents,
@@ -91,12 +84,41 @@ def _request(
     )
 
 
+def _fields(documents: DocumentSet, side: str, task: TaskSection) -> dict[str, str]:
+    """What a task's template is filled with besides the documents."""
+    opening = _opening(task, side)
+    return {
+        "topic": documents.topic,
+        "side": side_name(side),
+        "length": _length(task.sentences),
+        "opening": opening or "",
+        "begin": f' Begin with "{opening}".' if opening else "",
+    }
+
+
+def prompt_around(request: SummaryRequest, task: TaskSection) -> tuple[str, str]:
+    """What a request's prompt says before its documents and after them, for methods that lay the documents out anew.
+
+    Raises:
+        RecipeError: the task's template does not have exactly one place for the documents.
+    """
+    template = load_template(task.template, PROMPTS)
+    places = template.text.split("{documents}")
+    if len(places) != 2:
+        raise RecipeError(
+            f"key 'task.template': {template.name!r} has {len(places) - 1} places for {{documents}}, but this method needs one"
+        )
+    fields = _fields(request.document_set, request.side, task)
+    before, after = (PromptTemplate(template.name, text).fill(**fields) for text in places)
+    return before, after
+
+
 def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
     """All documents under their side's name, one a line."""
     blocks = []
     for side in sides_of(documents, corpus):
         lines = [" ".join(d.text.split()) for d in documents.select(corpus.attribute, side)]
-        blocks.append("\n".join([f"{_name(side)}:", *lines]))
+        blocks.append("\n".join([f"{side_name(side)}:", *lines]))
     return "\n\n".join(blocks)
 
 
@@ -107,8 +129,9 @@ def _length(sentences: int | None) -> str:
 
 
 def _opening(task: TaskSection, side: str) -> str | None:
-    return task.opening.replace("{side}", _name(side)) if task.opening else None
+    return task.opening.replace("{side}", side_name(side)) if task.opening else None
 
 
-def _name(side: str) -> str:
+def side_name(side: str) -> str:
+    """The side as prompts write it: "Left"."""
     return side[:1].upper() + side[1:]

@@ -1,34 +1,49 @@
 """The stage that makes candidates: documents in, requests and candidates out.
 
-Requests go to the engine in fixed batches, and a finished batch is one line of the journal. An interrupted run redoes the
-batch that was in flight with the same asks and the same seeds, so it ends with the same candidates as an undisturbed one.
+Requests go to the engine in fixed batches, and a finished batch is one line of the journal; of a method that asks in rounds, so
+is each finished round of the batch that is under way. An interrupted run redoes the round that was in flight with the same asks
+and the same seeds, so it ends with the same candidates as an undisturbed one.
 """
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from pydantic import RootModel
 from tqdm import tqdm
 
+from ..config import METHOD_OPTIONS, Recipe
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..records import Candidate, Failure, Record, SummaryRequest
-from ..run import CANDIDATES, FAILURES, REQUESTS, Phase
+from ..records import Candidate, Failure, Record, SummaryRequest, Turn
+from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, digest, write_jsonl
 from ..timing import booked
-from . import zero_shot
+from . import attention_reweighting, chain_of_thought, debate, self_refine, shuffled, zero_shot
 from .backend import Backend, Reply, Usage
 from .backends import backend_signature, open_backend
 from .contract import check_output
 from .plans import Draw, draw_seed, draws
 from .requests import build_requests
+from .rounds import KeptRounds, Round
+from .threads import Made, method_prompts
 
-METHODS = {"zero-shot": zero_shot.summarise}
+# (backend, requests, draws, seeds) -> replies by request and draw; a method that has options takes the recipe besides
+Method = Callable[..., list[list[Reply]]]
+
+METHODS: dict[str, Method] = {
+    "zero-shot": zero_shot.summarise,
+    "self-refine": self_refine.summarise,
+    "debate": debate.summarise,
+    "attention-reweighting": attention_reweighting.summarise,
+    "shuffled": shuffled.summarise,
+    "chain-of-thought": chain_of_thought.summarise,
+}
 
 
 class Batch(Record):
@@ -37,9 +52,15 @@ class Batch(Record):
     number: int
     candidates: tuple[Candidate, ...]
     failures: tuple[Failure, ...]
-    # tokens of the prompts, one prompt for each candidate, and those of them that went through the model
+    # what was said on the way, of methods that ask more than once
+    turns: tuple[Turn, ...] = ()
+    # tokens of the prompts that were asked, and those of them that went through the model
     prompt_tokens: int
     prefilled_tokens: int
+
+
+class Line(RootModel[Batch | Round]):
+    """A line of the journal: a finished batch, or a finished round of one that was not finished."""
 
 
 def phase_requests(phase: Phase) -> list[SummaryRequest]:
@@ -87,13 +108,19 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
             "(evenhand loop RECIPE does it), or mend model.adapter"
         )
     section = recipe.generate
+    own = METHOD_OPTIONS.get(section.method)
+    others = {key for key in METHOD_OPTIONS.values() if key != own}
     inputs = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest([request.model_dump(mode="json") for request in requests]),
-        "generate": section.model_dump(mode="json", exclude={"python"}),
+        "generate": section.model_dump(mode="json", exclude={"python", *others}),
         "model": backend_signature(section, recipe.model, phase.adapter),
     }
-    return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES))
+    prompts = method_prompts(section.method)
+    if prompts:
+        inputs["prompts"] = prompts
+    # a method with prompts of its own asks more than once
+    return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *([TURNS] if prompts else [])))
 
 
 def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dict[str, Any]:
@@ -101,8 +128,10 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     write_jsonl(phase.folder / REQUESTS, requests)
     size = section.requests_per_batch
     batches = [requests[start : start + size] for start in range(0, len(requests), size)]
-    journal = Journal(stage.journal_path(), Batch)
-    open_batches = range(len(journal.records), len(batches))
+    journal = Journal(stage.journal_path(), Line)
+    done = [line.root for line in journal.records if isinstance(line.root, Batch)]
+    rounds = [line.root for line in journal.records if isinstance(line.root, Round)]
+    open_batches = range(len(done), len(batches))
     if open_batches:
         order = draws(section.plans)
         with (
@@ -110,27 +139,42 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
             tqdm(total=len(requests), initial=open_batches.start * size, unit="request", disable=None) as bar,
         ):
             for number in open_batches:
-                journal.append([_batch(phase, backend, number, batches[number], order)])
+                kept = [each for each in rounds if each.batch == number]
+                resumed = KeptRounds(backend, number, kept, lambda each: journal.append([Line(each)]))
+                done.append(_batch(phase, resumed, number, batches[number], order))
+                journal.append([Line(done[-1])])
                 bar.update(len(batches[number]))
-    done = journal.records
     write_jsonl(phase.folder / CANDIDATES, (c for batch in done for c in batch.candidates))
     write_jsonl(phase.folder / FAILURES, (f for batch in done for f in batch.failures))
+    if TURNS in stage.outputs:
+        write_jsonl(phase.folder / TURNS, (turn for batch in done for turn in batch.turns))
     journal.close()
     return _counts(requests, done)
 
 
 def _open_backend(phase: Phase) -> Backend:
+    section = phase.recipe.generate
     with booked("loading"):
-        return open_backend(phase.recipe.generate, phase.recipe.model, phase.adapter)
+        if (options := section.attention_reweighting) is not None:
+            from .pine.backend import PineBackend
+
+            return PineBackend(section, phase.recipe.model, phase.adapter, is_control=not options.reweight)
+        return open_backend(section, phase.recipe.model, phase.adapter)
+
+
+def _method(recipe: Recipe) -> Method:
+    """The method that the recipe chooses, with the recipe where the method has options."""
+    name = recipe.generate.method
+    return partial(METHODS[name], recipe=recipe) if name in METHOD_OPTIONS else METHODS[name]
 
 
 def _batch(
     phase: Phase, backend: Backend, number: int, requests: Sequence[SummaryRequest], order: Sequence[Draw]
 ) -> Batch:
+    """What comes of one batch; `backend` has answered nothing else."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
-    before = replace(backend.usage)
-    replies = METHODS[recipe.generate.method](backend, requests, order, seeds)
+    replies = _method(recipe)(backend, requests, order, seeds)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for request, row, row_seeds in zip(requests, replies, seeds, strict=True):
@@ -145,8 +189,9 @@ def _batch(
         number=number,
         candidates=tuple(candidates),
         failures=tuple(failures),
-        prompt_tokens=backend.usage.prompt_tokens - before.prompt_tokens,
-        prefilled_tokens=backend.usage.prefilled_tokens - before.prefilled_tokens,
+        turns=tuple(turn for row in replies for reply in row if isinstance(reply, Made) for turn in reply.turns),
+        prompt_tokens=backend.usage.prompt_tokens,
+        prefilled_tokens=backend.usage.prefilled_tokens,
     )
 
 
@@ -181,10 +226,13 @@ def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dic
     side_of = {request.id: request.side for request in requests}
     # over all processes that worked at the stage, because the journal holds each batch's own
     used = Usage(sum(b.prompt_tokens for b in batches), sum(b.prefilled_tokens for b in batches))
+    turns = [turn for batch in batches for turn in batch.turns]
     return {
         "requests": len(requests),
         "candidates": len(candidates),
         "tokens": sum(c.n_tokens for c in candidates),
+        # the cost of methods that ask more than once: all asks and all generated tokens, candidates included
+        **({"turns": len(turns), "turn_tokens": sum(turn.n_tokens for turn in turns)} if turns else {}),
         "prompt_tokens": used.prompt_tokens,
         "prefilled_tokens": used.prefilled_tokens,
         "prefix_cache_hit_rate": None if used.hit_rate is None else round(used.hit_rate, 4),

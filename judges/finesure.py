@@ -11,6 +11,7 @@ be read. Here sentences are split by sentencex, and a summary whose replies cann
 from collections.abc import Sequence
 
 from ..config import FineSurEJudge
+from ..fence import fence
 from ..generate.backend import Backend
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
@@ -19,7 +20,6 @@ from ..storage import canonical_json, digest
 from ..text import sentences
 from .asking import Rounds, ask_together
 from .attempts import until_read
-from .fence import fence
 from .finesure_reply import read_categories, read_key_facts
 from .judge import Against, JudgeInput, Verdict, judge_signature
 from .overflow import within_length

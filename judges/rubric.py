@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..config import BackendSection, ModelSection, RubricJudge
 from ..errors import RecipeError
+from ..fence import fence
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
@@ -23,7 +24,6 @@ from ..records import Message, Sampling
 from ..storage import canonical_json, digest
 from .asking import Rounds, ask_together
 from .attempts import refused, until_read
-from .fence import fence
 from .judge import Against, JudgeInput, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels

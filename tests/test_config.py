@@ -5,7 +5,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from evenhand.config import BackendSection, CorpusSection, PairsSection, Plan, Recipe
+from evenhand.config import METHOD_OPTIONS, BackendSection, CorpusSection, GenerateSection, PairsSection, Plan, Recipe
 from evenhand.records import Sampling
 
 MINIMAL = {
@@ -102,3 +102,47 @@ def test_sampling_of_padded_batches_is_refused_with_the_other_trainer():
     with pytest.raises(ValidationError, match=r"train_sampling_strategy has no effect.*train\.trainer: pairwise"):
         Recipe.model_validate(MINIMAL | {"trainer": trainer})
     assert Recipe.model_validate(MINIMAL | {"trainer": trainer, "train": {"trainer": "pairwise"}})
+
+
+def generation(**changes):
+    return GenerateSection.model_validate({"plans": {"sampled": {"candidates": 4}}} | changes)
+
+
+def test_method_has_its_options_and_no_others():
+    assert generation(method="debate").debate.agents == 3
+    assert generation(method="self-refine", self_refine={"rounds": 5}).self_refine.rounds == 5
+    assert generation().self_refine is None
+    with pytest.raises(ValidationError, match=r"debate has no effect with method: self-refine; write method: debate"):
+        generation(method="self-refine", debate={})
+    # a resolved recipe can be read again
+    found = generation(method="shuffled")
+    assert GenerateSection.model_validate(found.model_dump(mode="json")) == found
+
+
+def test_every_method_with_options_is_in_the_table_and_back():
+    from evenhand.generate.stage import METHODS
+
+    assert set(METHODS) == {"zero-shot", *METHOD_OPTIONS}
+    for method, key in METHOD_OPTIONS.items():
+        backend = "transformers" if key == "attention_reweighting" else "vllm"
+        assert getattr(generation(method=method, backend=backend), key) is not None
+
+
+@pytest.mark.parametrize("backend", ["vllm", "scripted"])
+def test_attention_reweighting_names_the_backend_it_needs(backend):
+    with pytest.raises(ValidationError, match=rf"backend: {backend} does not allow; write backend: transformers"):
+        generation(method="attention-reweighting", backend=backend)
+
+
+def test_debate_whose_agents_could_not_differ_is_refused():
+    with pytest.raises(ValidationError, match=r"plans\.greedy: temperature 0 .* all agents of a debate would say"):
+        generation(method="debate", plans={"greedy": {"temperature": 0, "candidates": 1}})
+    with pytest.raises(ValidationError, match=r"got candidates: 4; write a multiple of 3"):
+        generation(method="debate", debate={"final": "judge"})
+
+
+def test_only_zero_shot_candidates_are_trained_on():
+    values = MINIMAL | {"generate": {"method": "debate", "plans": {"p": {}}}, "rounds": 1}
+    with pytest.raises(ValidationError, match=r"rounds: 1 trains on answers .* write rounds: 0"):
+        Recipe.model_validate(values)
+    assert Recipe.model_validate(values | {"rounds": 0}).generate.method == "debate"

@@ -78,3 +78,12 @@ def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):
     run.write("evaluation/base", {r: [(f, o) for f, o in rows] for r, rows in even("abcdefghij").items()})
     (warning,) = warnings_of(run)
     assert "'fit' is a judge of the report and of the reward" in warning
+
+
+def test_other_method_is_not_taken_for_a_plain_answer(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", even("abcdefghij"))
+    generate = run.recipe.generate.model_validate({"method": "shuffled", "plans": {"nucleus": {"candidates": 3}}})
+    found = build_report(run.recipe.model_copy(update={"generate": generate}), None).warnings
+    (warning,) = found
+    assert warning.startswith("The candidates were made by the method shuffled: 'zero-shot' below means")

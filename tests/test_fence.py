@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judges.fence import fence
+from evenhand.fence import fence
 
 HOSTILE = st.lists(
     st.sampled_from(

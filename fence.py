@@ -1,9 +1,9 @@
 """Text that cannot leave the section of a prompt it stands in.
 
-Sections of a judge's prompt begin and end with tags. A document could write the end tag itself, or a token of the chat
-format ("<|im_end|>", "</s>", "[/INST]"), which the tokenizer would take for the end of the turn, and then speak to the judge
-as the user. So no "<" survives inside a section, and no upper-case word in square brackets. The replacements look alike and
-have the same length: a grader reads the same text.
+Sections of a prompt begin and end with tags. A document, a summary or another agent's answer could write the end tag itself,
+or a token of the chat format ("<|im_end|>", "</s>", "[/INST]"), which the tokenizer would take for the end of the turn, and then
+speak to the model as the user. So no "<" survives inside a section, and no upper-case word in square brackets. The replacements
+look alike and have the same length: the model reads the same text.
 """
 
 import re

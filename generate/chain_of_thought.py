@@ -1,0 +1,50 @@
+"""Chain of thought in four fixed steps, each a call of its own: key points, a summary of them, a critique, a revision.
+
+A call for each step instead of one long reply: nothing need be found in a text, and no step can be skipped or run into the next.
+Source: specification of the seed paper, section 8.7.
+"""
+
+from collections.abc import Sequence
+
+from ..config import Recipe
+from ..records import SummaryRequest
+from .backend import Backend, Reply
+from .plans import Draw
+from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads, quoted
+
+METHOD = "chain-of-thought"
+# the steps in order: a round each, its role the name of its prompt; and whether what comes is a summary
+STEPS = (("points", False), ("summary", True), ("critique", False), ("revise", True))
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns.
+
+    Args:
+        seeds: seeds[request][draw].
+        recipe: generate.chain_of_thought holds the options.
+    """
+    options = recipe.generate.chain_of_thought
+    assert options is not None, "the recipe chose another method"
+    threads = open_threads(requests, draws, seeds)
+    # what each thread has said, by role, as a prompt may quote it
+    said: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
+    for number, (role, is_summary) in enumerate(STEPS):
+        template = method_template(METHOD, role)
+        calls = []
+        for each in going(threads):
+            sampling = each.sampling
+            if not is_summary:
+                sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
+            prompt = follow_up(template, each.request, **said[each])
+            calls.append(Call(each, role, prompt, sampling, is_summary=is_summary))
+        for call, reply in zip(calls, ask_round(backend, number, calls), strict=True):
+            if not call.thread.has_failed:
+                said[call.thread][role] = call.thread.summary() if is_summary else quoted(reply)
+    return candidates(threads)

@@ -1,0 +1,126 @@
+"""Debate: agents answer the request, then revise their answers in rounds, each in sight of what the others said last.
+
+All agents are the same model with seeds of their own. `final` says what the candidate is: the first agent's last answer, the
+answer of one more call that sees all last answers, or, for "judge", each agent's last answer a candidate of its own, of which
+reranking takes the best: there the draws r*agents to (r+1)*agents-1 of a plan are the agents of its debate r.
+All agents of a round share the prompt up to the last line, which tells an agent which of the answers is its own.
+Source: specification of the seed paper, section 8.3 (Du et al. 2023, arXiv:2305.14325).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..config import DebateSection, Recipe
+from ..prompts import PromptTemplate
+from ..records import SummaryRequest
+from .backend import Backend, Reply
+from .plans import Draw
+from .threads import (
+    Call,
+    Thread,
+    ask_round,
+    candidates,
+    follow_up,
+    method_template,
+    open_threads,
+    quoted_summary,
+)
+
+METHOD = "debate"
+
+
+@dataclass
+class _Debate:
+    """The agents that talk to each other, each with the thread that its turns belong to."""
+
+    agents: Sequence[Thread]
+    # each agent's last answer, as the backend gave it
+    answers: list[Reply] = field(default_factory=list)
+
+    @property
+    def request(self) -> SummaryRequest:
+        return self.agents[0].request
+
+    @property
+    def has_failed(self) -> bool:
+        return any(thread.has_failed for thread in self.agents)
+
+    def listed(self) -> str:
+        """All last answers as they stand in a prompt, in the order of the agents."""
+        return "\n".join(
+            f'<answer number="{number}">\n{quoted_summary(self.request, answer)}\n</answer>'
+            for number, answer in enumerate(self.answers, start=1)
+        )
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns.
+
+    Args:
+        seeds: seeds[request][draw].
+        recipe: generate.debate holds the options.
+    """
+    options = recipe.generate.debate
+    assert options is not None, "the recipe chose another method"
+    revise, final = (method_template(METHOD, name) for name in ("revise", "final"))
+    threads = open_threads(requests, draws, seeds)
+    debates = [debate for row in threads for debate in _debates(row, options)]
+    for number in range(options.rounds + 1):
+        _round(backend, number, [each for each in debates if not each.has_failed], revise)
+    open_debates = [each for each in debates if not each.has_failed]
+    if options.final == "final_agent":
+        _ask_final_agent(backend, options.rounds + 1, open_debates, final)
+    else:
+        for debate in open_debates:
+            # from the last agent to the first, so that of agents with one thread the first has the last word
+            for thread, answer in zip(reversed(debate.agents), reversed(debate.answers), strict=True):
+                thread.result = answer
+    return candidates(threads)
+
+
+def _debates(row: Sequence[Thread], options: DebateSection) -> Iterator[_Debate]:
+    """The debates of one request: one for each draw, or one for so many draws of a plan as there are agents."""
+    if options.final != "judge":
+        for thread in row:
+            yield _Debate([thread] * options.agents)
+        return
+    by_plan: dict[str, list[Thread]] = {}
+    for thread in row:
+        by_plan.setdefault(thread.draw.name, []).append(thread)
+    for mine in by_plan.values():
+        for first in range(0, len(mine), options.agents):
+            yield _Debate(mine[first : first + options.agents])
+
+
+def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: PromptTemplate) -> None:
+    """Ask every agent of every debate once: for a first answer in round 0, for a revised one later."""
+    calls = []
+    for debate in debates:
+        listed = debate.listed()
+        for place, thread in enumerate(debate.agents):
+            prompt = (
+                follow_up(revise, debate.request, answers=listed, number=str(place + 1))
+                if number
+                else debate.request.prompt
+            )
+            # agents of one thread differ in their seeds, and the first of them says what zero-shot says
+            is_first = number == 0 and thread not in debate.agents[:place]
+            calls.append(Call(thread, f"agent-{place + 1}", prompt, thread.sampling, is_first=is_first))
+    replies = iter(ask_round(backend, number, calls))
+    for debate in debates:
+        debate.answers = [next(replies) for _ in debate.agents]
+
+
+def _ask_final_agent(backend: Backend, number: int, debates: Sequence[_Debate], final: PromptTemplate) -> None:
+    calls = []
+    for debate in debates:
+        thread = debate.agents[0]
+        prompt = follow_up(final, debate.request, answers=debate.listed())
+        calls.append(Call(thread, "final_agent", prompt, thread.sampling))
+    ask_round(backend, number, calls)

@@ -1,0 +1,80 @@
+"""Where the tokens of segments stand for a query: the more important a segment, the nearer.
+
+All segments end at the same base position, just before the suffix. For a query, each segment is shifted to the left by the
+lengths of the segments that are nearer, so that they lie side by side in the order of their importance. Pure arithmetic.
+
+Source: specification of the seed paper, section 8.4.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+
+def segment_means(weights: torch.Tensor, lens: Sequence[int]) -> torch.Tensor:
+    """Mean weight a token of each segment, (..., segments).
+
+    Args:
+        weights: attention weights over the segments' tokens, (..., tokens).
+        lens: tokens of each segment, none 0.
+    """
+    return torch.stack([part.mean(dim=-1) for part in torch.split(weights, list(lens), dim=-1)], dim=-1)
+
+
+def ranked(importance: torch.Tensor, own: int | None) -> torch.Tensor:
+    """Segments from the nearest to the farthest, (..., segments): by decreasing importance, equal ones in their order.
+
+    Args:
+        importance: (..., segments).
+        own: the segment that the query stands in, which is nearest whatever its importance; None for a query after all segments.
+    """
+    if own is not None:
+        importance = importance.clone()
+        importance[..., own] = float("inf")
+    return importance.sort(dim=-1, descending=True, stable=True).indices
+
+
+def shifts(nearest_first: torch.Tensor, lens: torch.Tensor) -> torch.Tensor:
+    """How far each segment is shifted to the left, (..., segments): the lengths of all that are nearer.
+
+    Args:
+        nearest_first: ranking of the segments, (..., segments).
+        lens: tokens of each segment, (segments,).
+    """
+    in_order = lens[nearest_first]
+    return torch.empty_like(in_order).scatter_(-1, nearest_first, in_order.cumsum(dim=-1) - in_order)
+
+
+def base_positions(prefix_len: int, lens: Sequence[int], suffix_len: int) -> torch.Tensor:
+    """Position of each token before any shift, (tokens,): the prefix, then each segment ending where the suffix begins."""
+    suffix_start = prefix_len + sum(lens)
+    parts = [torch.arange(prefix_len)]
+    parts += [torch.arange(suffix_start - n, suffix_start) for n in lens]
+    return torch.cat([*parts, torch.arange(suffix_start, suffix_start + suffix_len)])
+
+
+def segment_positions(
+    prefix_len: int, segment_lens: Sequence[int], nearest_first: Sequence[int]
+) -> tuple[list[int], int]:
+    """Position of each segment's first token for a query of this ranking, and of the suffix's first token.
+
+    Args:
+        segment_lens: tokens of each segment, none 0.
+        nearest_first: the segments from the nearest to the farthest.
+    """
+    lens = torch.tensor(segment_lens, dtype=torch.long)
+    suffix_start = prefix_len + sum(segment_lens)
+    starts = suffix_start - lens - shifts(torch.tensor(nearest_first, dtype=torch.long), lens)
+    return starts.tolist(), suffix_start
+
+
+def importance_order(token_weights: Sequence[Sequence[float]], own: int | None) -> tuple[list[float], list[int]]:
+    """Importance of each segment for one query token, and the segments from the nearest to the farthest.
+
+    Args:
+        token_weights: the query's attention weight on each token of each segment.
+        own: the segment that the query stands in; None for a query after all segments.
+    """
+    weights = torch.tensor([weight for segment in token_weights for weight in segment], dtype=torch.float64)
+    importance = segment_means(weights, [len(segment) for segment in token_weights])
+    return importance.tolist(), ranked(importance, own).tolist()

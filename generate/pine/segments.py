@@ -1,0 +1,90 @@
+"""Prompts whose passages are segments: how they are laid out, and how they become tokens.
+
+    target   the passages of the side that is asked for are the segments; the other sides' stand before them, under their label
+    all      the passages of all sides are the segments, each with its side's name before it
+
+Every segment ends with a line break, so that any order of them gives a prompt of the same form. Each part is tokenised by itself;
+the chat template's own words belong to prefix and suffix.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...config import AttentionReweightingSection, Recipe
+from ...records import Message, SummaryRequest
+from ...text import fold
+from ..backend import Ask, defused
+from ..requests import prompt_around, side_name, sides_of
+from .model import Parts
+
+# stands for the segments while the chat template is filled; of a private area of Unicode
+MARK = "\ue0ee\ue0ff"
+
+
+@dataclass(frozen=True)
+class SegmentedAsk(Ask):
+    """An ask whose last message holds segments, one directly after another."""
+
+    segments: tuple[str, ...] = ()
+    # place of the first segment in the last message's text
+    start: int = 0
+
+
+def segmented_prompt(
+    request: SummaryRequest, recipe: Recipe, options: AttentionReweightingSection
+) -> tuple[tuple[Message, ...], tuple[str, ...], int]:
+    """The chat that asks for the request, its segments, and the place of the first of them in the last message.
+
+    With `reweight: false` all segments are one, which is ordinary attention over the same prompt.
+
+    Raises:
+        RecipeError: the task's template has not one place for the documents.
+    """
+    before, after = prompt_around(request, recipe.task)
+    if options.mode == "all":
+        segments = tuple(
+            f"{side_name(side)}: {line}\n" for side in _sides(request, recipe) for line in _lines(request, recipe, side)
+        )
+    else:
+        others = [side for side in _sides(request, recipe) if side != request.side]
+        blocks = ["\n".join([f"{side_name(side)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others]
+        before += "".join([*blocks, f"{side_name(request.side)}:\n"])
+        segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))
+    # the last line break belongs to the last segment, and what follows it begins with one of the template's
+    content = before + "".join(segments) + after.removeprefix("\n")
+    if not options.reweight:
+        segments = ("".join(segments),) if segments else ()
+    return (*request.prompt[:-1], Message(role="user", content=content)), segments, len(before)
+
+
+def _sides(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
+    return sides_of(request.document_set, recipe.corpus)
+
+
+def _lines(request: SummaryRequest, recipe: Recipe, side: str) -> list[str]:
+    return [fold(document.text) for document in request.document_set.select(recipe.corpus.attribute, side)]
+
+
+def read_parts(tokenizer: Any, ask: Ask) -> Parts:
+    """The ask's prompt in tokens, in its parts; an ask without segments has only a prefix and a suffix."""
+    *turns, last = ask.prompt
+    segments, start = (ask.segments, ask.start) if isinstance(ask, SegmentedAsk) else ((), len(last.content))
+    before, after = last.content[:start], last.content[start + sum(map(len, segments)) :]
+    marked = defused(tokenizer, before.replace(MARK, "")) + MARK + defused(tokenizer, after.replace(MARK, ""))
+    chat = [{"role": turn.role, "content": defused(tokenizer, turn.content.replace(MARK, ""))} for turn in turns]
+    chat.append({"role": last.role, "content": marked})
+    if tokenizer.chat_template is None:
+        text = "\n\n".join(turn["content"] for turn in chat) + "\n\n"
+    else:
+        text = tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+    prefix, _, suffix = text.partition(MARK)
+    special = tokenizer.chat_template is None
+    return Parts(
+        prefix=tuple(tokenizer(prefix, add_special_tokens=special)["input_ids"]),
+        segments=tuple(_tokens(tokenizer, defused(tokenizer, segment)) for segment in segments),
+        suffix=_tokens(tokenizer, suffix),
+    )
+
+
+def _tokens(tokenizer: Any, text: str) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -1,0 +1,111 @@
+"""Rounds of a batch that is under way, kept in the stage's journal so that a kill loses only the round in flight.
+
+A method asks the backend as often as it has rounds, and what it asks next follows from the replies alone. So a stage that
+continues runs the method again from its beginning, and `KeptRounds` answers the calls that were answered before from the journal:
+the method comes to where it was, in no time, and goes on as if nothing had happened.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..errors import StorageError
+from ..records import Record
+from ..storage import digest
+from .backend import Ask, Backend, Reply, Usage
+
+
+class Round(Record):
+    """The replies to one call of a batch: a line of the journal."""
+
+    # number of the batch
+    batch: int
+    # which of the batch's calls, from 0
+    call: int
+    # digest of what was asked
+    asked: str
+    replies: tuple[Reply, ...]
+    # what the call took, as in `Usage`
+    prompt_tokens: int
+    prefilled_tokens: int
+
+
+class KeptRounds:
+    """A backend for one batch: calls that were answered before come from `kept`, the others go to the real one.
+
+    A call is handed to `keep` when the next one begins. The last one never is: what comes of it is in the batch's own line of the
+    journal, so a method of one call leaves no rounds at all.
+
+    Args:
+        kept: the batch's rounds that the journal holds, in order.
+        keep: appends a round to the journal.
+    """
+
+    def __init__(self, backend: Backend, batch: int, kept: Sequence[Round], keep: Callable[[Round], object]) -> None:
+        self.signature = backend.signature
+        # of this batch, in all processes that worked at it
+        self.usage = Usage()
+        self._backend = backend
+        self._batch = batch
+        self._kept = kept
+        self._keep = keep
+        self._n_calls = 0
+        self._pending: tuple[Sequence[Ask], Sequence[Reply], Usage] | None = None
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order.
+
+        Raises:
+            StorageError: the journal holds replies to other asks.
+        """
+        self._keep_pending()
+        call, self._n_calls = self._n_calls, self._n_calls + 1
+        if call < len(self._kept):
+            return self._again(call, asks)
+        before = replace(self._backend.usage)
+        replies = self._backend.complete(asks)
+        after = self._backend.usage
+        used = Usage(
+            after.prompt_tokens - before.prompt_tokens,
+            after.prefilled_tokens - before.prefilled_tokens,
+        )
+        self.usage.add(used.prompt_tokens, used.prefilled_tokens)
+        self._pending = asks, replies, used
+        return replies
+
+    def _again(self, call: int, asks: Sequence[Ask]) -> list[Reply]:
+        found = self._kept[call]
+        if found.call != call or found.asked != _digest(asks):
+            raise StorageError(
+                f"the journal of this stage holds, for batch {self._batch}, replies to other questions than those of call "
+                f"{call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts anew"
+            )
+        self.usage.add(found.prompt_tokens, found.prefilled_tokens)
+        return list(found.replies)
+
+    def _keep_pending(self) -> None:
+        if self._pending is None:
+            return
+        asks, replies, used = self._pending
+        self._pending = None
+        self._keep(
+            Round(
+                batch=self._batch,
+                call=self._n_calls - 1,
+                asked=_digest(asks),
+                replies=tuple(replies),
+                prompt_tokens=used.prompt_tokens,
+                prefilled_tokens=used.prefilled_tokens,
+            )
+        )
+
+    def close(self) -> None:
+        """Nothing to give back: the real backend goes on with the next batch."""
+
+
+def _digest(asks: Sequence[Ask]) -> str:
+    return digest(
+        [
+            [[turn.model_dump() for turn in ask.prompt], ask.sampling.model_dump(), ask.seed, list(ask.choices)]
+            for ask in asks
+        ]
+    )

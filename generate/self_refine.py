@@ -1,0 +1,50 @@
+"""Self-refine: a summary, then rounds of feedback on it and revision in the light of the feedback.
+
+Round 0 is the zero-shot answer. Each later round makes two calls of the same model, feedback and refine; the candidate is the
+last round's summary. Every round's replies are kept in turns.jsonl, so one run tells all numbers of rounds up to its own.
+Source: specification of the seed paper, section 8.2 (Madaan et al. 2023, arXiv:2303.17651).
+"""
+
+from collections.abc import Sequence
+
+from ..config import Recipe
+from ..records import SummaryRequest
+from .backend import Backend, Reply
+from .plans import Draw
+from .threads import Call, ask_round, candidates, first_answers, follow_up, going, method_template, open_threads, quoted
+
+METHOD = "self-refine"
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns.
+
+    Args:
+        seeds: seeds[request][draw].
+        recipe: generate.self_refine holds the options.
+    """
+    options = recipe.generate.self_refine
+    assert options is not None, "the recipe chose another method"
+    feedback, refine = (method_template(METHOD, name) for name in ("feedback", "refine"))
+    threads = open_threads(requests, draws, seeds)
+    first_answers(backend, going(threads))
+    for number in range(1, options.rounds + 1):
+        calls = []
+        for each in going(threads):
+            prompt = follow_up(feedback, each.request, summary=each.summary())
+            sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
+            calls.append(Call(each, "feedback", prompt, sampling, is_summary=False))
+        replies = ask_round(backend, number, calls)
+        said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
+        calls = []
+        for each, reply in said:
+            prompt = follow_up(refine, each.request, summary=each.summary(), feedback=quoted(reply))
+            calls.append(Call(each, "refine", prompt, each.sampling))
+        ask_round(backend, number, calls)
+    return candidates(threads)

@@ -1,0 +1,82 @@
+"""Shuffled documents: one summary of each cyclic rotation of the side's documents, then one call that merges them.
+
+Where a document stands decides how much of it gets into a summary; in the rotations each stands first once. The last call sees
+the request's own prompt and all summaries.
+Source: specification of the seed paper, section 8.7.
+"""
+
+from collections.abc import Sequence
+
+from ..config import Recipe
+from ..records import DocumentSet, Message, SummaryRequest
+from .backend import Backend, Reply
+from .plans import Draw
+from .requests import build_requests
+from .threads import (
+    Call,
+    Thread,
+    ask_round,
+    candidates,
+    follow_up,
+    going,
+    method_template,
+    open_threads,
+    quoted_summary,
+)
+
+METHOD = "shuffled"
+
+
+def rotations(n: int, most: int | None) -> list[int]:
+    """The documents to begin with: all n, or `most` of them, evenly spaced from the first on; number 0 when n is 0."""
+    n_taken = max(1, n if most is None else min(n, most))
+    return [place * n // n_taken for place in range(n_taken)]
+
+
+def rotated(request: SummaryRequest, first: int, recipe: Recipe) -> tuple[Message, ...]:
+    """The request's prompt with its side's documents beginning with number `first`; the other sides' stay where they are."""
+    mine = request.source_documents
+    turned = iter([*mine[first:], *mine[:first]])
+    places = {document.id for document in mine}
+    documents = tuple(next(turned) if each.id in places else each for each in request.document_set.documents)
+    changed: DocumentSet = request.document_set.model_copy(update={"documents": documents})
+    return next(each.prompt for each in build_requests([changed], recipe.corpus, recipe.task) if each.id == request.id)
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns.
+
+    Args:
+        seeds: seeds[request][draw].
+        recipe: generate.shuffled holds the options.
+    """
+    options = recipe.generate.shuffled
+    assert options is not None, "the recipe chose another method"
+    merge = method_template(METHOD, "merge")
+    threads = open_threads(requests, draws, seeds)
+    calls = []
+    for row, request in zip(threads, requests, strict=True):
+        prompts = {
+            first: rotated(request, first, recipe)
+            for first in rotations(len(request.source_documents), options.rotations)
+        }
+        calls += [
+            Call(each, f"rotation-{first}", prompt, each.sampling, is_first=first == 0)
+            for each in row
+            for first, prompt in prompts.items()
+        ]
+    said: dict[Thread, list[str]] = {}
+    for call, reply in zip(calls, ask_round(backend, 0, calls), strict=True):
+        said.setdefault(call.thread, []).append(quoted_summary(call.thread.request, reply))
+    calls = []
+    for each in going(threads):
+        listed = "\n".join(f"<summary>\n{text}\n</summary>" for text in said[each])
+        calls.append(Call(each, "merge", follow_up(merge, each.request, summaries=listed), each.sampling))
+    ask_round(backend, 1, calls)
+    return candidates(threads)

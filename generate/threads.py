@@ -1,0 +1,170 @@
+"""What methods that ask more than once are made of: threads, one for each candidate, that go forward in rounds.
+
+A round asks for all threads of a batch in one call of the backend, so the engine stays full and what their prompts share is run
+once. The prompts begin with the request's own, documents first, and end with what was said so far. Everything said is kept in the
+thread, so that a method's earlier rounds can be told from one run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+from ..fence import fence
+from ..prompts import PromptTemplate, load_template
+from ..records import Message, Sampling, SummaryRequest, Turn
+from ..storage import digest
+from .backend import Ask, Backend, Reply
+from .contract import check_output
+from .plans import SEEDS, Draw
+from .requests import PROMPTS, side_name
+
+
+@dataclass(frozen=True)
+class Made(Reply):
+    """The reply that is a candidate, with everything that was said on the way to it, itself included."""
+
+    turns: tuple[Turn, ...] = ()
+
+
+class Thread:
+    """One candidate on its way: a request, a draw of a plan, the draw's seed, and what was said so far."""
+
+    def __init__(self, request: SummaryRequest, draw: Draw, seed: int) -> None:
+        self.request = request
+        self.draw = draw
+        self.seed = seed
+        self.turns: list[Turn] = []
+        # the reply that is the candidate, as things stand; a failed one ends the thread
+        self.result: Reply | None = None
+
+    @property
+    def sampling(self) -> Sampling:
+        """How the plan draws."""
+        return self.draw.plan.sampling
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an ask of this thread could not be answered."""
+        return self.result is not None and self.result.finish_reason == "failed"
+
+    def summary(self) -> str:
+        """The candidate as things stand, cleaned as judges will see it, safe inside a tag."""
+        assert self.result is not None, f"{self.request.id}: nothing was asked yet"
+        return quoted_summary(self.request, self.result)
+
+    def made(self) -> Made:
+        """The candidate with its turns."""
+        assert self.result is not None, f"{self.request.id}: nothing was asked"
+        values = {field.name: getattr(self.result, field.name) for field in fields(Reply)}
+        return Made(**values, turns=tuple(self.turns))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One ask of a round."""
+
+    thread: Thread
+    # what is asked for, and of whom; no two calls of a thread have equal round and role
+    role: str
+    prompt: tuple[Message, ...]
+    sampling: Sampling
+    # False for what is asked for on the way: a feedback, a critique
+    is_summary: bool = True
+    # True draws with the thread's own seed, so that a first answer is the one that zero-shot gives
+    is_first: bool = False
+
+
+def open_threads(
+    requests: Sequence[SummaryRequest], draws: Sequence[Draw], seeds: Sequence[Sequence[int]]
+) -> list[list[Thread]]:
+    """A thread for each request and draw; seeds[request][draw]."""
+    return [
+        [Thread(request, draw, seed) for draw, seed in zip(draws, row, strict=True)]
+        for request, row in zip(requests, seeds, strict=True)
+    ]
+
+
+def going(threads: Sequence[Sequence[Thread]]) -> list[Thread]:
+    """The threads that nothing has ended, in order."""
+    return [thread for row in threads for thread in row if not thread.has_failed]
+
+
+def candidates(threads: Sequence[Sequence[Thread]]) -> list[list[Reply]]:
+    """What came of the threads, by request and draw."""
+    return [[thread.made() for thread in row] for row in threads]
+
+
+def first_answers(backend: Backend, threads: Sequence[Thread]) -> None:
+    """Round 0: each thread's answer to the request's own prompt, which is what zero-shot gives for its draw."""
+    ask_round(
+        backend, 0, [Call(each, "summary", each.request.prompt, each.sampling, is_first=True) for each in threads]
+    )
+
+
+def ask_round(backend: Backend, number: int, calls: Sequence[Call]) -> list[Reply]:
+    """The replies to the calls of round `number`, asked together; each is noted in its thread."""
+    if not calls:
+        return []
+    asks = [Ask(call.prompt, call.sampling, _seed(number, call)) for call in calls]
+    replies = backend.complete(asks)
+    for call, ask, reply in zip(calls, asks, replies, strict=True):
+        _note(number, call, ask.seed, reply)
+    return replies
+
+
+def _seed(number: int, call: Call) -> int:
+    seed = call.thread.seed
+    return seed if call.is_first else int(digest([seed, number, call.role]), 16) % SEEDS
+
+
+def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
+    thread = call.thread
+    thread.turns.append(
+        Turn(
+            request_id=thread.request.id,
+            index=thread.draw.index,
+            round=number,
+            role=call.role,
+            text=reply.text,
+            seed=seed,
+            prompt_digest=reply.prompt_digest,
+            n_prompt_tokens=reply.n_prompt_tokens,
+            n_tokens=len(reply.token_ids) or len(reply.text.split()),
+            finish_reason=reply.finish_reason,
+            logps=reply.logps,
+        )
+    )
+    if thread.has_failed:
+        return
+    if reply.finish_reason == "failed":
+        # a later prompt may fail where the request's own did not, so the reason says which it was
+        thread.result = replace(reply, error=f"round {number}, {call.role}: {reply.error}") if number else reply
+    elif call.is_summary:
+        thread.result = reply
+
+
+def quoted_summary(request: SummaryRequest, reply: Reply) -> str:
+    """A reply cleaned as judges would see it, safe inside a tag."""
+    return fence(check_output(request.contract, reply.text).text)
+
+
+def quoted(reply: Reply) -> str:
+    """A reply that is no summary, stripped, safe inside a tag."""
+    return fence(reply.text.strip())
+
+
+def follow_up(template: PromptTemplate, request: SummaryRequest, **values: str) -> tuple[Message, ...]:
+    """The chat that asks again about a request: its own prompt as {task}, its side as {side}, and the fields given."""
+    *before, last = request.prompt
+    side = side_name(request.side) if request.perspective else "given"
+    text = template.fill(task=fence(last.content), side=side, **values)
+    return (*before, Message(role="user", content=text))
+
+
+def method_template(method: str, name: str) -> PromptTemplate:
+    """The shipped prompt of that name in the method's folder."""
+    return load_template(name, PROMPTS / method)
+
+
+def method_prompts(method: str) -> list[str]:
+    """Signatures of all prompts that a method brings; [] for one that asks the request's own prompt only."""
+    return [method_template(method, path.stem).signature for path in sorted((PROMPTS / method).glob("*.txt"))]
