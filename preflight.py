@@ -9,11 +9,19 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from . import models, tracking
-from .config import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, Recipe, RubricJudge
+from .config import (
+    AlignmentJudge,
+    ExtractJudge,
+    FineSurEJudge,
+    JudgeOptions,
+    MetricSection,
+    Recipe,
+    RubricJudge,
+    SummacJudge,
+)
 from .errors import EvenhandError, RecipeError
 from .judges.rubric import rubric_template
 from .judges.summac import read_weights
-from .metric_sections import MetricSection, SummacJudge
 from .storage import listed
 from .train.launch import accelerate_config, n_processes
 

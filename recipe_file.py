@@ -12,9 +12,8 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from .config import JudgeOptions, Recipe
+from .config import JudgeOptions, Recipe, Section
 from .errors import RecipeError, StorageError
-from .section import Section
 from .storage import listed, read_text
 from .text import did_you_mean
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS

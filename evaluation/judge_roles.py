@@ -12,13 +12,13 @@ from ..config import (
     ExtractJudge,
     FineSurEJudge,
     JudgeOptions,
+    MetricSection,
     Recipe,
     RougeJudge,
     RubricJudge,
     RuleJudge,
 )
 from ..judges.rubric import ONLY_SPEED
-from ..metric_sections import MetricSection
 from .contents import JudgeNote
 
 

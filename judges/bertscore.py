@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config import BertScoreJudge
 from ..extras import need
-from ..metric_sections import BertScoreJudge
 from ..models import signature
 from ..storage import canonical_json
 from ..timing import booked

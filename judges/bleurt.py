@@ -16,8 +16,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..config import BleurtJudge
 from ..errors import JudgeError
-from ..metric_sections import BleurtJudge
 from ..models import signature
 from ..storage import canonical_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens

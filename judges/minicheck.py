@@ -10,7 +10,7 @@ loses its end, which the judgement says.
 from functools import partial
 from typing import Any
 
-from ..metric_sections import MiniCheckJudge
+from ..config import MiniCheckJudge
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences

@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config import SummacJudge
 from ..errors import JudgeError
 from ..extras import need
-from ..metric_sections import SummacJudge
 from ..models import signature
 from ..storage import canonical_json, file_digest
 from ..text import sentences

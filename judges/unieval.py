@@ -9,7 +9,7 @@ split by sentencex, where the paper's code uses NLTK.
 from functools import partial
 from typing import Any
 
-from ..metric_sections import UniEvalJudge
+from ..config import UniEvalJudge
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from evenhand.config import BertScoreJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.bertscore import TokenEmbedder, bert_score, open_bertscore
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
-from evenhand.metric_sections import BertScoreJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

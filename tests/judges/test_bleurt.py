@@ -4,11 +4,11 @@ import math
 
 import pytest
 
+from evenhand.config import BleurtJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.bleurt import BleurtAligner, open_bleurt
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
-from evenhand.metric_sections import BleurtJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

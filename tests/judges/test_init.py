@@ -6,9 +6,20 @@ from typing import get_args
 
 import pytest
 
-from evenhand.config import AlignmentJudge, ExtractJudge, FineSurEJudge, RougeJudge, RubricJudge, RuleJudge
+from evenhand.config import (
+    AlignmentJudge,
+    BertScoreJudge,
+    BleurtJudge,
+    ExtractJudge,
+    FineSurEJudge,
+    MiniCheckJudge,
+    RougeJudge,
+    RubricJudge,
+    RuleJudge,
+    SummacJudge,
+    UniEvalJudge,
+)
 from evenhand.judges import JUDGES, open_judge, open_judges
-from evenhand.metric_sections import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.recipe_file import JUDGE_KINDS
 
 OPTIONS = {

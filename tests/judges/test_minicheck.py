@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.config import MiniCheckJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.minicheck import open_minicheck, packed
 from evenhand.judges.shared import SharedModels
-from evenhand.metric_sections import MiniCheckJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -6,11 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
+from evenhand.config import SummacJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
-from evenhand.metric_sections import SummacJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

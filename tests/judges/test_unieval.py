@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from evenhand.config import UniEvalJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.unieval import open_unieval
-from evenhand.metric_sections import UniEvalJudge
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -1,0 +1,49 @@
+"""What a recipe may say: its sections as frozen, checked types.
+
+Nothing here imports a model library, so a typing mistake costs half a second and not a minute. Keys that belong to a
+library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as they stand.
+"""
+
+from .generate import GenerateSection, Plan
+from .judges import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, RougeJudge, RubricJudge, RuleJudge
+from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection
+from .metrics import BertScoreJudge, BleurtJudge, MetricSection, MiniCheckJudge, SummacJudge, UniEvalJudge
+from .model import BackendSection, ModelSection
+from .recipe import Recipe
+from .reward import PairsSection, RewardSection
+from .section import Section
+from .task import CorpusSection, SplitSection, TaskSection
+from .train import PACKED_ATTENTION, LoraSection, TrainSection
+
+__all__ = [
+    "METHOD_OPTIONS",
+    "PACKED_ATTENTION",
+    "AlignmentJudge",
+    "AttentionReweightingSection",
+    "BackendSection",
+    "BertScoreJudge",
+    "BleurtJudge",
+    "CorpusSection",
+    "DebateSection",
+    "ExtractJudge",
+    "FineSurEJudge",
+    "GenerateSection",
+    "JudgeOptions",
+    "LoraSection",
+    "MetricSection",
+    "MiniCheckJudge",
+    "ModelSection",
+    "PairsSection",
+    "Plan",
+    "Recipe",
+    "RewardSection",
+    "RougeJudge",
+    "RubricJudge",
+    "RuleJudge",
+    "Section",
+    "SplitSection",
+    "SummacJudge",
+    "TaskSection",
+    "TrainSection",
+    "UniEvalJudge",
+]

@@ -1,0 +1,98 @@
+"""How candidates are made."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ..records import Sampling
+from .methods import (
+    METHOD_OPTIONS,
+    AttentionReweightingSection,
+    ChainOfThoughtSection,
+    DebateSection,
+    SelfRefineSection,
+    ShuffledSection,
+)
+from .model import BackendSection
+
+
+class Plan(Sampling):
+    """A named way of drawing candidates, and how many of them."""
+
+    candidates: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _repeats_must_differ(self) -> "Plan":
+        if self.temperature == 0 and self.candidates > 1:
+            raise ValueError(
+                f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
+                "write candidates: 1 or a temperature above 0"
+            )
+        return self
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling parameters without the number of candidates."""
+        return Sampling(**self.model_dump(exclude={"candidates"}))
+
+
+class GenerateSection(BackendSection):
+    """How candidates are made."""
+
+    method: Literal["zero-shot", "self-refine", "debate", "attention-reweighting", "shuffled", "chain-of-thought"] = (
+        "zero-shot"
+    )
+    # options of the method that is chosen; the others must be absent
+    self_refine: SelfRefineSection | None = None
+    debate: DebateSection | None = None
+    attention_reweighting: AttentionReweightingSection | None = None
+    shuffled: ShuffledSection | None = None
+    chain_of_thought: ChainOfThoughtSection | None = None
+    plans: dict[str, Plan] = Field(min_length=1)
+    # interpreter of the generation process, when vLLM lives in another environment
+    python: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _method_has_options(cls, values: Any) -> Any:
+        """The chosen method's options spelled out, so that a resolved recipe shows them."""
+        key = METHOD_OPTIONS.get(str(values.get("method"))) if isinstance(values, dict) else None
+        return {**values, key: {}} if key and values.get(key) is None else values
+
+    @model_validator(mode="after")
+    def _options_are_the_methods(self) -> "GenerateSection":
+        for method, key in METHOD_OPTIONS.items():
+            if method != self.method and getattr(self, key) is not None:
+                raise ValueError(
+                    f"{key} has no effect with method: {self.method}; write method: {method}, or leave it out"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _method_can(self) -> "GenerateSection":
+        if self.attention_reweighting is not None and self.backend != "transformers":
+            raise ValueError(
+                f"method attention-reweighting changes the model's attention, which backend: {self.backend} does not allow; "
+                "write backend: transformers"
+            )
+        if self.debate is not None:
+            self._refuse_plans(self.debate)
+        return self
+
+    def _refuse_plans(self, debate: DebateSection) -> None:
+        for name, plan in self.plans.items():
+            if plan.temperature == 0:
+                raise ValueError(
+                    f"plans.{name}: temperature 0 is greedy, so all agents of a debate would say the same; "
+                    "write a temperature above 0"
+                )
+            if debate.final == "judge" and plan.candidates % debate.agents:
+                raise ValueError(
+                    f"plans.{name}: with debate.final: judge each of the {debate.agents} agents gives a candidate, got "
+                    f"candidates: {plan.candidates}; write a multiple of {debate.agents}"
+                )
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of one request over all plans."""
+        return sum(plan.candidates for plan in self.plans.values())

@@ -1,0 +1,159 @@
+"""The judges a recipe can name."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
+from .model import BackendSection, ModelSection
+from .section import JudgeSection
+
+
+class RubricJudge(JudgeSection):
+    """An LLM that grades coverage or faithfulness."""
+
+    kind: Literal["rubric"]
+    rubric: Literal["coverage", "faithfulness"]
+    # "standard": 1 to 5 with steps; "simple": 1 to 5 without; "binary": 0 or 1; "ternary": 1 to 3; "released_rubric": 1 to 5 as
+    # the paper's code graded faithfulness, lower for omissions too, for reproduction
+    mode: Literal["standard", "simple", "binary", "ternary", "released_rubric"] = "standard"
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+    # "expected": mean grade under the model's distribution over the grades;
+    # "greedy": one whole grade, read from the reply (as published)
+    scoring: Literal["expected", "greedy"] = "expected"
+    # another template than the shipped one of rubric and mode; its grades are the mode's
+    template: str | None = None
+    # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
+    max_attempts: int = Field(default=3, ge=1)
+    # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
+    overflow: Literal["skip", "truncate", "error"] = "skip"
+
+    @model_validator(mode="after")
+    def _mode_is_the_rubrics(self) -> "RubricJudge":
+        if self.mode == "released_rubric" and self.rubric != "faithfulness":
+            raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
+        return self
+
+
+class FineSurEJudge(JudgeSection):
+    """FineSurE: an LLM that checks each sentence of the summary for errors, or each key fact for its place in the summary."""
+
+    kind: Literal["finesure"]
+    # "faithfulness": share of the summary's sentences without error; "completeness": share of the key facts found in the summary;
+    # "conciseness": share of the summary's sentences that hold a key fact. The last two need against: key_points
+    measure: Literal["faithfulness", "completeness", "conciseness"] = "faithfulness"
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+    # longest reply in tokens; a reply that is cut off cannot be read
+    most_reply_tokens: int = Field(default=512, ge=16)
+    # attempts with a new seed and temperature 0.7 before the candidate is left unscored
+    max_attempts: int = Field(default=3, ge=1)
+    # as for rubrics
+    overflow: Literal["skip", "truncate", "error"] = "skip"
+
+    @model_validator(mode="after")
+    def _measure_has_its_text(self) -> "FineSurEJudge":
+        if self.measure != "faithfulness" and self.against != "key_points":
+            raise ValueError(f"measure {self.measure} counts key facts; write against: key_points")
+        if self.measure != "faithfulness" and self.overflow == "truncate":
+            raise ValueError(
+                f"measure {self.measure} must not lose a key fact; write overflow: skip or overflow: error"
+            )
+        return self
+
+
+class ExtractJudge(JudgeSection):
+    """Extract-then-evaluate: an LLM grades the summary against the sentences of a long text that matter for it."""
+
+    kind: Literal["extract"]
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+    # what chooses sentences: by position, by embeddings, by entailment, by common words
+    extractors: tuple[Literal["lead", "similarity", "entailment", "rouge"], ...] = Field(
+        default=("lead", "similarity", "entailment", "rouge"), min_length=1
+    )
+    # model of "similarity": a sentence encoder; Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
+    encoder: str = "embedded:all-minilm-l6-v2"
+    # model of "entailment": an NLI classifier
+    nli: str = "cross-encoder/nli-deberta-v3-base"
+    # words of the extract between white space; a text of no more words is judged whole
+    most_words: int = Field(default=2000, ge=1)
+    # as for rubrics
+    scoring: Literal["expected", "greedy"] = "expected"
+    max_attempts: int = Field(default=3, ge=1)
+    overflow: Literal["skip", "truncate", "error"] = "skip"
+    # texts or pairs that an extractor runs at a time
+    batch_size: int = Field(default=32, ge=1)
+
+
+class AlignmentJudge(JudgeSection):
+    """AlignScore-style: best-matching source chunk of each claim, mean over claims."""
+
+    kind: Literal["alignment"]
+    # "encoder": cosine of sentence embeddings; "nli": any NLI classifier; "alignscore": an AlignScore checkpoint
+    aligner: Literal["encoder", "nli", "alignscore"] = "encoder"
+    # Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
+    model: str = "embedded:all-minilm-l6-v2"
+    # "precision": summary sentences supported by the source; "recall": source sentences taken up by the summary
+    direction: Literal["precision", "recall"] = "precision"
+    # source text per chunk: single sentences, or AlignScore's chunks of about 350 words. None: sentences for the encoder, which
+    # reads about 200 words at a time, else 350-words. Recall always goes by single sentences
+    chunks: Literal["sentence", "350-words"] | None = None
+    # AlignScore only: which head of the checkpoint is read (three-way, two-way, regression), and whether source and summary are
+    # split (`_sp`) or compared whole
+    mode: Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"] = "nli_sp"
+    batch_size: int = Field(default=32, ge=1)
+
+    @model_validator(mode="after")
+    def _mode_has_an_effect(self) -> "AlignmentJudge":
+        if self.mode != "nli_sp" and self.aligner != "alignscore":
+            raise ValueError(f"mode {self.mode!r} is one of AlignScore's; write aligner: alignscore, or leave mode out")
+        if not self.splits and (self.direction == "recall" or self.chunks):
+            raise ValueError(
+                f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall and chunks have no "
+                f"effect; write mode: {self.mode}_sp, or leave them out"
+            )
+        return self
+
+    @property
+    def splits(self) -> bool:
+        """Whether source and summary are split before they are compared."""
+        return self.mode.endswith("_sp")
+
+    @property
+    def source_chunks(self) -> str:
+        """The chunks that are used: what `chunks` says, or what suits the aligner."""
+        return self.chunks or ("sentence" if self.aligner == "encoder" else "350-words")
+
+
+class RougeJudge(JudgeSection):
+    """ROUGE of the summary against the text."""
+
+    kind: Literal["rouge"]
+    # "average": the mean over the three types
+    type: Literal["rouge1", "rouge2", "rougeL", "average"] = "rouge1"
+    # "mean": the mean of precision and recall; with type: average it is the paper's ROUGE proxy
+    measure: Literal["recall", "precision", "fmeasure", "mean"] = "recall"
+
+
+class RuleJudge(JudgeSection):
+    """A count that needs no model: words of the summary, or 1 when it keeps the output contract."""
+
+    kind: Literal["length", "contract"]
+
+
+JudgeOptions = Annotated[
+    RubricJudge
+    | FineSurEJudge
+    | ExtractJudge
+    | AlignmentJudge
+    | BertScoreJudge
+    | SummacJudge
+    | UniEvalJudge
+    | MiniCheckJudge
+    | BleurtJudge
+    | RougeJudge
+    | RuleJudge,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,60 @@
+"""The options of the methods that make candidates."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from .section import Section
+
+
+class SelfRefineSection(Section):
+    """A summary, then rounds of feedback and revision."""
+
+    # rounds after the first summary
+    rounds: int = Field(default=3, ge=1)
+    # most tokens of a feedback; summaries have the plan's max_tokens
+    feedback_tokens: int = Field(default=256, ge=1)
+
+
+class DebateSection(Section):
+    """Agents that answer, then revise their answers in sight of the others'."""
+
+    agents: int = Field(default=3, ge=2)
+    # revisions after the first answers
+    rounds: int = Field(default=3, ge=1)
+    # "first": the first agent's last answer; "final_agent": one more call that sees all last answers; "judge": each agent's last
+    # answer is a candidate of its own, and reranking takes the best, so a plan has as many candidates as agents, or a multiple
+    final: Literal["first", "final_agent", "judge"] = "first"
+
+
+class AttentionReweightingSection(Section):
+    """Position-invariant attention over the passages."""
+
+    # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides
+    mode: Literal["target", "all"] = "target"
+    # false runs the same prompts on the same backend with ordinary attention: the control
+    reweight: bool = True
+
+
+class ShuffledSection(Section):
+    """One summary of each cyclic rotation of the side's documents, then all of them merged."""
+
+    # most rotations of a request, evenly spaced; None takes as many as the side has documents
+    rotations: int | None = Field(default=None, ge=1)
+
+
+class ChainOfThoughtSection(Section):
+    """Key points, a summary of them, a critique, a revision."""
+
+    # most tokens of the key points and of the critique; summaries have the plan's max_tokens
+    thought_tokens: int = Field(default=256, ge=1)
+
+
+# method -> key of its options
+METHOD_OPTIONS = {
+    "self-refine": "self_refine",
+    "debate": "debate",
+    "attention-reweighting": "attention_reweighting",
+    "shuffled": "shuffled",
+    "chain-of-thought": "chain_of_thought",
+}

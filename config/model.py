@@ -1,0 +1,73 @@
+"""A language model and what runs it."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from .keywords import Keywords
+from .section import Section
+
+
+class ModelSection(Section):
+    """A language model and how it is loaded."""
+
+    # Hugging Face id, local folder, GGUF file, or "embedded:smollm2-135m-instruct"
+    name: str
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "bfloat16"
+    # load the frozen weights in 4 bits (NF4, bitsandbytes) for training
+    quantise: Literal["nf4"] | None = None
+    # attention implementation of transformers
+    attn_implementation: str = "sdpa"
+    # adapter folder that the first round starts from
+    adapter: Path | None = None
+
+
+# keyword arguments of vllm.LLM that a recipe must not set -> where it says so, or why not
+OWNED_ENGINE_KEYS: dict[str, str] = {
+    "model": "write it in the 'model' section",
+    "tokenizer": "the model's own tokenizer is used, so that training sees the same tokens",
+    "revision": "write it in the 'model' section",
+    "dtype": "write it in the 'model' section",
+    "max_model_len": "write max_model_len beside 'engine'",
+    "trust_remote_code": "remote code is never run",
+    "hf_token": "secrets do not belong into a recipe; set HF_TOKEN in the environment",
+    "logits_processors": "evenhand's own carries the repetition penalty",
+    "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
+    "max_lora_rank": "it is read from the adapter",
+}
+# backend -> keys of its `engine`; vLLM checks its own
+ENGINE_KEYS: dict[str, frozenset[str]] = {
+    "transformers": frozenset(),
+    "scripted": frozenset({"tokenize", "seconds_per_batch"}),
+}
+
+
+class BackendSection(Section):
+    """What runs a model."""
+
+    backend: Literal["vllm", "transformers", "scripted"] = "vllm"
+    # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
+    max_model_len: int = Field(default=4096, ge=16)
+    # requests whose candidates go to the engine together: the unit that an interruption can lose. The engine runs empty at its
+    # end; on an accelerator that matters, so write several hundred there
+    requests_per_batch: int = Field(default=64, ge=1)
+    # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
+    adapter: Literal["serve", "merge"] | None = None
+    # keyword arguments of vllm.LLM, as they stand; the scripted backend has `tokenize` and `seconds_per_batch`
+    engine: Keywords = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _engine_keys_are_the_backends(self) -> "BackendSection":
+        owned = {key: OWNED_ENGINE_KEYS[key] for key in self.engine if key in OWNED_ENGINE_KEYS}
+        if owned:
+            raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))
+        known = ENGINE_KEYS.get(self.backend)
+        unknown = sorted(self.engine.keys() - known) if known is not None else []
+        if unknown:
+            raise ValueError(
+                f"engine.{unknown[0]} is not known to backend {self.backend}, which has {sorted(known or ())}"
+            )
+        return self

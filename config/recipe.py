@@ -1,0 +1,117 @@
+"""A whole study."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from ..text import did_you_mean
+from .generate import GenerateSection
+from .judges import JudgeOptions
+from .keywords import Keywords
+from .model import ModelSection
+from .reward import PairsSection, RewardSection
+from .section import Section
+from .task import CorpusSection, TaskSection
+from .train import PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
+
+
+class EvaluationSection(Section):
+    """How a checkpoint is compared with the base model."""
+
+    # the judges of the report: their names in `judges`; keep them apart from the reward's
+    judges: tuple[str, ...] = Field(min_length=1)
+    # bootstrap draws over document sets
+    resamples: int = Field(default=10_000, ge=100)
+    # level of the intervals
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    # example requests that the report shows side by side
+    examples: int = Field(default=6, ge=0)
+
+
+class LimitsSection(Section):
+    """Shares that may be left out before a stage ends with exit code 3."""
+
+    # judgements without a score, of each judge
+    unscored: float = Field(default=0.02, ge=0, le=1)
+    # requests without any candidate
+    failed: float = Field(default=0.0, ge=0, le=1)
+
+
+class WandbSection(Section):
+    """Logging to Weights & Biases; off unless the recipe has this section."""
+
+    project: str = "evenhand"
+    entity: str | None = None
+    mode: Literal["online", "offline"] = "offline"
+
+
+class Recipe(Section):
+    """A whole study; see recipes/ for runnable ones."""
+
+    # name of the run; part of every seed
+    name: str
+    seed: int = 42
+    # run folder
+    output: Path
+    model: ModelSection
+    corpus: CorpusSection = CorpusSection()
+    task: TaskSection = TaskSection()
+    generate: GenerateSection
+    judges: dict[str, JudgeOptions] = Field(min_length=1)
+    reward: RewardSection
+    pairs: PairsSection = PairsSection()
+    lora: LoraSection = LoraSection()
+    train: TrainSection = TrainSection()
+    # keyword arguments of trl.DPOConfig, as they stand
+    trainer: Keywords = Field(default_factory=dict)
+    # rounds of generate, judge, rerank, train; 0 only evaluates the untrained model
+    rounds: int = Field(default=1, ge=0, le=99)
+    evaluation: EvaluationSection
+    limits: LimitsSection = LimitsSection()
+    wandb: WandbSection | None = None
+
+    @model_validator(mode="after")
+    def _judges_are_known(self) -> "Recipe":
+        unknown = [
+            f"{place} names {name!r}, which 'judges' does not have{did_you_mean(name, self.judges)}"
+            for place, names in (
+                ("reward.judges", self.reward.judges),
+                ("reward.weights", self.reward.weights),
+                ("evaluation.judges", self.evaluation.judges),
+            )
+            for name in names
+            if name not in self.judges
+        ]
+        if unknown:
+            raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        return self
+
+    @model_validator(mode="after")
+    def _method_can_train(self) -> "Recipe":
+        if self.rounds and self.generate.method != "zero-shot":
+            raise ValueError(
+                f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
+                f"{self.generate.method!r} asks other prompts; write rounds: 0, or generate.method: zero-shot"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _trainer_can(self) -> "Recipe":
+        if self.train.trainer == "pairwise" or self.rounds == 0:
+            return self
+        mistakes = []
+        attention = self.model.attn_implementation
+        if attention not in PACKED_ATTENTION:
+            mistakes.append(
+                f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
+                f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
+            )
+        mistakes += [
+            f"trainer.{key} has no effect, because {why}: leave it out, or write train.trainer: pairwise."
+            for key, why in PAIRWISE_KEYS.items()
+            if key in self.trainer
+        ]
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
+        return self

@@ -1,0 +1,46 @@
+"""How judges become a reward, and the reward preference pairs."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from .section import Section
+
+
+class RewardSection(Section):
+    """How judges become one reward."""
+
+    # the judges of the reward: their names in `judges`
+    judges: tuple[str, ...] = Field(min_length=1)
+    # mean of raw scores; weighted mean of raw scores; mean of z-scores within the request
+    combine: Literal["mean", "weighted", "z_mean"] = "mean"
+    # weight of each judge, for `weighted` and `z_mean`; below 0 for what is not wanted
+    weights: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _weights_fit(self) -> "RewardSection":
+        if self.combine == "mean" and self.weights:
+            raise ValueError(
+                "weights have no effect with combine: mean; write combine: weighted or z_mean, or leave them out"
+            )
+        absent = [name for name in self.judges if name not in self.weights]
+        if absent and (self.weights or self.combine == "weighted"):
+            raise ValueError(f"weights has no weight for judge {absent[0]!r}")
+        if self.weights and not any(self.weights[name] for name in self.judges):
+            raise ValueError("weights are all 0")
+        return self
+
+
+class PairsSection(Section):
+    """Which candidates are compared in training."""
+
+    # "all": every unordered pair; "best_k": the k widest; "top_bottom": best against worst
+    mode: Literal["all", "best_k", "top_bottom"] = "top_bottom"
+    # pairs kept of a request, for best_k
+    k: int = Field(default=10, ge=1)
+    # smallest reward gap
+    least_margin: float = Field(default=0.0, ge=0)
+    # pairs whose longer summary has more than this many times the words of the shorter are left out; None keeps all
+    most_length_ratio: float | None = Field(default=None, ge=1)
+    # leave out pairs whose chosen summary breaks the output contract
+    chosen_keeps_contract: bool = True
