@@ -1,4 +1,4 @@
-"""The command line. Only this file prints.
+"""The command line. Only this file, cli_*.py and terminal.py print.
 
 Every verb imports what it needs when it runs, so `evenhand --help` and `evenhand validate` answer without torch.
 """
@@ -7,19 +7,18 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from . import processes
+from .cli_compare import compare
 from .errors import EvenhandError
 from .recipe_file import load_judges, load_recipe
+from .terminal import console, print_plan, run_with_progress, say, summary
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from .config import Recipe
-    from .loop import Step
     from .run import Phase
     from .stages import Receipt
 
@@ -64,7 +63,7 @@ def validate(recipe: RecipePath, set_: Overrides = None) -> None:
     from .preflight import preflight
 
     preflight(loaded)
-    _say(f"{recipe} is sound: {len(plan(loaded))} steps, output {loaded.output}")
+    say(f"{recipe} is sound: {len(plan(loaded))} steps, output {loaded.output}")
 
 
 @app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
@@ -75,18 +74,16 @@ def loop(
 ) -> None:
     """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
     loaded = load_recipe(recipe, set_ or [])
-    from .loop import plan, run_loop
+    from .loop import steps
     from .preflight import preflight
 
     preflight(loaded)
-    planned = plan(loaded)
     if dry_run:
-        _print_plan(loaded, planned)
+        print_plan(loaded)
         return
-    console = _console()
-    _say(f"{loaded.name}: {len(planned)} steps in {loaded.output}")
-    _run_with_progress(console, loaded, run_loop)
-    _print_result(console, loaded)
+    say(f"{loaded.name}: {len(steps(loaded))} steps in {loaded.output}")
+    run_with_progress(console(), loaded)
+    _print_result(loaded)
 
 
 @app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base")
@@ -132,7 +129,12 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
     from .evaluation.report import report as run
 
     receipt, reused = run(loaded)
-    _say(_summary("report", receipt.counts, receipt.seconds, reused))
+    say(summary("report", receipt.counts, receipt.seconds, reused))
+
+
+app.command(
+    epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods"
+)(compare)
 
 
 @app.command(name="import", epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
@@ -158,7 +160,7 @@ def import_(
         raise DataError(f"format {kind!r} is not known; known formats: polisum")
     result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
     write_jsonl(out, result.sets)
-    _say(f"{out}: {len(result.sets)} document sets; {result.report}")
+    say(f"{out}: {len(result.sets)} document sets; {result.report}")
 
 
 @app.command(
@@ -197,8 +199,8 @@ def benchmark_judges_(
 
     settings = Settings(ties=ties, resamples=resamples)
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
-    _console().print(benchmark_table(found))
-    _say(f"picture: {out / PLOT}")
+    console().print(benchmark_table(found))
+    say(f"picture: {out / PLOT}")
 
 
 @app.command(epilog="Example: evenhand recipes")
@@ -207,7 +209,7 @@ def recipes() -> None:
     folder = Path(__file__).parent / "recipes"
     for path in sorted(folder.rglob("*.yaml")):
         command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        _say(f"{path}\n    {command}")
+        say(f"{path}\n    {command}")
 
 
 @app.command(epilog="Example: evenhand cache --clear")
@@ -219,13 +221,13 @@ def cache(
     from .train import reference
 
     if clear:
-        _say(f"{clear_cache()} judgements and {reference.forget()} pairs' reference log-probabilities forgotten")
+        say(f"{clear_cache()} judgements and {reference.forget()} pairs' reference log-probabilities forgotten")
         return
     for count in cache_counts():
-        _say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
-    _say(f"in {cache_path()}")
-    _say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
-    _say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
+        say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
+    say(f"in {cache_path()}")
+    say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
+    say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
 
 
 @app.command(epilog="Example: evenhand env")
@@ -237,11 +239,11 @@ def env() -> None:
 
     versions = installed_versions(RECORDED)
     for name in RECORDED:
-        _say(f"{name:24}{versions.get(name, '-')}")
+        say(f"{name:24}{versions.get(name, '-')}")
     absent = {extra for library, extra in EXTRAS.items() if not _is_installed(library)}
     if absent:
-        _say(f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'")
-    _say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
+        say(f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'")
+    say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
 
 
 def main() -> None:
@@ -249,7 +251,7 @@ def main() -> None:
     processes.follow_parent()
     processes.share_processor()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("absl", "httpx", "datasets", "filelock"):
+    for noisy in ("absl", "httpx", "datasets", "filelock", "sentence_transformers"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
         app()
@@ -281,61 +283,14 @@ def _run_stage(
     save_resolved(recipe)
     receipt, reused = run(phase)
     track(phase, receipt)
-    _say(_summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
+    say(summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
 
 
-def _summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> str:
-    """One line: what a step made, in how long, or that it was reused."""
-    shown = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in counts.items() if isinstance(value, int))
-    left_out = sum(row["count"] for row in counts.get("left_out", []))
-    parts = [f"{name:30}", f"reused ({seconds:.0f} s earlier)" if reused else f"{seconds:6.1f} s", shown]
-    if left_out:
-        parts.append(f"{left_out:,} left out")
-    return "  ".join(part for part in parts if part)
-
-
-def _run_with_progress(console: "Console", recipe: "Recipe", run_loop: Any) -> None:
-    """Run the loop with one line a finished step and, in a terminal, the running step's last log line."""
-    from rich.text import Text
-
-    with console.status("") as status:
-
-        def on_start(step: "Step") -> Callable[[str], None]:
-            status.update(Text(step.name))
-            return lambda line: status.update(Text(f"{step.name}  {line}", overflow="ellipsis", no_wrap=True))
-
-        def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
-            console.print(_summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False, markup=False)
-
-        run_loop(recipe, on_start=on_start, on_done=on_done)
-
-
-def _print_plan(recipe: "Recipe", planned: list[Any]) -> None:
-    from rich.table import Table
-
-    table = Table("step", "work", "state")
-    for row in planned:
-        table.add_row(row.step.name, row.work, "done" if row.is_done else "to do")
-    _console().print(table)
-    _say(f"output: {recipe.output}")
-
-
-def _print_result(console: "Console", recipe: "Recipe") -> None:
+def _print_result(recipe: "Recipe") -> None:
     from .evaluation.table import result_table
 
-    console.print(result_table(recipe))
-    _say(f"report: {recipe.output / 'report' / 'index.html'}")
-
-
-def _say(text: str) -> None:
-    """Print a line as it is: names and paths are data, not markup."""
-    _console().print(text, highlight=False, markup=False)
-
-
-def _console() -> "Console":
-    from rich.console import Console
-
-    return Console(soft_wrap=True)
+    console().print(result_table(recipe))
+    say(f"report: {recipe.output / 'report' / 'index.html'}")
 
 
 def _is_installed(library: str) -> bool:

@@ -79,6 +79,18 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
         raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error)])) from error
 
 
+def has_section(path: Path, key: str) -> bool:
+    """Whether the recipe at `path` writes the section that a dotted key stands in.
+
+    Raises:
+        RecipeError: the file cannot be read.
+    """
+    place: Any = _read_yaml(path)
+    for step in key.split(".")[:-1]:
+        place = place.get(step) if isinstance(place, dict) else None
+    return isinstance(place, dict)
+
+
 def _checked(values: dict[str, Any]) -> tuple[Recipe | None, list[tuple[str, str]]]:
     """The recipe, None when its schema is broken; and every mistake as key and text."""
     trainer_mistakes = list(_trainer_mistakes(values.get("trainer")))

@@ -187,6 +187,8 @@ class Turn(Record):
     round: int = Field(ge=0)
     # what was asked for, and of whom: "summary", "feedback", "refine", "agent-2", ...
     role: Text
+    # whether this would be the candidate if the method ended with this round
+    is_candidate: bool
     # as the model wrote it; "" when it could not be asked
     text: str
     seed: int

@@ -14,15 +14,15 @@ ALL = "all"
 def render_markdown(report: Report) -> str:
     """The report as GitHub-flavoured Markdown."""
     parts = [
-        f"# {_plain(report.title)}",
-        f"Run `{_plain(report.name)}`. The full report is index.html beside this file.",
-        *(f"> **Warning.** {_plain(warning)}" for warning in report.warnings),
-        *(f"**{_plain(finding.heading)}.** {_plain(finding.text)}" for finding in report.findings),
+        f"# {plain(report.title)}",
+        f"Run `{plain(report.name)}`. The full report is index.html beside this file.",
+        *(f"> **Warning.** {plain(warning)}" for warning in report.warnings),
+        *(f"**{plain(finding.heading)}.** {plain(finding.text)}" for finding in report.findings),
     ]
     for table in view.score_tables(report):
-        parts += [f"## Scores by {_plain(table.judge.name)} ({table.judge.role})", _scores(table)]
+        parts += [f"## Scores by {plain(table.judge.name)} ({table.judge.role})", _scores(table)]
     for differences in view.difference_tables(report):
-        parts += [f"## Paired differences by {_plain(differences.judge.name)} ({differences.judge.role})"]
+        parts += [f"## Paired differences by {plain(differences.judge.name)} ({differences.judge.role})"]
         parts += [_differences(differences)]
     parts += ["## Left out", _left_out(report), f"Signatures: {_signatures(report)}"]
     return "\n\n".join(parts) + "\n"
@@ -31,10 +31,14 @@ def render_markdown(report: Report) -> str:
 def _scores(table: view.ScoreTable) -> str:
     sides = [e.side or ALL for e in table.rows[0].estimates]
     rows = (
-        [row.system, *(f"{number(e.mean, table.places)} ({interval(e, table.places)})" for e in row.estimates)]
+        [
+            row.system,
+            *(f"{number(e.mean, table.places)} ({interval(e, table.places)})" for e in row.estimates),
+            number(row.words, 1),
+        ]
         for row in table.rows
     )
-    return _table(["system", *sides], rows)
+    return markdown_table(["system", *sides, "words"], rows)
 
 
 def _differences(table: view.DifferenceTable) -> str:
@@ -47,29 +51,30 @@ def _differences(table: view.DifferenceTable) -> str:
         for comparison in table.comparisons
         for d in comparison.rows
     )  # fmt: skip
-    return _table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _left_out(report: Report) -> str:
     if not report.ledger:
         return "Nothing."
     rows = ([row.phase, row.stage, row.reason, row.side, str(row.count)] for row in report.ledger)
-    return _table(["phase", "stage", "reason", "side", "count"], rows)
+    return markdown_table(["phase", "stage", "reason", "side", "count"], rows)
 
 
 def _signatures(report: Report) -> str:
-    return "; ".join(f"`{_plain(judge.signature)}`" for judge in report.judges)
+    return "; ".join(f"`{plain(judge.signature)}`" for judge in report.judges)
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in GitHub's Markdown; cells are escaped."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(_cell(text) for text in line)} |" for line in lines)
 
 
 def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")
+    return plain(text).replace("|", "\\|")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text from data on one line, without the characters that start HTML, code or a link."""
     return escape(fold(text), quote=False).replace("`", "'").replace("[", "\\[")

@@ -16,6 +16,35 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def render_page(report: Report) -> str:
     """The report as HTML."""
+    sides_left_out, ledger = view.ledger_lines(report.ledger)
+    return (
+        page_environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            style=page_style(),
+            verdicts=view.verdicts,
+            tone=view.tone,
+            leaves_out_zero=leaves_out_zero,
+            score_gaps=view.gap_rows(report, report.score_gaps),
+            gain_gaps=view.gap_rows(report, report.gain_gaps),
+            score_tables=view.score_tables(report),
+            difference_tables=view.difference_tables(report),
+            trait_tables=view.trait_tables(report),
+            curve_panels=view.curve_panels(report),
+            training_panels=view.training_panels(report),
+            sides_left_out=sides_left_out,
+            ledger=ledger,
+            flat_counts=view.flat_counts,
+            inactive_because=inactive_because,
+            engine_sentence=engine_sentence,
+            recipe=yaml.safe_dump(report.provenance.recipe, sort_keys=False, allow_unicode=True),
+        )
+    )
+
+
+def page_environment() -> Environment:
+    """Jinja for pages: everything escaped, undefined names refused, numbers written alike on all of them."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -26,28 +55,12 @@ def render_page(report: Report) -> str:
     for function in ("number", "signed", "percent", "interval", "percent_interval", "duration", "name"):
         environment.filters[function] = getattr(text_numbers, function)
     environment.filters["breakable"] = _breakable
-    sides_left_out, ledger = view.ledger_lines(report.ledger)
-    return environment.get_template("report.html.j2").render(
-        report=report,
-        # our own file, and the only text that is not escaped
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704
-        verdicts=view.verdicts,
-        tone=view.tone,
-        leaves_out_zero=leaves_out_zero,
-        score_gaps=view.gap_rows(report, report.score_gaps),
-        gain_gaps=view.gap_rows(report, report.gain_gaps),
-        score_tables=view.score_tables(report),
-        difference_tables=view.difference_tables(report),
-        trait_tables=view.trait_tables(report),
-        curve_panels=view.curve_panels(report),
-        training_panels=view.training_panels(report),
-        sides_left_out=sides_left_out,
-        ledger=ledger,
-        flat_counts=view.flat_counts,
-        inactive_because=inactive_because,
-        engine_sentence=engine_sentence,
-        recipe=yaml.safe_dump(report.provenance.recipe, sort_keys=False, allow_unicode=True),
-    )
+    return environment
+
+
+def page_style() -> Markup:
+    """The style sheet of all pages: our own file, and the only text that is not escaped."""
+    return Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))  # noqa: S704
 
 
 def _breakable(text: str) -> Markup:

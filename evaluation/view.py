@@ -21,16 +21,23 @@ class ScoreRow:
     system: str
     # sides first, all requests last
     estimates: tuple[Estimate, ...]
+    # mean words of its summaries: a score that only goes with length is no merit
+    words: float | None
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """All systems under one judge."""
+    """All systems under one judge, in groups with a heading each; a single group has none."""
 
     judge: JudgeNote
     places: int
     scale: Scale
-    rows: tuple[ScoreRow, ...]
+    groups: tuple[tuple[str | None, tuple[ScoreRow, ...]], ...]
+
+    @property
+    def rows(self) -> tuple[ScoreRow, ...]:
+        """Those of all groups."""
+        return tuple(row for _, rows in self.groups for row in rows)
 
 
 @dataclass(frozen=True)
@@ -126,11 +133,15 @@ def tone(difference: Difference, judge: JudgeNote) -> str:
 
 def score_tables(report: Report) -> list[ScoreTable]:
     """A table of means for each judge."""
+    n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
     tables = []
     for judge in report.judges:
         mine = [e for e in report.scores if e.measure == judge.name]
-        rows = tuple(ScoreRow(system, tuple(e for e in mine if e.subject == system)) for system in report.systems)
-        tables.append(ScoreTable(judge, _places(report, judge), _scale(mine), rows))
+        rows = tuple(
+            ScoreRow(system, tuple(e for e in mine if e.subject == system), n_words.get(system))
+            for system in report.systems
+        )
+        tables.append(ScoreTable(judge, _places(report, judge), estimates_scale(mine), ((None, rows),)))
     return tables
 
 
@@ -145,7 +156,9 @@ def difference_tables(report: Report) -> list[DifferenceTable]:
             rows = tuple(d for d in mine if d.subject == name)
             if rows:
                 comparisons.append(Comparison(name, _question(name, report), rows))
-        tables.append(DifferenceTable(judge, _places(report, judge), _scale(mine, zero=True), tuple(comparisons)))
+        tables.append(
+            DifferenceTable(judge, _places(report, judge), estimates_scale(mine, zero=True), tuple(comparisons))
+        )
     return tables
 
 
@@ -239,5 +252,6 @@ def _places(report: Report, judge: JudgeNote) -> int:
     return places_for(e.mean for e in report.scores if e.measure == judge.name)
 
 
-def _scale(estimates: Iterable[Estimate], *, zero: bool = False) -> Scale:
+def estimates_scale(estimates: Iterable[Estimate], *, zero: bool = False) -> Scale:
+    """An axis that holds the means and their intervals."""
     return scale((v for e in estimates for v in (e.mean, e.low, e.high)), zero=zero)

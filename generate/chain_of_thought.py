@@ -43,7 +43,7 @@ def summarise(
             if not is_summary:
                 sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
             prompt = follow_up(template, each.request, **said[each])
-            calls.append(Call(each, role, prompt, sampling, is_summary=is_summary))
+            calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
         for call, reply in zip(calls, ask_round(backend, number, calls), strict=True):
             if not call.thread.has_failed:
                 said[call.thread][role] = call.thread.summary() if is_summary else quoted(reply)

@@ -109,9 +109,18 @@ def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: Pr
                 if number
                 else debate.request.prompt
             )
-            # agents of one thread differ in their seeds, and the first of them says what zero-shot says
-            is_first = number == 0 and thread not in debate.agents[:place]
-            calls.append(Call(thread, f"agent-{place + 1}", prompt, thread.sampling, is_first=is_first))
+            # agents of one thread differ in their seeds; the first of them speaks for it, and begins as zero-shot does
+            speaks = thread not in debate.agents[:place]
+            calls.append(
+                Call(
+                    thread,
+                    f"agent-{place + 1}",
+                    prompt,
+                    thread.sampling,
+                    is_candidate=speaks,
+                    is_first=speaks and number == 0,
+                )
+            )
     replies = iter(ask_round(backend, number, calls))
     for debate in debates:
         debate.answers = [next(replies) for _ in debate.agents]

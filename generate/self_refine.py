@@ -39,7 +39,7 @@ def summarise(
         for each in going(threads):
             prompt = follow_up(feedback, each.request, summary=each.summary())
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
-            calls.append(Call(each, "feedback", prompt, sampling, is_summary=False))
+            calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(backend, number, calls)
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []

@@ -67,7 +67,7 @@ def summarise(
             for first in rotations(len(request.source_documents), options.rotations)
         }
         calls += [
-            Call(each, f"rotation-{first}", prompt, each.sampling, is_first=first == 0)
+            Call(each, f"rotation-{first}", prompt, each.sampling, is_candidate=first == 0, is_first=first == 0)
             for each in row
             for first, prompt in prompts.items()
         ]

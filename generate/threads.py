@@ -67,8 +67,8 @@ class Call:
     role: str
     prompt: tuple[Message, ...]
     sampling: Sampling
-    # False for what is asked for on the way: a feedback, a critique
-    is_summary: bool = True
+    # False for what is asked for on the way: a feedback, a critique, another agent's answer
+    is_candidate: bool = True
     # True draws with the thread's own seed, so that a first answer is the one that zero-shot gives
     is_first: bool = False
 
@@ -124,6 +124,7 @@ def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
             index=thread.draw.index,
             round=number,
             role=call.role,
+            is_candidate=call.is_candidate,
             text=reply.text,
             seed=seed,
             prompt_digest=reply.prompt_digest,
@@ -138,7 +139,7 @@ def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
     if reply.finish_reason == "failed":
         # a later prompt may fail where the request's own did not, so the reason says which it was
         thread.result = replace(reply, error=f"round {number}, {call.role}: {reply.error}") if number else reply
-    elif call.is_summary:
+    elif call.is_candidate:
         thread.result = reply
 
 

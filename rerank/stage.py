@@ -96,22 +96,40 @@ def _work(phase: Phase) -> dict[str, Any]:
 
 def build_groups(phase: Phase) -> list[CandidateGroup]:
     """The candidates of each request with their scores and rewards, requests and candidates in their order."""
-    recipe = phase.recipe
+    return group_candidates(
+        phase,
+        read_jsonl(phase.folder / REQUESTS, SummaryRequest),
+        read_jsonl(phase.folder / CANDIDATES, Candidate),
+        read_jsonl(phase.folder / JUDGEMENTS, Judgement),
+    )
+
+
+def group_candidates(
+    phase: Phase, requests: Sequence[SummaryRequest], candidates: Sequence[Candidate], judgements: Sequence[Judgement]
+) -> list[CandidateGroup]:
+    """These candidates by request, with their scores and the rewards that the phase's recipe gives them.
+
+    Args:
+        phase: its recipe says which judges make the reward.
+        requests: each gets a group, also when no candidate is its.
+        candidates: rewards that rest on the request's other candidates see these alone.
+        judgements: may be of more candidates than these.
+    """
     by_request: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate):
+    for candidate in candidates:
         by_request[candidate.request_id].append(candidate)
     scores: dict[str, dict[str, float | None]] = defaultdict(dict)
-    for judgement in read_jsonl(phase.folder / JUDGEMENTS, Judgement):
+    for judgement in judgements:
         scores[judgement.candidate_id][judgement.judge] = judgement.score
     groups = []
-    for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest):
-        candidates = by_request.get(request.id, [])
-        rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
-        parts = [{name: row[name] for name in recipe.reward.judges} for row in rows]
-        combined = combine_group(parts, recipe.reward)
+    for request in requests:
+        mine = by_request.get(request.id, [])
+        rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in mine]
+        parts = [{name: row[name] for name in phase.recipe.reward.judges} for row in rows]
+        combined = combine_group(parts, phase.recipe.reward)
         scored = tuple(
             ScoredCandidate(candidate=c, scores=row, reward=reward)
-            for c, row, reward in zip(candidates, rows, combined, strict=True)
+            for c, row, reward in zip(mine, rows, combined, strict=True)
         )
         groups.append(_group(request, scored))
     return groups

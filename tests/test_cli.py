@@ -222,7 +222,13 @@ def test_interrupt_says_that_the_same_command_continues(tmp_path):
     command = [sys.executable, "-m", "evenhand.cli", "generate", str(QUICKSTART)]
     for change in changes:
         command += ["--set", change]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # a shell that starts the tests in the background has its children ignore interrupts
+    child = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
     while not (tmp_path / "run" / "round-00" / "requests.jsonl").exists():
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)

@@ -42,7 +42,12 @@ def is_free(lock):
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_child_ends_with_its_parent_however_that_ended(tmp_path, how):
     lock, log = tmp_path / "lock", tmp_path / "child.log"
-    with subprocess.Popen([sys.executable, "-c", PARENT, str(lock), str(log)], stderr=subprocess.DEVNULL) as parent:
+    # a shell that starts the tests in the background has its children ignore interrupts
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(lock), str(log)],
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    ) as parent:
         wait_until(lambda: log.exists() and log.read_text() == "at work\n")
         assert not is_free(lock)
         parent.send_signal(how)

@@ -1,0 +1,116 @@
+"""The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...config import Recipe
+from ...errors import DataError
+from ...run import phases
+from ...storage import listed
+from ..systems import PolicyOutput, read_policy
+from .contents import Cost
+from .cost import read_cost
+
+
+@dataclass(frozen=True)
+class Named:
+    """A recipe and what its run is called in tables."""
+
+    label: str
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One way of making candidates: a line of every table."""
+
+    label: str
+    output: PolicyOutput
+    cost: Cost
+    # the entry of the whole run, and the round of its method after which this one stands; None for the method's own end
+    run: str
+    round: int | None = None
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that it comes from."""
+        return self.output.phase.recipe
+
+    @property
+    def folder(self) -> Path:
+        """Where its candidates lie."""
+        return self.output.phase.folder
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates a request, as the recipe asks for them."""
+        return self.recipe.generate.n_candidates
+
+
+def read_entries(named: Sequence[Named]) -> list[Entry]:
+    """The entries of finished runs: of each its evaluation, and of a run that trains the untrained model's too.
+
+    What the untrained model wrote is left out where an earlier entry holds the very same candidates.
+
+    Raises:
+        DataError: a run is not finished.
+    """
+    entries: list[Entry] = []
+    seen: set[tuple[str, ...]] = set()
+    trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
+    for each in trained_last:
+        for phase in (p for p in phases(each.recipe) if p.split == "test"):
+            output = read_policy(phase)
+            ids = tuple(scored.candidate.id for group in output.groups.values() for scored in group.candidates)
+            is_base = each.recipe.rounds > 0 and phase.after_round is None
+            if is_base and ids in seen:
+                continue
+            seen.add(ids)
+            label = f"{each.label} untrained" if is_base else each.label
+            entries.append(Entry(label, output, read_cost(label, phase), run=label))
+    order = {each.recipe.output: place for place, each in enumerate(named)}
+    return sorted(entries, key=lambda entry: order[entry.recipe.output])
+
+
+def refuse_incomparable(entries: Sequence[Entry]) -> None:
+    """Refuse entries that cannot stand in one table.
+
+    Raises:
+        DataError: labels are equal, or an entry has other requests, other documents or other judges than the first; all such
+            are listed.
+    """
+    labels = [entry.label for entry in entries]
+    mistakes = [
+        f"two entries are called {label!r}; rename a recipe" for label in sorted(set(labels)) if labels.count(label) > 1
+    ]
+    first = entries[0]
+    for other in entries[1:]:
+        mistakes += [f"{other.folder}: {problem}" for problem in _differences(first, other)]
+    if mistakes:
+        raise DataError(f"these runs cannot be compared:\n{listed(mistakes)}")
+
+
+def _differences(first: Entry, other: Entry) -> list[str]:
+    mine = {request.id: request for request in first.output.requests}
+    theirs = {request.id: request for request in other.output.requests}
+    if mine.keys() != theirs.keys():
+        only = sorted(mine.keys() ^ theirs.keys())
+        return [
+            f"{len(only)} requests are in {first.label!r} or in {other.label!r} only, for example {only[0]!r}; give both "
+            "the same corpus and test split"
+        ]
+    problems = []
+    changed = [i for i in mine if mine[i].source != theirs[i].source]
+    if changed:
+        problems.append(
+            f"{len(changed)} requests have other documents than in {first.label!r}, for example {changed[0]!r}"
+        )
+    for name in first.recipe.evaluation.judges:
+        here, there = first.output.signatures.get(name), other.output.signatures.get(name)
+        if here != there:
+            problems.append(
+                f"report judge {name!r} is {there or 'absent'} here, but {here} in {first.label!r}; give both recipes the same "
+                "evaluation.judges"
+            )
+    return problems

@@ -1,0 +1,64 @@
+"""What the comparison found, in sentences made from the verdicts: "cannot tell" is one of them."""
+
+from collections.abc import Iterator, Sequence
+
+from ..contents import JudgeNote
+from ..findings import MOST_NAMED, direction
+from ..text_numbers import places_for, signed
+from .contents import PairedTest, Ranking
+from .ranking import is_told_apart
+
+
+def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
+    """The headline: how many differences the judges can tell."""
+    overall = [test for test in tests if test.side is None]
+    told = sum(test.verdict != "cannot tell" for test in overall)
+    if not overall:
+        return "One entry, nothing to compare it with"
+    by = f"{len(judges)} judges" if len(judges) > 1 else judges[0].name
+    return f"{told or 'None'} of {len(overall)} differences can be told by {by}"
+
+
+def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:
+    """For each judge and budget a sentence on what differs from the first entry, then one on who leads."""
+    for judge in judges:
+        mine = [test for test in tests if test.measure == judge.name and test.side is None]
+        for k in dict.fromkeys(test.k for test in mine):
+            at_k = [test for test in mine if test.k == test.reference_k == k]
+            if at_k:
+                yield _against_reference(judge, k, at_k)
+    for ranking in rankings:
+        first = ranking.rows[0].label
+        if is_told_apart(ranking):
+            lead = f"{first} beats all others {_at(ranking.k)}"
+            yield f"By {ranking.measure}, {lead}: its Bradley-Terry interval lies above theirs."
+
+
+def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:
+    places = places_for(test.mean for test in tests)
+    said: dict[str, list[str]] = {}
+    for test in tests:
+        word = direction(test, judge) if judge.better else test.verdict
+        said.setdefault(word, []).append(
+            test.subject if word == "cannot tell" else f"{test.subject} ({signed(test.mean, places)})"
+        )
+    parts = [
+        f"{_named(labels, len(tests))} cannot be told from it" if word == "cannot tell" else f"{_listed(labels)} {word}"
+        for word, labels in said.items()
+    ]
+    return f"By {judge.name} {_at(k)}, against {tests[0].reference}: {'; '.join(parts)}."
+
+
+def _at(k: int) -> str:
+    return "with one draw" if k == 1 else f"at the best of {k}"
+
+
+def _named(labels: Sequence[str], among: int) -> str:
+    """The labels, or how many they are where a list would only be long."""
+    if len(labels) <= MOST_NAMED:
+        return _listed(labels)
+    return f"{'all' if len(labels) == among else 'the other'} {len(labels)}"
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"

@@ -1,0 +1,73 @@
+"""The comparison as Markdown, for pull requests and notes."""
+
+from ..markdown import markdown_table, plain
+from ..text_numbers import interval, name, number, percent, signed
+from ..view import ScoreTable
+from . import view
+from .contents import Comparison, Ranking
+
+ALL = "all"
+
+
+def render_markdown(comparison: Comparison) -> str:
+    """The comparison as GitHub-flavoured Markdown."""
+    parts = [
+        f"# {plain(comparison.title)}",
+        "The full comparison is index.html beside this file.",
+        *(f"> **Warning.** {plain(warning)}" for warning in comparison.warnings),
+        *(f"- {plain(finding)}" for finding in comparison.findings),
+        "## Entries",
+        _entries(comparison),
+    ]
+    for table in view.score_tables(comparison):
+        parts += [f"## Scores by {plain(table.judge.name)}", _scores(table)]
+    for ranking in comparison.rankings:
+        parts += [f"## Ranking by {plain(ranking.measure)}, {view.budget_name(ranking.k)}", _ranking(ranking)]
+    for tests in view.test_tables(comparison):
+        if tests.pairs:
+            parts += [f"## Tests by {plain(tests.judge.name)}", _tests(tests)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entries(comparison: Comparison) -> str:
+    rows = (
+        [e.label, e.method, str(e.candidates), number(cost.calls, 1), number(cost.tokens, 0)]
+        for e, cost in zip(comparison.entries, comparison.costs, strict=True)
+    )
+    return markdown_table(["entry", "method", "candidates", "calls each", "generated tokens each"], rows)
+
+
+def _scores(table: ScoreTable) -> str:
+    sides = [e.side or ALL for e in table.rows[0].estimates]
+    rows = (
+        [
+            row.system,
+            budget or "",
+            *(f"{number(e.mean, table.places)} ({interval(e, table.places)})" for e in row.estimates),
+            number(row.words, 1),
+        ]
+        for budget, group in table.groups
+        for row in group
+    )
+    return markdown_table(["entry", "of its candidates", *sides, "words"], rows)
+
+
+def _ranking(ranking: Ranking) -> str:
+    rows = (
+        [row.label, signed(row.strength, 2), f"{signed(row.low, 2)} to {signed(row.high, 2)}", percent(row.won)]
+        for row in ranking.rows
+    )
+    return markdown_table(["entry", "strength", "interval", "won"], rows)
+
+
+def _tests(table: view.TestTable) -> str:
+    header = ["pair", "side", "difference", "interval", "adjusted p", "verdict", "requests", "left out"]
+    rows = (
+        [
+            name(pair), d.side or ALL, signed(d.mean, table.places), interval(d, table.places, sign=True),
+            number(d.adjusted, 3), d.verdict, str(d.n), str(d.left_out),
+        ]
+        for pair, found in table.pairs
+        for d in found
+    )  # fmt: skip
+    return markdown_table(header, rows)

@@ -1,0 +1,29 @@
+"""The comparison as one self-contained page: no script, nothing fetched, everything from data escaped."""
+
+import yaml
+
+from ..page import page_environment, page_style
+from . import view
+from .contents import Comparison
+
+
+def render_page(comparison: Comparison) -> str:
+    """The comparison as HTML."""
+    dumped = {
+        label: yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+        for label, recipe in comparison.recipes.items()
+    }
+    template = page_environment().get_template("comparison.html.j2")
+    return template.render(
+        comparison=comparison,
+        style=page_style(),
+        level=round(100 * comparison.scores[0].level),
+        score_tables=view.score_tables(comparison),
+        panels=view.budget_panels(comparison),
+        round_panels=view.round_panels(comparison),
+        test_tables=view.test_tables(comparison),
+        trait_tables=view.trait_tables(comparison),
+        budget_name=view.budget_name,
+        tone=view.tone,
+        recipes=dumped,
+    )

@@ -1,0 +1,126 @@
+"""The rounds of a method as entries of their own: what it would have given, had it ended with an earlier round.
+
+Everything a method said is in turns.jsonl, so one run of r rounds tells all numbers of rounds up to r. What the turns hold is
+judged by the run's judges in a folder `rounds` of its own beside the phase, with the same cache; a reward is made anew among the
+candidates of a round.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from ...generate.contract import check_output
+from ...judges import open_judges
+from ...judges.stage import judge_by, refuse_unscored
+from ...records import Candidate, Contract, Judgement, SummaryRequest, Turn
+from ...rerank.stage import group_candidates
+from ...run import CANDIDATES, JUDGEMENTS, REQUESTS, TURNS, Phase
+from ...stages import Stage
+from ...storage import digest, file_digest, read_jsonl, write_jsonl
+from ..systems import PolicyOutput
+from .contents import Cost
+from .entries import Entry
+
+ROUNDS = "rounds"
+
+
+def has_rounds(entry: Entry) -> bool:
+    """Whether the entry's method asks in rounds."""
+    return (entry.folder / TURNS).is_file()
+
+
+def round_entries(entry: Entry) -> list[Entry]:
+    """An entry for each round after which the method has a candidate, the last one among them; judged where it was not.
+
+    Raises:
+        LeftOutError: a judge left more unscored than limits.unscored allows.
+    """
+    turns = read_jsonl(entry.folder / TURNS, Turn)
+    finals = read_jsonl(entry.folder / CANDIDATES, Candidate)
+    contracts = {request.id: request.contract for request in entry.output.requests}
+    by_round = {n: list(_candidates(n, turns, finals, contracts)) for n in sorted({turn.round for turn in turns})}
+    by_round = {number: found for number, found in by_round.items() if found}
+    phase = _phase(entry)
+    judgements = _judgements(phase, entry.output.requests, [c for found in by_round.values() for c in found])
+    return [
+        replace(
+            entry,
+            label=label,
+            round=number,
+            output=_output(entry, phase, found, judgements),
+            cost=_cost(label, [turn for turn in turns if turn.round <= number], len(found)),
+        )
+        for number, found in by_round.items()
+        if (label := f"{entry.label} round {number}")
+    ]
+
+
+def _candidates(
+    number: int, turns: Sequence[Turn], finals: Sequence[Candidate], contracts: Mapping[str, Contract]
+) -> Iterator[Candidate]:
+    """The candidates as they stood after that round; none of a candidate that had not been said by then."""
+    final_of = {(candidate.request_id, candidate.index): candidate for candidate in finals}
+    said = sorted(
+        (turn for turn in turns if turn.is_candidate and turn.round <= number),
+        key=lambda turn: (turn.request_id, turn.index, turn.round),
+    )
+    last = {place: list(mine)[-1] for place, mine in groupby(said, key=lambda turn: (turn.request_id, turn.index))}
+    for place, final in final_of.items():
+        if place in last:
+            yield _candidate(number, final, last[place], contracts[final.request_id])
+
+
+def _candidate(number: int, final: Candidate, turn: Turn, contract: Contract) -> Candidate:
+    checked = check_output(contract, turn.text)
+    return final.model_copy(
+        update={
+            "id": digest([final.id, number]),
+            "text": checked.text,
+            "raw_text": turn.text,
+            "issues": checked.issues,
+            "contract_ok": checked.ok,
+            "seed": turn.seed,
+            "prompt_digest": turn.prompt_digest,
+            "n_prompt_tokens": turn.n_prompt_tokens,
+            "token_ids": (),
+            "n_tokens": turn.n_tokens,
+            "finish_reason": turn.finish_reason,
+            "logps": turn.logps,
+        }
+    )
+
+
+def _phase(entry: Entry) -> Phase:
+    phase = entry.output.phase
+    return replace(phase, name=f"{phase.name}/{ROUNDS}")
+
+
+def _judgements(phase: Phase, requests: Sequence[SummaryRequest], candidates: Sequence[Candidate]) -> list[Judgement]:
+    def write() -> dict[str, Any]:
+        write_jsonl(phase.folder / REQUESTS, requests)
+        write_jsonl(phase.folder / CANDIDATES, candidates)
+        return {"candidates": len(candidates)}
+
+    inputs = {"turns": file_digest(phase.folder.parent / TURNS), "candidates": [each.id for each in candidates]}
+    Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)
+    receipt, _ = judge_by(phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}))
+    refuse_unscored(phase, receipt)
+    return read_jsonl(phase.folder / JUDGEMENTS, Judgement)
+
+
+def _output(
+    entry: Entry, phase: Phase, candidates: Sequence[Candidate], judgements: Sequence[Judgement]
+) -> PolicyOutput:
+    groups = group_candidates(phase, entry.output.requests, candidates, judgements)
+    return replace(entry.output, groups={group.request_id: group for group in groups})
+
+
+def _cost(label: str, turns: Sequence[Turn], n_candidates: int) -> Cost:
+    # what of the prompts was shared is counted for the whole run alone
+    return Cost(
+        label=label,
+        calls=len(turns) / n_candidates,
+        tokens=sum(turn.n_tokens for turn in turns) / n_candidates,
+        prefilled=None,
+    )

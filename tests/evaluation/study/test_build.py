@@ -1,0 +1,145 @@
+from math import log
+from typing import Any
+
+import pytest
+
+from evenhand.errors import DataError
+from evenhand.evaluation.study.build import build_comparison
+from evenhand.evaluation.study.entries import Named, read_entries
+
+
+@pytest.fixture
+def comparison(small_run: Any) -> Any:
+    return build_comparison(read_entries([Named("dpo", small_run.recipe)]))
+
+
+def mean_of(estimates: Any, measure: str, subject: str, k: int, side: str | None = None) -> float:
+    (found,) = [e for e in estimates if (e.measure, e.subject, e.k, e.side) == (measure, subject, k, side)]
+    return found.mean
+
+
+def test_run_that_trains_is_two_entries(comparison: Any):
+    assert [entry.label for entry in comparison.entries] == ["dpo untrained", "dpo"]
+
+
+def test_budgets_are_those_that_there_are_candidates_for(comparison: Any):
+    assert comparison.budgets == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("subject", "k", "side", "mean"),
+    [
+        # the hand-made means of the fixture: one draw, best of three, and those of training, 0.1 higher
+        ("dpo untrained", 1, None, 0.3),
+        ("dpo untrained", 1, "left", 0.4),
+        ("dpo untrained", 3, None, 0.4125),
+        ("dpo", 1, None, 0.4),
+        ("dpo", 3, "left", 0.65),
+    ],
+)
+def test_means_by_hand(comparison: Any, subject: str, k: int, side: str | None, mean: float):
+    assert mean_of(comparison.scores, "overlap", subject, k, side) == pytest.approx(mean)
+
+
+def test_reward_judges_are_not_compared(comparison: Any):
+    assert [judge.name for judge in comparison.judges] == ["overlap"]
+
+
+def test_pairs_that_are_tested(comparison: Any):
+    pairs = [(t.subject, t.k, t.reference, t.reference_k) for t in comparison.tests if t.side is None]
+    assert pairs == [
+        # at equal budgets against the first entry
+        ("dpo", 1, "dpo untrained", 1),
+        ("dpo", 3, "dpo untrained", 3),
+        # what reranking adds
+        ("dpo untrained", 3, "dpo untrained", 1),
+        ("dpo", 3, "dpo", 1),
+        # all of it together
+        ("dpo", 3, "dpo untrained", 1),
+    ]
+
+
+def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
+    (test,) = [t for t in comparison.tests if (t.subject, t.k, t.reference_k, t.side) == ("dpo", 1, 1, None)]
+    # all four sets gain 0.1: 2 of 16 sign patterns are as extreme, whatever the bootstrap interval says
+    assert test.mean == pytest.approx(0.1)
+    assert test.low == pytest.approx(0.1)
+    assert test.p_value == pytest.approx(0.125)
+    assert test.adjusted >= test.p_value
+    assert test.verdict == "cannot tell"
+
+
+def test_strengths_by_hand(comparison: Any):
+    (ranking,) = [r for r in comparison.rankings if r.k == 1]
+    assert [row.label for row in ranking.rows] == ["dpo", "dpo untrained"]
+    assert ranking.n == 8
+    # training wins all 8 requests; with 0.1 virtual wins each way the odds are 8.1 to 0.1, and strengths are centred
+    assert ranking.rows[0].strength == pytest.approx(log(81) / 2)
+    assert ranking.rows[1].strength == pytest.approx(-log(81) / 2)
+    assert ranking.rows[0].won == 1.0
+
+
+def test_lower_wins_where_lower_is_better(make_run: Any):
+    run = make_run(
+        rounds=0,
+        judges={"fit": {"kind": "alignment"}, "other": {"kind": "rouge", "against": "opposing"}},
+        evaluation={"judges": ["other"], "resamples": 500},
+    )
+    run.write("evaluation/base", {i: [(0.1, 0.2), (0.9, 0.6)] for i in ("a/left", "b/left")})
+    entries = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entries[0], _relabelled(entries[0], lambda score: score - 0.1)])
+    (ranking,) = [r for r in found.rankings if r.k == 1]
+    assert ranking.rows[0].label == "other entry"
+
+
+def test_traits_have_length_wrong_side_and_novelty(comparison: Any):
+    measures = {e.measure for e in comparison.traits}
+    assert {"words", "contract kept", "novel 4-grams", "fragment density", "characters"} <= measures
+    # "The Left says 0." against "The left of a.": says and 0 are new, 2 of 4 words
+    assert mean_of(comparison.traits, "novel words", "dpo", 1, "left") == pytest.approx(0.5)
+
+
+def test_other_requests_and_other_judges_are_refused_together(make_run: Any, small_run: Any, tmp_path: Any):
+    other = make_run(name="other", rounds=0)
+    other.recipe = other.recipe.model_copy(update={"output": tmp_path / "other"})
+    other.write("evaluation/base", {"z/left": [(0.1, 0.2)] * 3})
+    third = make_run(name="third", rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "length"}})
+    third.recipe = third.recipe.model_copy(update={"output": tmp_path / "third"})
+    third.write("evaluation/base", small_run.UNTRAINED)
+    runs = [Named("dpo", small_run.recipe), Named("other", other.recipe), Named("third", third.recipe)]
+    with pytest.raises(DataError) as caught:
+        build_comparison(read_entries(runs))
+    assert "9 requests are in" in str(caught.value)
+    assert "report judge 'overlap' is overlap|judge:length" in str(caught.value)
+
+
+def test_untrained_model_is_shown_once(small_run: Any, make_run: Any, tmp_path: Any):
+    # the same seeds and plans give the same candidates; the run that does not train is their entry
+    plain = make_run(rounds=0)
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write("evaluation/base", plain.UNTRAINED)
+    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    assert [entry.label for entry in entries] == ["dpo", "rerank"]
+
+
+def test_missing_summaries_are_told(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "b/left": [(0.1, 0.3)] * 3}, without=["c/left"])
+    found = build_comparison(read_entries([Named("plain", run.recipe)]))
+    assert any("1 requests have no summary" in warning for warning in found.warnings)
+    # a single run is still compared with itself: what reranking adds
+    assert [(t.subject, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
+
+
+def _relabelled(entry: Any, change: Any) -> Any:
+    from dataclasses import replace
+
+    def changed(scored: Any) -> Any:
+        scores = {**scored.scores, "other": change(scored.scores["other"])}
+        return scored.model_copy(update={"scores": scores})
+
+    groups = {
+        i: group.model_copy(update={"candidates": tuple(changed(c) for c in group.candidates)})
+        for i, group in entry.output.groups.items()
+    }
+    return replace(entry, label="other entry", output=replace(entry.output, groups=groups))
