@@ -41,12 +41,13 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     What is done already is reused, what was interrupted continues. Differences are tested and corrected for their number.
     """
     from .evaluation.study.report import PAGE, compare_runs
-    from .evaluation.study.runs import name_runs
+    from .evaluation.study.runs import name_runs, refuse_unlike
     from .evaluation.study.table import comparison_table
 
     asked = _budgets(budgets)
     runs = name_runs(recipes, set_ or [], over or [], out)
     _preflight(runs)
+    refuse_unlike(runs, asked)
     if dry_run:
         for run in runs:
             say(f"{run.label}:")

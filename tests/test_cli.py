@@ -19,6 +19,7 @@ VERBS = [
     "rerank",
     "train",
     "report",
+    "compare",
     "import",
     "benchmark-judges",
     "recipes",

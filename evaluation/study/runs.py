@@ -4,8 +4,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
+from ...config import JudgeOptions, Recipe
 from ...errors import RecipeError
+from ...generate.stage import phase_requests
 from ...recipe_file import has_section, load_recipe
+from ...run import open_phase
 from ...storage import listed
 from .entries import Named
 
@@ -42,6 +45,44 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
     if mistakes:
         raise RecipeError(listed(mistakes))
     return found
+
+
+def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
+    """Refuse, before any work, runs that could not be compared after it.
+
+    Args:
+        runs: at least one, the reference first.
+        budgets: numbers of candidates.
+
+    Raises:
+        RecipeError: other test requests or other report judges than the first run's, or no run has so many candidates; all such
+            are listed.
+        DataError: a corpus is wrong.
+    """
+    first, mistakes = runs[0], []
+    most = max(run.recipe.generate.n_candidates for run in runs)
+    if min(budgets) > most:
+        mistakes.append(f"--budgets: no recipe asks for more than {most} candidates of a request")
+    expected = _test_requests(first.recipe)
+    for run in runs[1:]:
+        other = expected ^ _test_requests(run.recipe)
+        if other:
+            mistakes.append(
+                f"{run.label}: {len(other)} test requests are in this recipe or in {first.label!r} only, for example "
+                f"{min(other)!r}; give both the same corpus"
+            )
+        if _report_judges(run.recipe) != _report_judges(first.recipe):
+            mistakes.append(f"{run.label}: the report judges are others than in {first.label!r}; give both the same")
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+
+
+def _test_requests(recipe: Recipe) -> set[str]:
+    return {request.id for request in phase_requests(open_phase(recipe, "evaluation/base"))}
+
+
+def _report_judges(recipe: Recipe) -> dict[str, JudgeOptions]:
+    return {name: recipe.judges[name] for name in recipe.evaluation.judges}
 
 
 def _sweep(text: str) -> tuple[str, list[str]]:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.evaluation.study.runs import name_runs
+from evenhand.evaluation.study.runs import name_runs, refuse_unlike
 
 DEBATE = "recipes/methods/debate.yaml"
 ZERO_SHOT = "recipes/methods/zero-shot.yaml"
@@ -58,3 +58,21 @@ def test_mistakes_are_told_together(tmp_path: Any):
         name_runs([tmp_path / "a.yaml", tmp_path / "b.yaml"], [], [], Path("out"))
     assert "a.yaml" in str(caught.value)
     assert "b.yaml" in str(caught.value)
+
+
+def test_runs_that_cannot_be_compared_are_refused_before_any_work():
+    judge = "evaluation.judges=[rouge1_recall]"
+    runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
+    runs += name_runs([Path(DEBATE)], ["corpus.test.limit=4", judge], [], Path("out"))
+    with pytest.raises(RecipeError) as caught:
+        refuse_unlike(runs, [9])
+    # the fifth set has two sides
+    assert "debate: 2 test requests are in this recipe or in 'zero-shot' only" in str(caught.value)
+    assert "debate: the report judges are others" in str(caught.value)
+    assert "no recipe asks for more than 3 candidates" in str(caught.value)
+
+
+def test_shipped_methods_can_be_compared():
+    folder = Path("recipes/methods")
+    # those of the ROUGE proxy have the same report judges, though other rewards
+    refuse_unlike(name_runs(sorted(folder.glob("*.yaml")), [], [], Path("out")), [1, 3])

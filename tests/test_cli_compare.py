@@ -1,0 +1,74 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+from method_runs import make_recipe
+
+
+def compare(*arguments):
+    command = [sys.executable, "-m", "evenhand.cli", "compare", *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def write_recipe(folder, method, **generate):
+    values = make_recipe(method, **generate).model_dump(mode="json", exclude_unset=True)
+    values["corpus"] = {"path": "sample", "test": {"split": "test", "limit": 3}}
+    path = folder / f"{method}.yaml"
+    path.write_text(yaml.safe_dump(values))
+    return path
+
+
+@pytest.fixture
+def recipes(tmp_path):
+    return [
+        write_recipe(tmp_path, "zero-shot"),
+        write_recipe(tmp_path, "debate", debate={"agents": 2, "rounds": 1}),
+    ]
+
+
+@pytest.mark.slow
+def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_path):
+    command = (*recipes, "--out", tmp_path / "out", "--over", "generate.debate.agents=2,3")
+    first = compare(*command)
+    assert first.returncode == 0, first.stderr
+    found = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert [entry["label"] for entry in found["entries"]] == ["zero-shot", "debate agents 2", "debate agents 3"]
+    # debates ask each of their agents twice; a zero-shot candidate takes one call
+    assert [cost["calls"] for cost in found["costs"]] == [1, 4, 6]
+    assert (found["n_requests"], found["sides"]) == (6, ["left", "right"])
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "runs", "comparison.json", "comparison.md", "index.html",
+    }  # fmt: skip
+    pages = (tmp_path / "out" / "index.html").read_bytes()
+    again = compare(*command)
+    assert again.returncode == 0
+    # four steps of each of three runs
+    assert again.stdout.count("reused") == 12
+    assert (tmp_path / "out" / "index.html").read_bytes() == pages
+
+
+def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):
+    shown = compare(*recipes, "--out", tmp_path / "out", "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "zero-shot:" in shown.stdout
+    assert "6 requests x 2 candidates = 12" in shown.stdout
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--budgets", "1,none"), "write whole numbers of at least 1"),
+        (("--budgets", "9"), "no recipe asks for more than 2 candidates"),
+        (("--over", "generate.self_refine.rounds=1,2"), "no recipe has the section 'generate.self_refine'"),
+        (("--set", "rounds=x"), "whole number"),
+    ],
+)
+def test_wrong_options_are_one_message_and_exit_code_2(recipes, tmp_path, arguments, said):
+    found = compare(*recipes, "--out", tmp_path / "out", *arguments)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+    assert not (tmp_path / "out").exists()
