@@ -1,8 +1,9 @@
 """Which decoder a model gets: the cascade where its attention is known to split into parts, else the padded one."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 from transformers import AttentionInterface
@@ -16,9 +17,6 @@ from .cascade_decoder import CascadeDecoder
 from .padded import PaddedDecoder
 from .prefixes import LEAST_SHARED
 
-if TYPE_CHECKING:
-    from .transformers_backend import Decoder
-
 log = logging.getLogger(__name__)
 
 # architectures whose layers attend to everything before, or to a window that they name when they call their attention
@@ -30,7 +28,31 @@ REPLACED = ("sdpa", "flex_attention")
 MOST_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.1}
 
 
-def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -> "Decoder":
+class Decoder(Protocol):
+    """Runs a model on rows that are decoded side by side; rows are started in an order of its own."""
+
+    def arrange(self, prompts: Sequence[tuple[int, ...]], most_rows: int) -> list[list[int]]:
+        """Batches of places of `prompts`, each of at most so many rows, to be started one after another."""
+        ...
+
+    def start(self, batch: int) -> Any:
+        """Begin the rows of a batch, counted from 0; logits of their first tokens, (rows, vocabulary)."""
+        ...
+
+    def step(self, tokens: Sequence[int]) -> Any:
+        """Give each row its next token; logits of the one after, (rows, vocabulary)."""
+        ...
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these rows only."""
+        ...
+
+    def release(self) -> None:
+        """Let go of everything that is kept."""
+        ...
+
+
+def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -> Decoder:
     """A decoder for the model and, where asked for, its adapter.
 
     The cascade is taken for architectures that it is known to be right for, and only when it gives the logits of a plain forward

@@ -8,7 +8,7 @@ logits are rounded: in float32 in the sixth digit, which hardly ever changes a d
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..config import BackendSection, ModelSection
 from ..errors import ModelError
@@ -17,36 +17,15 @@ from ..models import locate
 from ..timing import booked
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, read_prompts, too_long
 
+if TYPE_CHECKING:
+    from .decoder import Decoder
+
 log = logging.getLogger(__name__)
 
 # replies decoded side by side
 MOST_ROWS = 64
 # the rows that have ended are taken out when at most this share goes on
 FEW_GO_ON = 0.75
-
-
-class Decoder(Protocol):
-    """Runs a model on rows that are decoded side by side; rows are started in an order of its own."""
-
-    def arrange(self, prompts: Sequence[tuple[int, ...]], most_rows: int) -> list[list[int]]:
-        """Batches of places of `prompts`, each of at most so many rows, to be started one after another."""
-        ...
-
-    def start(self, batch: int) -> Any:
-        """Begin the rows of a batch, counted from 0; logits of their first tokens, (rows, vocabulary)."""
-        ...
-
-    def step(self, tokens: Sequence[int]) -> Any:
-        """Give each row its next token; logits of the one after, (rows, vocabulary)."""
-        ...
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows only."""
-        ...
-
-    def release(self) -> None:
-        """Let go of everything that is kept."""
-        ...
 
 
 class TransformersBackend:
