@@ -21,6 +21,8 @@ from .judge import JudgeInput, Verdict
 log = logging.getLogger(__name__)
 
 Overflow = Literal["skip", "truncate", "error"]
+# key of a verdict's `raw` that says by how many words its source was cut
+CUT_WORDS = "cut_words"
 
 WORD = re.compile(r"\S+")
 
@@ -116,4 +118,9 @@ def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict
     if not n_cut or verdict.score is None:
         return verdict
     log.warning("candidate %s: the source was cut by %d words to fit the judge's model", given.candidate_id, n_cut)
-    return replace(verdict, raw=canonical_json({"cut_words": n_cut, "reply": verdict.raw}))
+    return replace(verdict, raw=canonical_json({CUT_WORDS: n_cut, "reply": verdict.raw}))
+
+
+def was_cut(raw: str | None) -> bool:
+    """Whether a verdict's `raw` says that its source was cut to fit."""
+    return raw is not None and raw.startswith(f'{{"{CUT_WORDS}":')

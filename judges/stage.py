@@ -26,6 +26,7 @@ from .asking import AskingJudge, companies
 from .batch import Batch, judge_batch, keep_verdicts
 from .cache import VerdictCache, cache_path
 from .judge import Judge
+from .overflow import was_cut
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,12 @@ def _counts(
         (j.judge, work.requests[j.request_id].side, f"{j.judge}: {j.unscored}") for j in judgements if j.unscored
     )
     scored = Counter(j.judge for j in judgements if j.score is not None)
+    cut = Counter(j.judge for j in judgements if was_cut(j.raw))
     return {
         "candidates": len(work.candidates),
         "scored": {each.name: scored[each.name] for each in judges},
+        # scores that rest on a source cut to fit the judge's model
+        **({"cut": dict(cut)} if cut else {}),
         "cached": {each.name: sum(b.cached.get(each.name, 0) for b in batches) for each in judges},
         "signatures": {each.name: each.signature for each in judges},
         "left_out": [

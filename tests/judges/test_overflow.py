@@ -11,7 +11,7 @@ from evenhand.config import RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges.judge import JudgeInput
-from evenhand.judges.overflow import shortened
+from evenhand.judges.overflow import shortened, was_cut
 from evenhand.judges.rubric import open_rubric
 from evenhand.judges.shared import SharedModels
 
@@ -76,12 +76,14 @@ def test_truncate_cuts_the_source_to_fit_and_flags_it(caplog):
         cut, whole = judge("truncate", room_for(10)).score([long, fits])
     # 33 words and room for 10
     assert json.loads(cut.raw)["cut_words"] == 23
+    assert was_cut(cut.raw)
     assert "candidate c0: the source was cut by 23 words" in caplog.text
     assert cut.score is not None
     # the scripted backend's reply depends on the prompt alone: what was judged is what had been cut by hand
     by_hand = judge("truncate", room_for(10)).score([make_input(shortened(long.reference, 23))])[0]
     assert (cut.score, json.loads(cut.raw)["reply"]) == (by_hand.score, by_hand.raw)
     assert "cut_words" not in whole.raw
+    assert not was_cut(whole.raw)
 
 
 def test_truncate_works_on_replies_too():

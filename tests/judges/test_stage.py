@@ -110,6 +110,15 @@ def test_equal_texts_of_one_source_are_judged_once(phase):
     assert [j.score for j in judgements(phase)] == [4, 2, 4, 4, 2, 4]
 
 
+def test_scores_of_a_shortened_source_are_counted(phase):
+    # as judges with overflow: truncate flag them
+    flag = '{"cut_words":3,"reply":"4"}'
+    short = CountingJudge("short", verdict=lambda each: Verdict(4.0, raw=flag if "cheap" in each.text else "4"))
+    receipt, _ = judge_by(phase, [short, CountingJudge()])
+    # two of the three texts of both requests
+    assert receipt.counts["cut"] == {"short": 4}
+
+
 def test_finished_stage_is_reused_without_asking(phase):
     judge_by(phase, [CountingJudge()])
     again = CountingJudge()
