@@ -29,8 +29,12 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         ),
     ] = None,
     budgets: Annotated[
-        str, typer.Option(metavar="N,N", help="Numbers of candidates at which entries are compared.")
-    ] = "1,3,9,18",
+        str,
+        typer.Option(
+            metavar="N,N",
+            help="Numbers of candidates to compare at. Default: 1, 3, 9, 18, and as many as a recipe asks for.",
+        ),
+    ] = "",
     rounds: Annotated[
         bool, typer.Option("--rounds", help="Show self-refine and debate after each of their rounds, from one run.")
     ] = False,
@@ -41,11 +45,11 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     What is done already is reused, what was interrupted continues. Differences are tested and corrected for their number.
     """
     from .evaluation.study.report import PAGE, compare_runs
-    from .evaluation.study.runs import name_runs, refuse_unlike
+    from .evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
     from .evaluation.study.table import comparison_table
 
-    asked = _budgets(budgets)
     runs = name_runs(recipes, set_ or [], over or [], out)
+    asked = _budgets(budgets) if budgets else usual_budgets(runs)
     _preflight(runs)
     refuse_unlike(runs, asked)
     if dry_run:
@@ -65,7 +69,7 @@ def _budgets(text: str) -> list[int]:
     from .errors import RecipeError
 
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise RecipeError(
             f"--budgets {text!r}: write whole numbers of at least 1 with commas between them, such as 1,3,9,18"
         )

@@ -126,7 +126,12 @@ class _RecipeLoader(yaml.SafeLoader):
 _RecipeLoader.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
 
 
-def _parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
+    """YAML as recipes are written in: safe, a key written twice refused, 5e-6 a number.
+
+    Raises:
+        YAMLError: the text is no such YAML.
+    """
     return yaml.load(text, Loader=_RecipeLoader)  # noqa: S506 (a subclass of SafeLoader)
 
 
@@ -147,7 +152,7 @@ def dump_recipe(recipe: Recipe) -> str:
 def _read_yaml(path: Path) -> dict[str, Any]:
     shipped = Path(__file__).parent / path
     try:
-        values = _parse_yaml(read_text(shipped if shipped.is_file() and not path.exists() else path))
+        values = parse_yaml(read_text(shipped if shipped.is_file() and not path.exists() else path))
     except StorageError as error:
         raise RecipeError(f"{error}; `evenhand recipes` lists those that come with evenhand") from error
     except yaml.MarkedYAMLError as error:
@@ -167,7 +172,7 @@ def _set(values: dict[str, Any], override: str) -> str:
     if not equals or not all(key.split(".")):
         raise RecipeError(f"--set {override!r}: write KEY=VALUE, for example generate.max_model_len=2048")
     try:
-        value = _parse_yaml(text)
+        value = parse_yaml(text)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or str(error)
         raise RecipeError(f"--set {override!r}: the value cannot be read as YAML: {problem}") from error

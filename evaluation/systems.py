@@ -51,6 +51,8 @@ TRAITS: dict[str, str] = {
 }
 
 Quantity = Callable[[ScoredCandidate], float | None]
+# values that may be drawn, each with the chance that it is; chances sum to 1
+Weighted = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -132,21 +134,27 @@ def chances_of_best(k: int, n: int) -> list[float]:
 
 
 def expected_best(group: CandidateGroup, quantity: Quantity, n: int) -> float | None:
-    """Expected value of a quantity for the best of `n` candidates by reward; None when no value can be told.
+    """Expected value of a quantity for the best of `n` candidates by reward; None when no value can be told."""
+    drawn = best_draws(group, quantity, n)
+    return sum(value * chance for value, chance in drawn) if drawn else None
 
-    Candidates without a value are left out: the expectation is over the draws whose best candidate has one. Without a
+
+def best_draws(group: CandidateGroup, quantity: Quantity, n: int) -> Weighted:
+    """Values that the best of `n` candidates by reward may have, with their chances; empty when no value can be told.
+
+    Candidates without a value are left out: the chances are those among draws whose best candidate has one. Without a
     reward a candidate is never chosen, except by a single draw, which chooses nothing. A request that has fewer
     candidates than `n` gives the best of those it has.
     """
     ranked = sorted(group.candidates, key=lambda c: _rank(c, group.best_id))
     n = min(n, len(ranked))
-    total = weight = 0.0
+    drawn = []
     for scored, chance in zip(ranked, chances_of_best(len(ranked), n), strict=True):
         value = quantity(scored) if n == 1 or scored.reward is not None else None
-        if value is not None:
-            total += chance * value
-            weight += chance
-    return total / weight if weight else None
+        if value is not None and chance:
+            drawn.append((value, chance))
+    total = sum(chance for _, chance in drawn)
+    return [(value, chance / total) for value, chance in drawn]
 
 
 def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, float, bool, int]:
@@ -198,6 +206,12 @@ def best_of(output: PolicyOutput, quantity: Quantity, n: int) -> list[float | No
     """Expected value of the best of `n` draws for each request, in the order of the requests."""
     groups = (output.group(request.id) for request in output.requests)
     return [expected_best(group, quantity, n) if group else None for group in groups]
+
+
+def draws_of(output: PolicyOutput, quantity: Quantity, n: int) -> list[Weighted]:
+    """Values that the best of `n` draws may have for each request, in the order of the requests."""
+    groups = (output.group(request.id) for request in output.requests)
+    return [best_draws(group, quantity, n) if group else () for group in groups]
 
 
 def duplicate_rate(texts_by_request: Sequence[Sequence[str]]) -> float | None:

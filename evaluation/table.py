@@ -15,7 +15,7 @@ from .text_numbers import interval, name, number, signed
 MOST_SIDES = 3
 MARKS = {"better": ("\u25b2", "bold blue"), "worse": ("\u25bc", "bold yellow"), "neutral": ("\u25cf", "bold")}
 UNSURE = ("\u25cb", "dim")
-LEGEND_TEXT = "\u25b2 better  \u25bc worse  \u25cb cannot be told: the interval holds 0, or there is none"
+LEGEND = "\u25b2 better  \u25bc worse  \u25cb cannot be told: the interval holds 0, or there is none"
 
 
 def result_table(recipe: Recipe) -> RenderableType:
@@ -31,7 +31,7 @@ def summary_table(report: Report) -> RenderableType:
     """The report's title, its differences by the deciding judges, and its warnings."""
     parts: list[RenderableType] = [Text(f"{report.title}.", style="bold")]
     if report.deciding:
-        parts += [Text(), _differences(report), Text(), Text(LEGEND_TEXT, style="dim")]
+        parts += [Text(), _differences(report), Text(), Text(LEGEND, style="dim")]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in report.warnings))
 
 

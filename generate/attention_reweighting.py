@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from ..config import Recipe
 from ..records import SummaryRequest
-from ..timing import booked
 from .backend import Backend, Reply
 from .plans import Draw
 
@@ -36,10 +35,16 @@ def summarise(
     for request, row in zip(requests, seeds, strict=True):
         prompt, segments, start = segmented_prompt(request, recipe, options)
         asks += [
-            SegmentedAsk(prompt, draw.plan.sampling, seed, segments=segments, start=start)
+            SegmentedAsk(
+                prompt,
+                draw.plan.sampling,
+                seed,
+                segments=segments,
+                start=start,
+                is_joined=not options.reweight,
+            )
             for draw, seed in zip(draws, row, strict=True)
         ]
-    with booked("models"):
-        replies = backend.complete(asks)
+    replies = backend.complete(asks)
     n = len(draws)
     return [replies[start : start + n] for start in range(0, len(replies), n)]

@@ -1,8 +1,8 @@
 """What methods that ask more than once are made of: threads, one for each candidate, that go forward in rounds.
 
 A round asks for all threads of a batch in one call of the backend, so the engine stays full and what their prompts share is run
-once. The prompts begin with the request's own, documents first, and end with what was said so far. Everything said is kept in the
-thread, so that a method's earlier rounds can be told from one run.
+once. The prompts of all rounds and methods begin alike, documents first, and end with what was said so far.
+Everything said is kept in the thread, so that a method's earlier rounds can be told from one run.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,9 @@ from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .plans import SEEDS, Draw
 from .requests import PROMPTS, side_name
+
+# folder of what every prompt after the request's own begins with
+FOLLOW_UP = "follow-up"
 
 
 @dataclass(frozen=True)
@@ -154,10 +157,11 @@ def quoted(reply: Reply) -> str:
 
 
 def follow_up(template: PromptTemplate, request: SummaryRequest, **values: str) -> tuple[Message, ...]:
-    """The chat that asks again about a request: its own prompt as {task}, its side as {side}, and the fields given."""
+    """The chat that asks again about a request: its own prompt, then the step, whose fields are {side} and those given."""
     *before, last = request.prompt
     side = side_name(request.side) if request.perspective else "given"
-    text = template.fill(task=fence(last.content), side=side, **values)
+    step = template.fill(side=side, **values)
+    text = method_template(FOLLOW_UP, "task").fill(task=fence(last.content), step=step)
     return (*before, Message(role="user", content=text))
 
 
@@ -168,4 +172,5 @@ def method_template(method: str, name: str) -> PromptTemplate:
 
 def method_prompts(method: str) -> list[str]:
     """Signatures of all prompts that a method brings; [] for one that asks the request's own prompt only."""
-    return [method_template(method, path.stem).signature for path in sorted((PROMPTS / method).glob("*.txt"))]
+    own = [method_template(method, path.stem).signature for path in sorted((PROMPTS / method).glob("*.txt"))]
+    return [method_template(FOLLOW_UP, "task").signature, *own] if own else []

@@ -60,7 +60,7 @@ def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--budgets", "1,none"), "write whole numbers of at least 1"),
+        (("--budgets", "1,²"), "write whole numbers of at least 1"),
         (("--budgets", "9"), "no recipe asks for more than 2 candidates"),
         (("--over", "generate.self_refine.rounds=1,2"), "no recipe has the section 'generate.self_refine'"),
         (("--set", "rounds=x"), "whole number"),

@@ -2,7 +2,7 @@
 
 from .bradley_terry import NOT_IDENTIFIABLE, order, strengths
 from .comparisons import Tie, row_wins, wins
-from .intervals import StrengthIntervals, strength_intervals
+from .intervals import StrengthIntervals, strength_intervals, strengths_of_draws
 
 __all__ = [
     "NOT_IDENTIFIABLE",
@@ -12,5 +12,6 @@ __all__ = [
     "row_wins",
     "strength_intervals",
     "strengths",
+    "strengths_of_draws",
     "wins",
 ]

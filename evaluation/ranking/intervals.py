@@ -45,8 +45,25 @@ def strength_intervals(
         DataError: there is no request or no draw, or strengths are `not_identifiable` in all requests or in a draw.
     """
     won = row_wins(scores, tie)
+    low, high = strengths_of_draws(won, draws, prior=prior, level=level)
+    return StrengthIntervals(strengths(won.sum(axis=0), prior), low, high)
+
+
+def strengths_of_draws(
+    won: NDArray[np.float64], draws: Iterable[Sequence[int] | NDArray[np.intp]], *, prior: float, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper bound of the strengths over the draws, each of shape (systems,).
+
+    Args:
+        won: wins of each request, shape (requests, systems, systems).
+        draws: rows of each bootstrap draw.
+        prior: virtual wins of every ordered pair, the same in every fit.
+        level: of the interval.
+
+    Raises:
+        DataError: there is no request or no draw, or strengths are `not_identifiable` in a draw.
+    """
     drawn = [strengths(won[np.asarray(rows)].sum(axis=0), prior) for rows in draws]
     if not len(won) or not drawn:
         raise DataError(f"intervals of strengths need requests and draws, got {len(won)} and {len(drawn)}")
-    low, high = percentile_bounds(drawn, level)
-    return StrengthIntervals(strengths(won.sum(axis=0), prior), low, high)
+    return percentile_bounds(drawn, level)

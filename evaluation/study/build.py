@@ -4,20 +4,19 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ...config import Recipe
-from ..cautions import FEW_SETS
+from ...records import ScoredCandidate
 from ..compare import Comparer, Measured, Values, bootstrap_of
 from ..contents import JudgeNote
-from ..judge_roles import judge_notes, overlap_warnings
+from ..judge_roles import judge_notes
 from ..provenance import read_receipts, versions
-from ..systems import Quantity
+from ..systems import Quantity, Weighted
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking
-from .entries import Entry, refuse_incomparable
+from .entries import Entry, in_one_order, refuse_incomparable
 from .findings import findings, title
 from .paired_tests import paired_tests
 from .ranking import rank
-from .values import System, measures, systems, trait_names, values
-
-BUDGETS = (1, 3, 9, 18)
+from .values import BUDGETS, System, draws, measures, systems, trait_names, values
+from .warnings import warnings
 
 
 def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS) -> Comparison:
@@ -31,16 +30,17 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         DataError: the entries do not answer the same requests under the same judges.
     """
     refuse_incomparable(entries)
+    entries = in_one_order(entries)
     numbers = _Numbers(entries, budgets)
     requests = entries[0].output.requests
     return Comparison(
         title=title(numbers.judges, numbers.tests),
         findings=tuple(findings(numbers.judges, numbers.tests, numbers.rankings)),
-        warnings=tuple(_warnings(entries)),
+        warnings=tuple(warnings(entries, numbers.budgets)),
         entries=tuple(_note(entry) for entry in entries),
         judges=tuple(numbers.judges),
         sides=numbers.compare.sides,
-        budgets=tuple(dict.fromkeys(system.k for system in numbers.systems)),
+        budgets=numbers.budgets,
         n_requests=len(requests),
         n_sets=len({request.document_set.id for request in requests}),
         scores=tuple(numbers.scores),
@@ -74,15 +74,23 @@ class _Numbers:
 
     @cached_property
     def rankings(self) -> list[Ranking]:
+        sides = (*self.compare.sides, None) if len(self.compare.sides) > 1 else (None,)
         found = []
         for judge in self.judges:
-            if judge.better is None:
-                continue
-            rows = self._by_system(judge.name)
-            for k in dict.fromkeys(system.k for system, _ in rows):
-                by_label = {system.label: v for system, v in rows if system.k == k}
-                found.append(rank(judge, k, by_label, self.compare.sets, self.compare.bootstrap))
+            for k in self.budgets if judge.better else ():
+                drawn = {s.label: draws(s, self._quantity(s, judge.name)) for s in self.systems if s.k == k}
+                found += [self._ranking(judge, k, side, drawn) for side in sides]
         return [ranking for ranking in found if ranking]
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """Those that some entry has the candidates for."""
+        return tuple(dict.fromkeys(system.k for system in self.systems))
+
+    def _ranking(self, judge: JudgeNote, k: int, side: str | None, drawn: dict[str, list[Weighted]]) -> Ranking | None:
+        rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
+        kept = {label: [found[row] for row in rows] for label, found in drawn.items()}
+        return rank(judge, (k, side), kept, [self.compare.sets[row] for row in rows], self.compare.bootstrap)
 
     @cached_property
     def traits(self) -> list[BudgetEstimate]:
@@ -100,7 +108,8 @@ class _Numbers:
         return [(system, values(system, self._quantity(system, measure))) for system in self.systems]
 
     def _quantity(self, system: System, measure: str) -> Quantity:
-        return self._measures[system.label][measure]
+        # a trait that only other entries have
+        return self._measures[system.label].get(measure, _unknown)
 
 
 def _recipes(entries: Sequence[Entry]) -> list[Recipe]:
@@ -135,19 +144,5 @@ def _note(entry: Entry) -> EntryNote:
     )
 
 
-def _warnings(entries: Sequence[Entry]) -> list[str]:
-    about: dict[str, list[str]] = {}
-    for entry in entries:
-        for warning in overlap_warnings(entry.recipe, entry.output.signatures):
-            about.setdefault(warning, []).append(entry.label)
-        missing = sum(entry.output.group(request.id) is None for request in entry.output.requests)
-        if missing:
-            about.setdefault(f"{missing} requests have no summary.", []).append(entry.label)
-    found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
-    n_sets = len({request.document_set.id for request in entries[0].output.requests})
-    if n_sets < FEW_SETS:
-        found.append(
-            f"The comparison rests on {n_sets} document sets: with so few, intervals are narrower than they should be, and tests "
-            "can tell large differences only."
-        )
-    return found
+def _unknown(scored: ScoredCandidate) -> None:
+    return None

@@ -51,8 +51,9 @@ class Strength(Record):
 
     label: str
     strength: float
-    low: float
-    high: float
+    # None when there are fewer than two document sets
+    low: float | None
+    high: float | None
     # share of its comparisons that it won, ties half; None without any
     won: float | None
 
@@ -62,8 +63,11 @@ class Ranking(Record):
 
     measure: str
     k: int
-    # requests with at least one comparison
+    # attribute value of the requests; None for all of them
+    side: str | None
+    # requests with at least one comparison, and document sets
     n: int
+    n_sets: int
     # virtual wins of every ordered pair
     prior: float
     level: float

@@ -1,13 +1,13 @@
 """The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...config import Recipe
 from ...errors import DataError
 from ...run import phases
-from ...storage import listed
+from ...storage import digest, listed
 from ..systems import PolicyOutput, read_policy
 from .contents import Cost
 from .cost import read_cost
@@ -51,7 +51,8 @@ class Entry:
 def read_entries(named: Sequence[Named]) -> list[Entry]:
     """The entries of finished runs: of each its evaluation, and of a run that trains the untrained model's too.
 
-    What the untrained model wrote is left out where an earlier entry holds the very same candidates.
+    What the untrained model wrote is left out where a run that does not train holds the very same candidates under the same
+    reward.
 
     Raises:
         DataError: a run is not finished.
@@ -62,15 +63,32 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     for each in trained_last:
         for phase in (p for p in phases(each.recipe) if p.split == "test"):
             output = read_policy(phase)
-            ids = tuple(scored.candidate.id for group in output.groups.values() for scored in group.candidates)
+            # the same candidates chosen among in another way are another entry
+            same = (digest(each.recipe.reward.model_dump(mode="json")), *_candidate_ids(output))
             is_base = each.recipe.rounds > 0 and phase.after_round is None
-            if is_base and ids in seen:
+            if is_base and same in seen:
                 continue
-            seen.add(ids)
+            seen.add(same)
             label = f"{each.label} untrained" if is_base else each.label
             entries.append(Entry(label, output, read_cost(label, phase), run=label))
     order = {each.recipe.output: place for place, each in enumerate(named)}
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
+
+
+def _candidate_ids(output: PolicyOutput) -> list[str]:
+    return [scored.candidate.id for group in output.groups.values() for scored in group.candidates]
+
+
+def in_one_order(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries, each with its requests in the order of the first one's; they must have the same requests."""
+    places = {request.id: place for place, request in enumerate(entries[0].output.requests)}
+    return [
+        replace(
+            entry,
+            output=replace(entry.output, requests=tuple(sorted(entry.output.requests, key=lambda r: places[r.id]))),
+        )
+        for entry in entries
+    ]
 
 
 def refuse_incomparable(entries: Sequence[Entry]) -> None:
@@ -101,10 +119,10 @@ def _differences(first: Entry, other: Entry) -> list[str]:
             "the same corpus and test split"
         ]
     problems = []
-    changed = [i for i in mine if mine[i].source != theirs[i].source]
+    changed = [i for i in mine if (mine[i].side, mine[i].source) != (theirs[i].side, theirs[i].source)]
     if changed:
         problems.append(
-            f"{len(changed)} requests have other documents than in {first.label!r}, for example {changed[0]!r}"
+            f"{len(changed)} requests have another side or other documents than in {first.label!r}, for example {changed[0]!r}"
         )
     for name in first.recipe.evaluation.judges:
         here, there = first.output.signatures.get(name), other.output.signatures.get(name)

@@ -6,7 +6,7 @@ from ..contents import JudgeNote
 from ..findings import MOST_NAMED, direction
 from ..text_numbers import places_for, signed
 from .contents import PairedTest, Ranking
-from .ranking import is_told_apart
+from .ranking import overlapping
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
@@ -14,7 +14,7 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
     overall = [test for test in tests if test.side is None]
     told = sum(test.verdict != "cannot tell" for test in overall)
     if not overall:
-        return "One entry, nothing to compare it with"
+        return "Nothing to test: no two entries have a budget in common"
     by = f"{len(judges)} judges" if len(judges) > 1 else judges[0].name
     return f"{told or 'None'} of {len(overall)} differences can be told by {by}"
 
@@ -28,10 +28,14 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
             if at_k:
                 yield _against_reference(judge, k, at_k)
     for ranking in rankings:
-        first = ranking.rows[0].label
-        if is_told_apart(ranking):
-            lead = f"{first} beats all others {_at(ranking.k)}"
-            yield f"By {ranking.measure}, {lead}: its Bradley-Terry interval lies above theirs."
+        if ranking.side is None:
+            yield _strongest(ranking)
+
+
+def _strongest(ranking: Ranking) -> str:
+    others = overlapping(ranking)
+    told = f"its interval reaches {_named(others, 0)}" if others else "its interval lies above all others"
+    return f"By {ranking.measure} {_at(ranking.k)}, {ranking.rows[0].label} has the highest Bradley-Terry strength; {told}."
 
 
 def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:
@@ -57,7 +61,9 @@ def _named(labels: Sequence[str], among: int) -> str:
     """The labels, or how many they are where a list would only be long."""
     if len(labels) <= MOST_NAMED:
         return _listed(labels)
-    return f"{'all' if len(labels) == among else 'the other'} {len(labels)}"
+    return (
+        f"{'all' if len(labels) == among else 'the other'} {len(labels)}" if among else f"those of {len(labels)} others"
+    )
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -22,7 +22,10 @@ def render_markdown(comparison: Comparison) -> str:
     for table in view.score_tables(comparison):
         parts += [f"## Scores by {plain(table.judge.name)}", _scores(table)]
     for ranking in comparison.rankings:
-        parts += [f"## Ranking by {plain(ranking.measure)}, {view.budget_name(ranking.k)}", _ranking(ranking)]
+        parts += [
+            f"## Ranking by {plain(ranking.measure)}, {view.budget_name(ranking.k)}, {plain(ranking.side or ALL)}",
+            _ranking(ranking),
+        ]
     for tests in view.test_tables(comparison):
         if tests.pairs:
             parts += [f"## Tests by {plain(tests.judge.name)}", _tests(tests)]
@@ -45,18 +48,17 @@ def _scores(table: ScoreTable) -> str:
             budget or "",
             *(f"{number(e.mean, table.places)} ({interval(e, table.places)})" for e in row.estimates),
             number(row.words, 1),
+            str(row.estimates[-1].n),
+            str(row.estimates[-1].left_out),
         ]
         for budget, group in table.groups
         for row in group
     )
-    return markdown_table(["entry", "of its candidates", *sides, "words"], rows)
+    return markdown_table(["entry", "of its candidates", *sides, "words", "requests", "left out"], rows)
 
 
 def _ranking(ranking: Ranking) -> str:
-    rows = (
-        [row.label, signed(row.strength, 2), f"{signed(row.low, 2)} to {signed(row.high, 2)}", percent(row.won)]
-        for row in ranking.rows
-    )
+    rows = ([row.label, signed(row.strength, 2), view.strength_interval(row), percent(row.won)] for row in ranking.rows)
     return markdown_table(["entry", "strength", "interval", "won"], rows)
 
 

@@ -24,6 +24,7 @@ def render_page(comparison: Comparison) -> str:
         test_tables=view.test_tables(comparison),
         trait_tables=view.trait_tables(comparison),
         budget_name=view.budget_name,
+        strength_interval=view.strength_interval,
         tone=view.tone,
         recipes=dumped,
     )

@@ -1,67 +1,113 @@
-"""The entries of each budget ranked by who beats whom, request by request, under each judge."""
+"""The entries of each budget ranked by who beats whom, request by request, under each judge.
 
-from collections.abc import Sequence
+A summary of one entry against a summary of another: where an entry is a draw from several candidates, its win is the chance that
+what is drawn scores higher, so that averaging over more candidates makes nobody stronger.
+Source: specification of the seed paper, section 10.2.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...resampling import cluster_draws
-from ..compare import Bootstrap, Values
+from ..cautions import FEW_SETS
+from ..compare import Bootstrap
 from ..contents import JudgeNote
-from ..ranking import order, row_wins, strength_intervals
+from ..ranking import order, strengths, strengths_of_draws
+from ..systems import Weighted
 from .contents import Ranking, Strength
 
 PRIOR = 0.1
 # each draw fits the strengths anew, so there are fewer than of a mean
 MOST_DRAWS = 1000
 # scores that differ in rounding alone are ties
-PLACES = 9
+ROUNDING = 1e-9
+
+
+def chance_to_win(first: Weighted, second: Weighted) -> float | None:
+    """Chance that a draw of the first scores higher than one of the second, ties half; None where one has no score.
+
+    Args:
+        first: scores with the chances that they are drawn.
+        second: the same of the other.
+    """
+    if not first or not second:
+        return None
+    mine, other = np.array(first), np.array(second)  # (draws, 2): score, chance
+    differences = mine[:, None, 0] - other[None, :, 0]
+    won = (differences > ROUNDING) + 0.5 * (np.abs(differences) <= ROUNDING)
+    return float(mine[:, 1] @ won @ other[:, 1])
 
 
 def rank(
-    judge: JudgeNote, k: int, by_label: dict[str, Values], sets: Sequence[str], bootstrap: Bootstrap
+    judge: JudgeNote,
+    place: tuple[int, str | None],
+    by_label: Mapping[str, Sequence[Weighted]],
+    sets: Sequence[str],
+    bootstrap: Bootstrap,
 ) -> Ranking | None:
     """The entries by Bradley-Terry strength, strongest first; None with fewer than two, or without any comparison.
 
     Args:
         judge: whose scores are compared; the lower score wins when lower is better.
-        k: the budget.
-        by_label: a value a request of each entry.
+        place: the budget, and the side; None for all requests.
+        by_label: of each entry, what may be drawn for each request.
         sets: the document set of each request, resampled whole.
         bootstrap: how the intervals are drawn.
     """
-    sign = -1.0 if judge.better == "lower" else 1.0
-    columns = [[None if v is None else round(sign * v, PLACES) for v in values] for values in by_label.values()]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    won = row_wins(rows)
+    won = _wins(list(by_label.values()), judge.better == "lower")
     compared = won + won.transpose(0, 2, 1)
     n = int((compared.sum(axis=(1, 2)) > 0).sum())
     if len(by_label) < 2 or not n:
         return None
     resamples = min(bootstrap.resamples, MOST_DRAWS)
-    draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed)
-    found = strength_intervals(rows, draws, prior=PRIOR, level=bootstrap.level)
+    point = strengths(won.sum(axis=0), PRIOR)
+    low = high = None
+    if len(set(sets)) > 1:
+        draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed)
+        low, high = strengths_of_draws(won, draws, prior=PRIOR, level=bootstrap.level)
     labels, wins, games = list(by_label), won.sum(axis=(0, 2)), compared.sum(axis=(0, 2))
 
-    def strength(place: int) -> Strength:
+    def strength(row: int) -> Strength:
         return Strength(
-            label=labels[place],
-            strength=float(found.point[place]),
-            low=float(found.low[place]),
-            high=float(found.high[place]),
-            won=float(wins[place] / games[place]) if games[place] else None,
+            label=labels[row],
+            strength=float(point[row]),
+            low=None if low is None else float(low[row]),
+            high=None if high is None else float(high[row]),
+            won=float(wins[row] / games[row]) if games[row] else None,
         )
 
+    k, side = place
     return Ranking(
         measure=judge.name,
         k=k,
+        side=side,
         n=n,
+        n_sets=len(set(sets)),
         prior=PRIOR,
         level=bootstrap.level,
         resamples=resamples,
         seed=bootstrap.seed,
-        rows=tuple(strength(place) for place in order(found.point)),
+        rows=tuple(strength(row) for row in order(point)),
     )
 
 
-def is_told_apart(ranking: Ranking) -> bool:
-    """Whether the interval of the strongest lies above that of every other entry."""
+def overlapping(ranking: Ranking) -> list[str]:
+    """The entries whose intervals reach that of the strongest; all others where sets are too few for intervals to be trusted."""
     first, *others = ranking.rows
-    return all(first.low > other.high for other in others)
+    if ranking.n_sets < FEW_SETS:
+        return [other.label for other in others]
+    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low]
+
+
+def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:
+    """Wins of each request, shape (requests, entries, entries)."""
+    won = np.zeros((len(entries[0]) if entries else 0, len(entries), len(entries)))
+    for i, mine in enumerate(entries):
+        for j, other in enumerate(entries[:i]):
+            for request, (a, b) in enumerate(zip(mine, other, strict=True)):
+                chance = chance_to_win(b, a) if lower_wins else chance_to_win(a, b)
+                if chance is not None:
+                    won[request, i, j], won[request, j, i] = chance, 1 - chance
+    return won

@@ -20,6 +20,7 @@ from ...stages import Stage
 from ...storage import digest, file_digest, read_jsonl, write_jsonl
 from ..systems import PolicyOutput
 from .contents import Cost
+from .cost import n_draws
 from .entries import Entry
 
 ROUNDS = "rounds"
@@ -31,7 +32,7 @@ def has_rounds(entry: Entry) -> bool:
 
 
 def round_entries(entry: Entry) -> list[Entry]:
-    """An entry for each round after which the method has a candidate, the last one among them; judged where it was not.
+    """An entry for each round that gave candidates, the last one among them, judged where it was not; else the entry itself.
 
     Raises:
         LeftOutError: a judge left more unscored than limits.unscored allows.
@@ -39,8 +40,10 @@ def round_entries(entry: Entry) -> list[Entry]:
     turns = read_jsonl(entry.folder / TURNS, Turn)
     finals = read_jsonl(entry.folder / CANDIDATES, Candidate)
     contracts = {request.id: request.contract for request in entry.output.requests}
-    by_round = {n: list(_candidates(n, turns, finals, contracts)) for n in sorted({turn.round for turn in turns})}
-    by_round = {number: found for number, found in by_round.items() if found}
+    speaking = sorted({turn.round for turn in turns if turn.is_candidate})
+    by_round = {n: found for n in speaking if (found := list(_candidates(n, turns, finals, contracts)))}
+    if not by_round:
+        return [entry]
     phase = _phase(entry)
     judgements = _judgements(phase, entry.output.requests, [c for found in by_round.values() for c in found])
     return [
@@ -49,7 +52,7 @@ def round_entries(entry: Entry) -> list[Entry]:
             label=label,
             round=number,
             output=_output(entry, phase, found, judgements),
-            cost=_cost(label, [turn for turn in turns if turn.round <= number], len(found)),
+            cost=_cost(label, [turn for turn in turns if turn.round <= number], n_draws(phase, len(found))),
         )
         for number, found in by_round.items()
         if (label := f"{entry.label} round {number}")
@@ -116,11 +119,11 @@ def _output(
     return replace(entry.output, groups={group.request_id: group for group in groups})
 
 
-def _cost(label: str, turns: Sequence[Turn], n_candidates: int) -> Cost:
+def _cost(label: str, turns: Sequence[Turn], n: float) -> Cost:
     # what of the prompts was shared is counted for the whole run alone
     return Cost(
         label=label,
-        calls=len(turns) / n_candidates,
-        tokens=sum(turn.n_tokens for turn in turns) / n_candidates,
+        calls=len(turns) / n,
+        tokens=sum(turn.n_tokens for turn in turns) / n,
         prefilled=None,
     )

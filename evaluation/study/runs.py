@@ -1,41 +1,53 @@
 """From the command line to runs: recipes, values to sweep over, and where each run lies."""
 
+import json
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from ...config import JudgeOptions, Recipe
 from ...errors import RecipeError
 from ...generate.stage import phase_requests
-from ...recipe_file import has_section, load_recipe
+from ...recipe_file import has_section, load_recipe, parse_yaml
+from ...records import Contract, SummaryRequest
 from ...run import open_phase
-from ...storage import listed
+from ...storage import digest, listed
 from .entries import Named
+from .values import BUDGETS
 
 RUNS = "runs"
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+# letters of a folder name that is not the label itself
+LONGEST = 80
 
 
-def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[str], out: Path | None) -> list[Named]:
+def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[str], out: Path) -> list[Named]:
     """The runs of some recipes, each once for every combination of swept values.
 
     Args:
         paths: recipes; a run is called as its file.
         overrides: "key=value" texts, applied to all recipes.
         sweeps: "key=value,value" texts. A recipe that does not have the key's section is not swept over it.
-        out: folder that the runs lie in, each under its name; None leaves each where its recipe says, beside which a swept run
-            gets a folder of its own.
+        out: the runs lie in its folder `runs`, each under its name, wherever their recipes would put them.
 
     Raises:
         RecipeError: a recipe is wrong, a sweep fits no recipe, or two runs have the same name or folder; all are listed.
     """
     swept = [_sweep(text) for text in sweeps]
-    unused = [key for key, _ in swept if not any(has_section(path, key) for path in paths)]
-    mistakes = [f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}" for key in unused]
+    unused = [each.key for each in swept if not any(has_section(path, each.key) for path in paths)]
+    mistakes = [
+        f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}; write it into the recipe that is meant"
+        for key in unused
+    ]
     found: list[Named] = []
     for path in paths:
-        mine = [(key, values) for key, values in swept if has_section(path, key)]
-        for chosen in product(*(values for _, values in mine)):
-            settings = [f"{key}={value}" for (key, _), value in zip(mine, chosen, strict=True)]
+        mine = [each.settings() for each in swept if has_section(path, each.key)]
+        for settings in product(*mine):
             try:
                 found.append(_named(path, overrides, settings, out))
             except RecipeError as error:
@@ -45,6 +57,11 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
     if mistakes:
         raise RecipeError(listed(mistakes))
     return found
+
+
+def usual_budgets(runs: Sequence[Named]) -> list[int]:
+    """Those of the seed paper, and as many candidates as each recipe asks for."""
+    return sorted({*BUDGETS, *(run.recipe.generate.n_candidates for run in runs)})
 
 
 def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
@@ -65,11 +82,17 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         mistakes.append(f"--budgets: no recipe asks for more than {most} candidates of a request")
     expected = _test_requests(first.recipe)
     for run in runs[1:]:
-        other = expected ^ _test_requests(run.recipe)
+        found = _test_requests(run.recipe)
+        other = expected.keys() ^ found.keys()
         if other:
             mistakes.append(
                 f"{run.label}: {len(other)} test requests are in this recipe or in {first.label!r} only, for example "
                 f"{min(other)!r}; give both the same corpus"
+            )
+        elif changed := [i for i in expected if _asked(expected[i]) != _asked(found[i])]:
+            mistakes.append(
+                f"{run.label}: {len(changed)} test requests have another side, other documents or another contract than in "
+                f"{first.label!r}, for example {changed[0]!r}; give both the same corpus and the same task"
             )
         if _report_judges(run.recipe) != _report_judges(first.recipe):
             mistakes.append(f"{run.label}: the report judges are others than in {first.label!r}; give both the same")
@@ -77,30 +100,76 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         raise RecipeError(listed(mistakes))
 
 
-def _test_requests(recipe: Recipe) -> set[str]:
-    return {request.id for request in phase_requests(open_phase(recipe, "evaluation/base"))}
+def _test_requests(recipe: Recipe) -> dict[str, SummaryRequest]:
+    return {request.id: request for request in phase_requests(open_phase(recipe, "evaluation/base"))}
+
+
+def _asked(request: SummaryRequest) -> tuple[str, str, Contract]:
+    """What must be the same for summaries of a request to be compared."""
+    return request.side, request.source, request.contract
 
 
 def _report_judges(recipe: Recipe) -> dict[str, JudgeOptions]:
     return {name: recipe.judges[name] for name in recipe.evaluation.judges}
 
 
-def _sweep(text: str) -> tuple[str, list[str]]:
-    key, equals, values = text.partition("=")
-    if not equals or not all(key.split(".")) or not all(values.split(",")):
-        raise RecipeError(f"--over {text!r}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5")
-    return key, values.split(",")
+@dataclass(frozen=True)
+class _Sweep:
+    """A key and the values that it takes in turn."""
+
+    key: str
+    values: tuple[Any, ...]
+
+    def settings(self) -> list["_Setting"]:
+        return [_Setting(self.key, value) for value in self.values]
 
 
-def _named(path: Path, overrides: Sequence[str], settings: Sequence[str], out: Path | None) -> Named:
-    recipe = load_recipe(path, [*overrides, *settings])
-    short = [setting.rpartition(".")[2].replace("=", " ") for setting in settings]
-    # "debate agents 3": the key's last step is enough to tell runs of one recipe apart
-    label = " ".join([path.stem, *short])
-    folder = out / RUNS / label.replace(" ", "-") if out else None
-    if folder is None and short:
-        folder = recipe.output.with_name("-".join([recipe.output.name, *short]).replace(" ", "-"))
-    return Named(label, recipe.model_copy(update={"output": folder}) if folder else recipe)
+@dataclass(frozen=True)
+class _Setting:
+    """A key with one of its values."""
+
+    key: str
+    value: Any
+
+    @property
+    def override(self) -> str:
+        """As `load_recipe` takes it: JSON is YAML."""
+        return f"{self.key}={json.dumps(self.value)}"
+
+    @property
+    def label(self) -> str:
+        """The key's last step is enough to tell runs of one recipe apart: "agents 3"."""
+        value = self.value if isinstance(self.value, str) else json.dumps(self.value)
+        return f"{self.key.rpartition('.')[2]} {value}"
+
+
+def _sweep(text: str) -> _Sweep:
+    key, equals, written = text.partition("=")
+    try:
+        values = parse_yaml(f"[{written}]") if equals else []
+    except yaml.YAMLError:
+        values = []
+    if not all(key.split(".")) or not values or None in values:
+        raise RecipeError(
+            f"--over {text!r}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value in brackets"
+        )
+    twice = [value for place, value in enumerate(values) if value in values[:place]]
+    if twice:
+        raise RecipeError(f"--over {text!r}: {twice[0]!r} is there twice; write each value once")
+    return _Sweep(key, tuple(values))
+
+
+def _named(path: Path, overrides: Sequence[str], settings: Sequence[_Setting], out: Path) -> Named:
+    recipe = load_recipe(path, [*overrides, *(setting.override for setting in settings)])
+    label = " ".join([path.stem, *(setting.label for setting in settings)])
+    return Named(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)}))
+
+
+def folder_name(label: str) -> str:
+    """A name for a folder that tells the label, whatever signs that holds: others than letters, digits, . _ - become hyphens."""
+    plain = label.replace(" ", "-")
+    safe = UNSAFE.sub("-", plain).strip(".-")
+    return safe if safe == plain else f"{safe[:LONGEST]}-{digest(label, 6)}"
 
 
 def _same(what: str, texts: Iterable[str]) -> list[str]:

@@ -6,10 +6,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..contents import JudgeNote
-from ..table import LEGEND_TEXT, MARKS, UNSURE
+from ..table import MARKS, UNSURE
 from ..text_numbers import number, places_for
 from . import view
 from .contents import Comparison, PairedTest
+
+LEGEND = "against the first of the column: \u25b2 better  \u25bc worse  \u25cb cannot tell (adjusted p too large, or no test)"
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
@@ -17,7 +19,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     parts: list[RenderableType] = [Text(f"{comparison.title}.", style="bold")]
     for judge in comparison.judges:
         parts += [Text(), _table(comparison, judge)]
-    parts += [Text(), Text(LEGEND_TEXT, style="dim")]
+    parts += [Text(), Text(LEGEND, style="dim")]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in comparison.warnings))
 
 

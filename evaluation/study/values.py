@@ -7,7 +7,7 @@ from functools import cache
 from ...records import ScoredCandidate, SummaryRequest
 from ..abstractiveness import Characteristics, characteristics
 from ..compare import Values
-from ..systems import CUT_OFF, TRAITS, WORDS, Quantity, best_of, quantities
+from ..systems import CUT_OFF, TRAITS, WORDS, Quantity, Weighted, best_of, draws_of, quantities
 from .entries import Entry
 
 # characteristic -> what the tables call it, and how it is counted
@@ -20,6 +20,8 @@ CHARACTERISTICS: dict[str, tuple[str, str]] = {
     "characters": ("characters", "characters of a summary"),
     "multi_sentence": ("several sentences", "share of summaries of more than one sentence"),
 }
+# numbers of candidates that are looked at when nothing else is asked for; source: specification of the seed paper, section 9.5
+BUDGETS = (1, 3, 9, 18)
 # traits that are shares, shown in per cent
 SHARES = frozenset({*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS})
 
@@ -47,10 +49,15 @@ def values(system: System, quantity: Quantity) -> Values:
     return best_of(system.entry.output, quantity, system.k)
 
 
+def draws(system: System, quantity: Quantity) -> list[Weighted]:
+    """What the system may give for each request, with the chances over all choices of k of its candidates."""
+    return draws_of(system.entry.output, quantity, system.k)
+
+
 def trait_names(entries: Sequence[Entry]) -> dict[str, str]:
-    """The traits that all entries have, by name, and how each is counted."""
-    shared = set.intersection(*(set(quantities(entry.recipe, [entry.output])) for entry in entries))
-    found = {name: how for name, how in TRAITS.items() if name in shared and name != CUT_OFF}
+    """The traits that some entry has, by name, and how each is counted."""
+    known = set().union(*(quantities(entry.recipe, [entry.output]) for entry in entries))
+    found = {name: how for name, how in TRAITS.items() if name in known and name != CUT_OFF}
     return {**found, **dict(CHARACTERISTICS.values())}
 
 

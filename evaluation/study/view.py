@@ -7,9 +7,9 @@ from ..charts import Line, Panel, Point, Scale, panel
 from ..contents import JudgeNote
 from ..findings import direction
 from ..systems import WORDS
-from ..text_numbers import places_for
+from ..text_numbers import places_for, signed
 from ..view import ScoreRow, ScoreTable, estimates_scale
-from .contents import BudgetEstimate, Comparison, PairedTest
+from .contents import BudgetEstimate, Comparison, PairedTest, Strength
 from .values import SHARES
 
 
@@ -126,6 +126,13 @@ def tone(test: PairedTest, judge: JudgeNote) -> str:
 def pair_name(test: PairedTest) -> str:
     """ "debate, best of 3 - zero-shot, one draw"."""
     return f"{system_name(test.subject, test.k)} - {system_name(test.reference, test.reference_k)}"
+
+
+def strength_interval(row: Strength) -> str:
+    """The interval's bounds; says so when there is none."""
+    if row.low is None or row.high is None:
+        return "no interval"
+    return f"{signed(row.low, 2)} to {signed(row.high, 2)}"
 
 
 def system_name(label: str, k: int) -> str:

@@ -26,7 +26,7 @@ class PineBackend:
     """A causal language model of transformers whose attention does not depend on the order of an ask's segments.
 
     Args:
-        is_control: whether its asks have one segment at most, which is ordinary attention; told by the signature alone.
+        is_control: whether its asks are joined to one segment each, which is ordinary attention; told by the signature alone.
 
     Raises:
         ModelError: the model cannot be opened, or its attention cannot be reweighted.

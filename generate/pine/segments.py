@@ -28,14 +28,14 @@ class SegmentedAsk(Ask):
     segments: tuple[str, ...] = ()
     # place of the first segment in the last message's text
     start: int = 0
+    # True for the control: the very same tokens as one segment, which is ordinary attention
+    is_joined: bool = False
 
 
 def segmented_prompt(
     request: SummaryRequest, recipe: Recipe, options: AttentionReweightingSection
 ) -> tuple[tuple[Message, ...], tuple[str, ...], int]:
     """The chat that asks for the request, its segments, and the place of the first of them in the last message.
-
-    With `reweight: false` all segments are one, which is ordinary attention over the same prompt.
 
     Raises:
         RecipeError: the task's template has not one place for the documents.
@@ -52,8 +52,6 @@ def segmented_prompt(
         segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))
     # the last line break belongs to the last segment, and what follows it begins with one of the template's
     content = before + "".join(segments) + after.removeprefix("\n")
-    if not options.reweight:
-        segments = ("".join(segments),) if segments else ()
     return (*request.prompt[:-1], Message(role="user", content=content)), segments, len(before)
 
 
@@ -68,7 +66,9 @@ def _lines(request: SummaryRequest, recipe: Recipe, side: str) -> list[str]:
 def read_parts(tokenizer: Any, ask: Ask) -> Parts:
     """The ask's prompt in tokens, in its parts; an ask without segments has only a prefix and a suffix."""
     *turns, last = ask.prompt
-    segments, start = (ask.segments, ask.start) if isinstance(ask, SegmentedAsk) else ((), len(last.content))
+    if not isinstance(ask, SegmentedAsk):
+        ask = SegmentedAsk(ask.prompt, ask.sampling, ask.seed, start=len(last.content))
+    segments, start = ask.segments, ask.start
     before, after = last.content[:start], last.content[start + sum(map(len, segments)) :]
     marked = defused(tokenizer, before.replace(MARK, "")) + MARK + defused(tokenizer, after.replace(MARK, ""))
     chat = [{"role": turn.role, "content": defused(tokenizer, turn.content.replace(MARK, ""))} for turn in turns]
@@ -79,9 +79,12 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
         text = tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
     prefix, _, suffix = text.partition(MARK)
     special = tokenizer.chat_template is None
+    tokens = tuple(_tokens(tokenizer, defused(tokenizer, segment)) for segment in segments)
+    if ask.is_joined:
+        tokens = (tuple(token for segment in tokens for token in segment),)
     return Parts(
         prefix=tuple(tokenizer(prefix, add_special_tokens=special)["input_ids"]),
-        segments=tuple(_tokens(tokenizer, defused(tokenizer, segment)) for segment in segments),
+        segments=tokens,
         suffix=_tokens(tokenizer, suffix),
     )
 

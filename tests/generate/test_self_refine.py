@@ -83,6 +83,13 @@ def test_prompts_of_a_request_begin_with_its_task_and_differ_at_the_end(requests
         assert shared > one.index("<summary>")
 
 
+def test_all_steps_share_the_documents(requests):
+    backend, _ = run(requests)
+    feedback, refine = (backend.calls[number][0].prompt[-1].content for number in (1, 2))
+    shared = next(i for i, (a, b) in enumerate(zip(feedback, refine, strict=False)) if a != b)
+    assert shared > feedback.index("Taxes are high enough.")
+
+
 def test_feedback_has_its_own_length(requests):
     backend, _ = run(requests)
     assert [{ask.sampling.max_tokens for ask in asks} for asks in backend.calls] == [{20}, {33}, {20}, {33}, {20}]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -6,6 +7,7 @@ import pytest
 from evenhand.errors import DataError
 from evenhand.evaluation.study.build import build_comparison
 from evenhand.evaluation.study.entries import Named, read_entries
+from evenhand.evaluation.study.ranking import chance_to_win
 
 
 @pytest.fixture
@@ -70,13 +72,35 @@ def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
 
 
 def test_strengths_by_hand(comparison: Any):
-    (ranking,) = [r for r in comparison.rankings if r.k == 1]
+    (ranking,) = [r for r in comparison.rankings if (r.k, r.side) == (3, None)]
     assert [row.label for row in ranking.rows] == ["dpo", "dpo untrained"]
-    assert ranking.n == 8
-    # training wins all 8 requests; with 0.1 virtual wins each way the odds are 8.1 to 0.1, and strengths are centred
+    assert (ranking.n, ranking.n_sets) == (8, 4)
+    # the best of three gains 0.1 in all 8 requests; with 0.1 virtual wins each way the odds are 8.1 to 0.1; strengths are centred
     assert ranking.rows[0].strength == pytest.approx(log(81) / 2)
     assert ranking.rows[1].strength == pytest.approx(-log(81) / 2)
     assert ranking.rows[0].won == 1.0
+
+
+def test_a_draw_wins_by_its_chance(comparison: Any):
+    (ranking,) = [r for r in comparison.rankings if (r.k, r.side) == (1, "left")]
+    # a: .2 .5 .2 against .3 .6 .3: 7 of 9; b: all .4 against .5: 9; c: .7 .1 .1 against .8 .2 .2: 7; d: all .6 against .7: 9
+    assert ranking.rows[0].won == pytest.approx((7 + 9 + 7 + 9) / 36)
+
+
+def test_more_candidates_of_one_distribution_are_no_stronger():
+    few, many = [(0.0, 0.5), (1.0, 0.5)], [(0.0, 0.25), (1.0, 0.25), (0.0, 0.25), (1.0, 0.25)]
+    assert chance_to_win(few, many) == chance_to_win(many, few) == 0.5
+    assert chance_to_win([(1.0, 1.0)], few) == 0.75
+    assert chance_to_win([], few) is None
+
+
+def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
+    run = make_run(rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "rouge"}})
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "a/right": [(0.1, 0.4)] * 3})
+    (entry,) = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score + 0.1)])
+    assert all(row.low is None for ranking in found.rankings for row in ranking.rows)
+    assert not any("above all others" in said for said in found.findings)
 
 
 def test_lower_wins_where_lower_is_better(make_run: Any):
@@ -87,7 +111,7 @@ def test_lower_wins_where_lower_is_better(make_run: Any):
     )
     run.write("evaluation/base", {i: [(0.1, 0.2), (0.9, 0.6)] for i in ("a/left", "b/left")})
     entries = read_entries([Named("plain", run.recipe)])
-    found = build_comparison([entries[0], _relabelled(entries[0], lambda score: score - 0.1)])
+    found = build_comparison([entries[0], _relabelled(entries[0], "other", lambda score: score - 0.1)])
     (ranking,) = [r for r in found.rankings if r.k == 1]
     assert ranking.rows[0].label == "other entry"
 
@@ -122,20 +146,41 @@ def test_untrained_model_is_shown_once(small_run: Any, make_run: Any, tmp_path: 
     assert [entry.label for entry in entries] == ["dpo", "rerank"]
 
 
+def test_requests_in_another_order_are_paired_by_id(small_run: Any):
+    untrained, trained = read_entries([Named("dpo", small_run.recipe)])
+    turned = replace(trained, output=replace(trained.output, requests=trained.output.requests[::-1]))
+    assert build_comparison([untrained, turned]) == build_comparison([untrained, trained])
+
+
+def test_untrained_candidates_under_another_reward_stay(small_run: Any, make_run: Any, tmp_path: Any):
+    plain = make_run(rounds=0, reward={"judges": ["overlap"]})
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write(
+        "evaluation/base", {i: [{"fit": f, "overlap": o} for f, o in rows] for i, rows in plain.UNTRAINED.items()}
+    )
+    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    assert [entry.label for entry in entries] == ["dpo untrained", "dpo", "rerank"]
+
+
+def test_unscored_candidates_and_budgets_that_are_lacking_are_told(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {"a/left": [(0.1, None), (0.1, 0.2), (0.2, 0.3)], "b/left": [(0.1, 0.3)] * 3})
+    found = build_comparison(read_entries([Named("plain", run.recipe)]), [1, 3])
+    assert any("'overlap' gave no score to 1 of 6" in warning for warning in found.warnings)
+
+
 def test_missing_summaries_are_told(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "b/left": [(0.1, 0.3)] * 3}, without=["c/left"])
     found = build_comparison(read_entries([Named("plain", run.recipe)]))
-    assert any("1 requests have no summary" in warning for warning in found.warnings)
+    assert any("No summary of 1 requests" in warning for warning in found.warnings)
     # a single run is still compared with itself: what reranking adds
     assert [(t.subject, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
 
 
-def _relabelled(entry: Any, change: Any) -> Any:
-    from dataclasses import replace
-
+def _relabelled(entry: Any, judge: str, change: Any) -> Any:
     def changed(scored: Any) -> Any:
-        scores = {**scored.scores, "other": change(scored.scores["other"])}
+        scores = {**scored.scores, judge: change(scored.scores[judge])}
         return scored.model_copy(update={"scores": scores})
 
     groups = {

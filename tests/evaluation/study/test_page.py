@@ -32,7 +32,12 @@ def test_page_shows_every_score_and_test(comparison: Any):
 def test_markdown_escapes_and_has_all_tables(comparison: Any):
     text = render_markdown(comparison)
     assert "<script" not in text
-    for heading in ("## Entries", "## Scores by overlap", "## Ranking by overlap, one draw", "## Tests by overlap"):
+    for heading in (
+        "## Entries",
+        "## Scores by overlap",
+        "## Ranking by overlap, one draw, all",
+        "## Tests by overlap",
+    ):
         assert heading in text
 
 
@@ -49,4 +54,4 @@ def test_page_of_a_single_entry_has_no_tests(make_run: Any):
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)]})
     page = render_page(build_comparison(read_entries([Named("one", run.recipe)])))
     assert 'id="tests"' not in page
-    assert "nothing to compare" in page
+    assert "Nothing to test" in page

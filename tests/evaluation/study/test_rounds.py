@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from method_runs import make_recipe
 
+from evenhand.config.recipe import LimitsSection
 from evenhand.evaluation.study.entries import Named, read_entries
 from evenhand.evaluation.study.report import compare_runs
 from evenhand.evaluation.study.rounds import has_rounds, round_entries
@@ -13,7 +14,8 @@ from evenhand.run import phases
 
 
 def finished(tmp_path: Any, method: str, **options: Any) -> Any:
-    recipe = make_recipe(method, output=str(tmp_path / method), **options)
+    limits = LimitsSection(**options.pop("limits", {}))
+    recipe = make_recipe(method, output=str(tmp_path / method), **options).model_copy(update={"limits": limits})
     (phase,) = phases(recipe)
     for stage in (generate, judge, rerank):
         stage(phase)
@@ -42,8 +44,8 @@ def scores(entry: Any) -> list[float | None]:
         ("debate", {"debate": {"agents": 2, "rounds": 1, "final": "final_agent"}}, [0, 1, 2]),
         ("debate", {"debate": {"agents": 2, "rounds": 1, "final": "judge"}}, [0, 1]),
         ("shuffled", {}, [0, 1]),
-        # round 0 lists points, round 2 criticises: there the candidate is the summary of round 1
-        ("chain-of-thought", {}, [1, 2, 3]),
+        # round 0 lists points, round 2 criticises: neither gives a candidate
+        ("chain-of-thought", {}, [1, 3]),
     ],
 )
 def test_last_round_is_the_run_itself(tmp_path: Any, method: str, options: Any, rounds: list[int]):
@@ -71,6 +73,17 @@ def test_earlier_round_is_what_a_shorter_run_ends_with(tmp_path: Any):
 
 def test_method_that_asks_once_has_no_rounds(tmp_path: Any):
     assert not has_rounds(finished(tmp_path, "zero-shot"))
+
+
+def test_run_without_any_candidate_stays_one_entry(tmp_path: Any):
+    entry = finished(tmp_path, "self-refine", max_model_len=30, limits={"failed": 1.0})
+    assert round_entries(entry) == [entry]
+
+
+def test_debate_of_all_agents_costs_what_all_of_them_say(tmp_path: Any):
+    entry = finished(tmp_path, "debate", debate={"agents": 2, "rounds": 1, "final": "judge"})
+    # one candidate of the two takes both agents' two answers
+    assert entry.cost.calls == 4
 
 
 def test_comparison_by_round_is_written(tmp_path: Any):

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.evaluation.study.runs import name_runs, refuse_unlike
+from evenhand.evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
+from evenhand.evaluation.systems import wrong_side_judges
 
 DEBATE = "recipes/methods/debate.yaml"
 ZERO_SHOT = "recipes/methods/zero-shot.yaml"
@@ -16,11 +17,30 @@ def test_run_is_called_as_its_file_and_lies_in_the_folder():
     assert (run.label, run.recipe.output) == ("zero-shot", Path("out/runs/zero-shot"))
 
 
-def test_without_a_folder_runs_lie_where_recipes_say():
-    found = name_runs([Path(ZERO_SHOT), Path(DEBATE)], [], [AGENTS], None)
-    assert [str(run.recipe.output) for run in found] == [
-        "runs/methods/zero-shot", "runs/methods/debate-agents-2", "runs/methods/debate-agents-3",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("sweep", "labels", "folders"),
+    [
+        (
+            "generate.plans.greedy.top_p=0.5,0.95",
+            ["zero-shot top_p 0.5", "zero-shot top_p 0.95"],
+            ["zero-shot-top_p-0.5", "zero-shot-top_p-0.95"],
+        ),
+        ("seed=1, 2", ["zero-shot seed 1", "zero-shot seed 2"], ["zero-shot-seed-1", "zero-shot-seed-2"]),
+    ],
+)
+def test_values_are_told_whole(sweep: str, labels: list[str], folders: list[str]):
+    found = name_runs([Path(ZERO_SHOT)], [], [sweep], Path("out"))
+    assert [run.label for run in found] == labels
+    assert [run.recipe.output.name for run in found] == folders
+
+
+def test_swept_paths_and_lists_make_folders_beside_each_other():
+    sweeps = ["model.name=../up,a/b", 'corpus.sides=[left],["left", "right"]']
+    found = name_runs([Path(ZERO_SHOT)], [], sweeps, Path("out"))
+    assert [run.recipe.model.name for run in found] == ["../up", "../up", "a/b", "a/b"]
+    assert [run.recipe.corpus.sides for run in found[:2]] == [("left",), ("left", "right")]
+    assert {run.recipe.output.parent for run in found} == {Path("out/runs")}
+    assert len({run.recipe.output for run in found}) == 4
 
 
 def test_sweep_leaves_out_recipes_without_the_section():
@@ -41,7 +61,9 @@ def test_sweeps_combine():
     [
         ([ZERO_SHOT], [], [AGENTS], "no recipe has the section 'generate.debate'"),
         ([DEBATE], [], ["generate.debate.agents"], "write KEY=VALUE,VALUE"),
-        ([DEBATE], [], ["generate.debate.agents=2,"], "write KEY=VALUE,VALUE"),
+        ([DEBATE], [], ["generate.debate.agents="], "write KEY=VALUE,VALUE"),
+        ([DEBATE], [], ["generate.debate.agents=2,,3"], "write KEY=VALUE,VALUE"),
+        ([DEBATE], [], ["generate.debate.agents=2,2"], "2 is there twice"),
         ([DEBATE], [], ["generate.debate.agents=2,x"], "needs a whole number"),
         ([DEBATE], ["seed=none"], [], "seed"),
         ([ZERO_SHOT, ZERO_SHOT], [], [], "two runs are called 'zero-shot'"),
@@ -72,7 +94,20 @@ def test_runs_that_cannot_be_compared_are_refused_before_any_work():
     assert "no recipe asks for more than 3 candidates" in str(caught.value)
 
 
-def test_shipped_methods_can_be_compared():
-    folder = Path("recipes/methods")
+def test_another_task_is_refused_before_any_work():
+    runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
+    runs += name_runs([Path(DEBATE)], ["task.sentences=3"], [], Path("out"))
+    with pytest.raises(RecipeError, match="10 test requests have another side, other documents or another contract"):
+        refuse_unlike(runs, [1])
+
+
+def test_shipped_methods_can_be_compared_and_tell_the_wrong_side():
+    runs = name_runs(sorted(Path("recipes/methods").glob("*.yaml")), [], [], Path("out"))
     # those of the ROUGE proxy have the same report judges, though other rewards
-    refuse_unlike(name_runs(sorted(folder.glob("*.yaml")), [], [], Path("out")), [1, 3])
+    refuse_unlike(runs, [1, 3])
+    assert all(wrong_side_judges(run.recipe) for run in runs)
+
+
+def test_usual_budgets_hold_what_recipes_ask_for():
+    runs = name_runs([Path(DEBATE)], [], ["generate.plans.sampled.candidates=2,12"], Path("out"))
+    assert usual_budgets(runs) == [1, 2, 3, 9, 12, 18]

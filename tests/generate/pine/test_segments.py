@@ -1,5 +1,7 @@
 """Prompts with segments: their layout, and that their parts are the whole."""
 
+from dataclasses import replace
+
 import pytest
 from method_runs import make_recipe
 
@@ -54,11 +56,13 @@ def test_all_mode_names_the_side_of_each_passage(requests):
     assert "Taxes" not in prompt[-1].content[:start]
 
 
-def test_control_is_the_same_prompt_as_one_segment(requests):
+def test_control_has_the_same_tokens_as_one_segment(requests, tokenizer):
     for mode in ("target", "all"):
         prompt, segments, start = laid_out(requests[0], mode=mode)
-        control = laid_out(requests[0], mode=mode, reweight=False)
-        assert control == (prompt, ("".join(segments),), start)
+        ask = SegmentedAsk(prompt, Sampling(), 0, segments=segments, start=start)
+        parts, control = (read_parts(tokenizer, replace(ask, is_joined=joined)) for joined in (False, True))
+        assert len(control.segments) == 1 < len(parts.segments)
+        assert control.token_ids == parts.token_ids
 
 
 def test_template_needs_one_place_for_documents(requests, tmp_path):

@@ -1,0 +1,52 @@
+"""What a reader of the comparison must know before believing its numbers."""
+
+from collections.abc import Iterator, Sequence
+
+from ..cautions import FEW_SETS
+from ..judge_roles import overlap_warnings
+from ..systems import WRONG_SIDE, wrong_side_judges
+from .entries import Entry
+
+
+def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
+    """All warnings, each once, with the entries that it is about unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for entry in entries:
+        for warning in _of_entry(entry, budgets):
+            about.setdefault(warning, []).append(entry.label)
+    found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
+    n_sets = len({request.document_set.id for request in entries[0].output.requests})
+    if n_sets < FEW_SETS:
+        found.append(
+            f"The comparison rests on {n_sets} document set{'s' if n_sets > 1 else ''}: with so few, intervals are narrower "
+            "than they should be, and tests can tell large differences only."
+        )
+    return found
+
+
+def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
+    yield from overlap_warnings(entry.recipe, entry.output.signatures)
+    missing = sum(entry.output.group(request.id) is None for request in entry.output.requests)
+    if missing:
+        yield f"No summary of {missing} requests."
+    candidates = [scored for group in entry.output.groups.values() for scored in group.candidates]
+    for name in entry.recipe.evaluation.judges:
+        unscored = sum(scored.scores.get(name) is None for scored in candidates)
+        if unscored:
+            yield (
+                f"Judge {name!r} gave no score to {unscored} of {len(candidates)} candidates; they are left out of its means, "
+                "which may so rest on other requests than those of other entries."
+            )
+    too_large = [str(k) for k in budgets if k > entry.n_candidates]
+    if too_large:
+        yield f"Has {entry.n_candidates} candidates a request, so no best of {', '.join(too_large)}."
+    if entry.recipe.reward.combine == "z_mean" and any(1 < k < entry.n_candidates for k in budgets):
+        yield (
+            f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "
+            "is chosen by those, not by z-scores among the fewer."
+        )
+    if wrong_side_judges(entry.recipe) is None:
+        yield (
+            f"Has no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
+            "alone, among reward.judges or evaluation.judges."
+        )
