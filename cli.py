@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from . import processes
+from . import cli_human, processes
 from .cli_compare import compare
 from .errors import EvenhandError
 from .recipe_file import load_judges, load_recipe
@@ -39,6 +39,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(cli_human.app, name="human")
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, for example recipes/quickstart.yaml.")]
 Overrides = Annotated[

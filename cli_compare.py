@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .terminal import console, print_plan, run_with_progress, say
+from .terminal import console, print_plan, run_with_progress, say, show
 
 if TYPE_CHECKING:
     from .evaluation.study.entries import Named
@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         say(f"{run.label}: {run.recipe.output}")
         run_with_progress(console(), run.recipe)
     found = compare_runs(runs, out, asked, by_round=rounds)
-    console().print(comparison_table(found))
+    show(comparison_table(found))
     say(f"comparison: {out / PAGE}")
 
 

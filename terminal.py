@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from .config import Recipe
     from .loop import Step
@@ -21,6 +21,13 @@ def console() -> "Console":
     from rich.console import Console
 
     return Console(soft_wrap=True)
+
+
+def show(renderable: "RenderableType") -> None:
+    """Print a table; what stands around it is wrapped at the terminal's width."""
+    from rich.console import Console
+
+    Console().print(renderable)
 
 
 def summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> str:

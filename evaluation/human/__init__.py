@@ -1,7 +1,8 @@
 """People's judgements of summaries: which key points they saw in documents and summaries, and which of them match.
 
-    released files -> HumanUnit -> human_scores -> aggregate
-                               -> agreement of two annotators, beside that of random highlights
+    systems -> page -> sheets ------> HumanUnit -> human_scores -> aggregate, results with intervals
+    Label Studio's export ----/  /               -> agreement of two annotators, beside that of random highlights
+    released files -------------/
 
 Source: specification of the seed paper, section 11.
 """

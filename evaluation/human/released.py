@@ -35,6 +35,13 @@ class HumanUnit:
     # method -> text of its summary
     summaries: dict[str, str]
     annotation: Annotation
+    # document set; "" where the file does not tell, as the authors' files do not
+    set_id: str = ""
+
+    @property
+    def cluster(self) -> str:
+        """What shares evidence with it: the document set, or the topic where the set is not told."""
+        return self.set_id or self.topic
 
     @property
     def passages(self) -> list[str]:

@@ -1,0 +1,125 @@
+"""People's scores of systems with intervals, split by side, the length of the summaries beside them.
+
+A unit is one annotator's marks on one document; whole document sets are resampled, so that both sides of a set and all
+annotators of it stay together. Source: specification of the seed paper, sections 11.2, 11.3, 11.5 and 12.1.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...records import Record
+from ...resampling import cluster_interval
+from ...text import words
+from .key import LeftOut
+from .released import HumanUnit
+from .scores import human_scores
+
+NO_KEY_POINTS = "document without key points"
+
+
+class Estimate(Record):
+    """A mean with the bounds of its interval."""
+
+    # None without values
+    mean: float | None
+    # None for fewer than two document sets
+    low: float | None
+    high: float | None
+    # values that the mean rests on
+    n: int
+
+
+class SystemRow(Record):
+    """What people said of one system's summaries, of one side or of all."""
+
+    system: str
+    # None: all sides
+    side: str | None
+    # units, and the document sets that they come from
+    n: int
+    n_sets: int
+    # in [0, 1]; coverage rests on every unit, faithfulness on those whose summary has a key point
+    coverage: Estimate
+    faithfulness: Estimate
+    # key points a summary
+    included: Estimate
+    omitted: Estimate
+    hallucinated: Estimate
+    # words a summary
+    length: Estimate
+
+
+class HumanResults(Record):
+    """Everything `evenhand human score` says."""
+
+    annotators: tuple[str, ...]
+    rows: tuple[SystemRow, ...]
+    # items that no score rests on, by reason and side
+    left_out: tuple[LeftOut, ...]
+    level: float
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are drawn."""
+
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+
+
+def human_results(
+    units: Sequence[HumanUnit], left_out: Mapping[tuple[str, str], int], bootstrap: Bootstrap
+) -> HumanResults:
+    """The scores of every system, each side first and all sides last.
+
+    Args:
+        units: finished ones; those whose document has no key point are left out here, and counted.
+        left_out: (reason, side) -> items that were left out before.
+        bootstrap: how intervals are drawn.
+    """
+    counting = [unit for unit in units if unit.annotation.key_points]
+    out = Counter(left_out) + Counter((NO_KEY_POINTS, unit.side) for unit in units if not unit.annotation.key_points)
+    sides = list(dict.fromkeys(unit.side for unit in counting))
+    rows = []
+    for system in dict.fromkeys(system for unit in counting for system in unit.summaries):
+        mine = [unit for unit in counting if system in unit.summaries]
+        for side in [*sides, None] if len(sides) > 1 else [None]:
+            chosen = [unit for unit in mine if side is None or unit.side == side]
+            if chosen:
+                rows.append(_row(system, side, chosen, bootstrap))
+    return HumanResults(
+        annotators=tuple(dict.fromkeys(unit.annotator for unit in units)),
+        rows=tuple(rows),
+        left_out=tuple(LeftOut(reason=reason, side=side, count=count) for (reason, side), count in sorted(out.items())),
+        level=bootstrap.level,
+        resamples=bootstrap.resamples,
+        seed=bootstrap.seed,
+    )
+
+
+def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: Bootstrap) -> SystemRow:
+    scores = [human_scores(unit.annotation, system) for unit in units]
+    clusters = [unit.cluster for unit in units]
+
+    def estimate(values: Sequence[float | None]) -> Estimate:
+        found = cluster_interval(
+            values, clusters, level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed
+        )
+        return Estimate(mean=found.mean, low=found.low, high=found.high, n=found.n)
+
+    return SystemRow(
+        system=system,
+        side=side,
+        n=len(units),
+        n_sets=len(set(clusters)),
+        coverage=estimate([each.coverage for each in scores]),
+        faithfulness=estimate([each.faithfulness for each in scores]),
+        included=estimate([each.included for each in scores]),
+        omitted=estimate([each.omitted for each in scores]),
+        hallucinated=estimate([each.hallucinated for each in scores]),
+        length=estimate([len(words(unit.summaries[system])) for unit in units]),
+    )

@@ -1,0 +1,177 @@
+"""A sheet: what one person marked on the annotation page, as the page exports and imports it.
+
+    AnnotationSheet          who, on which page, and an item for each request
+      ItemSheet              the document as shown, its key points, the passages that have none
+        SummarySheet         a summary under its blind letter, its key points, and what was decided of each match
+
+The texts stand in the sheet beside the marks, so a sheet can be read without the page. Offsets count the Unicode code points
+of the text as shown, as Python does. A decision that was not made is null, and an item that holds one is not finished: it is
+left out of every score and counted. Source of what is asked: specification of the seed paper, sections 3, 11.1 and 11.2.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, StrictBool, ValidationError, model_validator
+
+from ...errors import DataError
+from ...records import Record, Text
+from ...storage import explain, read_json
+from .annotation import Span
+
+FORMAT: Final = "evenhand-human-annotations"
+# between two passages of a document as shown
+BREAK = "\n\n"
+LINE_BREAKS = re.compile(r"(?:\r\n?|\n)\s*")
+
+# parts that belong together
+Point = Annotated[tuple[Span, ...], Field(min_length=1)]
+# None: not decided yet
+Decisions = tuple[StrictBool | None, ...]
+
+
+class SummarySheet(Record):
+    """One summary as shown, and what was said of it."""
+
+    # the only name of its system that the annotator sees
+    letter: Text
+    text: Text
+    # the key points seen in it
+    points: tuple[Point, ...] = ()
+    # True: the annotator says that it has no key point
+    none: bool = False
+    # of each key point of the document: it is not in the summary
+    omitted: Decisions = ()
+    # of each key point of the summary: it is not in the document
+    hallucinated: Decisions = ()
+
+
+class ItemSheet(Record):
+    """One request as shown, and what was said of it."""
+
+    # the request's id
+    id: Text
+    set_id: Text
+    topic: str = ""
+    side: Text
+    # passages apart by a blank line
+    document: Text
+    key_points: tuple[Point, ...] = ()
+    # passages said to have no key point
+    without: tuple[Span, ...] = ()
+    summaries: Annotated[tuple[SummarySheet, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _marks_belong_to_the_texts(self) -> "ItemSheet":
+        mistakes = list(_mistakes(self))
+        if mistakes:
+            raise ValueError(f"item {self.id!r}: {', '.join(mistakes)}")
+        return self
+
+    @property
+    def passages(self) -> list[Span]:
+        """The document's passages and where they stand."""
+        found, start = [], 0
+        for text in self.document.split(BREAK):
+            found.append(Span(start=start, end=start + len(text), label=text))
+            start += len(text) + len(BREAK)
+        return found
+
+    @property
+    def unfinished(self) -> str | None:
+        """The first reason why the item is not finished; None when it is."""
+        marked = [span for point in self.key_points for span in point] + list(self.without)
+        if not all(any(_overlap(passage, span) for span in marked) for passage in self.passages):
+            return "passage neither marked nor said to have no key point"
+        if not all(summary.points or summary.none for summary in self.summaries):
+            return "summary neither marked nor said to have no key point"
+        if any(None in summary.omitted or None in summary.hallucinated for summary in self.summaries):
+            return "match not decided"
+        return None
+
+
+class AnnotationSheet(Record):
+    """What one person marked on one page."""
+
+    format: Literal["evenhand-human-annotations"] = FORMAT
+    version: Literal[1] = 1
+    # digest of everything the page shows: sheets of one page have the same letters
+    page: Text
+    # "" on a page that nobody has begun
+    annotator: str
+    items: Annotated[tuple[ItemSheet, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> "AnnotationSheet":
+        ids = [item.id for item in self.items]
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        if twice:
+            raise ValueError(f"items {', '.join(twice)} occur more than once; keep one of each")
+        return self
+
+
+def read_sheet(path: Path) -> AnnotationSheet:
+    """The sheet in a file.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: it is no such sheet, or marks do not belong to the texts; all mistakes are listed.
+    """
+    return parse_sheet(path, read_json(path))
+
+
+def parse_sheet(path: Path, value: Any) -> AnnotationSheet:
+    """The sheet in a value that was read from `path`.
+
+    Raises:
+        DataError: it is no such sheet, or marks do not belong to the texts; all mistakes are listed.
+    """
+    try:
+        return AnnotationSheet.model_validate(value)
+    except ValidationError as error:
+        raise DataError(f"{path}: is no sheet of annotations: {explain(error)}") from error
+
+
+def as_shown(texts: Sequence[str]) -> str:
+    """Documents as one text whose passages, each without line breaks, stand apart by a blank line."""
+    passages = (passage.strip() for text in texts for passage in LINE_BREAKS.split(text))
+    return BREAK.join(passage for passage in passages if passage)
+
+
+def trimmed(text: str, start: int, end: int) -> Span | None:
+    """The stretch of `text` without the white space at its ends; None when nothing is left."""
+    label = text[start:end]
+    start += len(label) - len(label.lstrip())
+    label = label.strip()
+    return Span(start=start, end=start + len(label), label=label) if label else None
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a.start < b.end and b.start < a.end
+
+
+def _mistakes(item: ItemSheet) -> Iterator[str]:
+    spans = [span for point in item.key_points for span in point] + list(item.without)
+    yield from _displaced(spans, item.document, "the document")
+    letters = [summary.letter for summary in item.summaries]
+    if len(set(letters)) < len(letters):
+        yield f"letters {letters} name summaries twice"
+    for summary in item.summaries:
+        name = f"summary {summary.letter}"
+        yield from _displaced([span for point in summary.points for span in point], summary.text, name)
+        if summary.none and summary.points:
+            yield f"{name} is said to have no key point, but has {len(summary.points)}"
+        for flags, points, what in (
+            (summary.omitted, item.key_points, "'omitted'"),
+            (summary.hallucinated, summary.points, "'hallucinated'"),
+        ):
+            if len(flags) != len(points):
+                yield f"{what} of {name} has {len(flags)} decisions for {len(points)} key points"
+
+
+def _displaced(spans: Sequence[Span], text: str, name: str) -> Iterator[str]:
+    for span in spans:
+        if not span.label.strip() or text[span.start : span.end] != span.label:
+            yield f"{span.label[:60]!r} does not stand at {span.start} to {span.end} of {name}"

@@ -1,0 +1,68 @@
+"""People's scores and their agreement as tables for the terminal: made for 100 columns, whole at 80."""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..text_numbers import number
+from .agreement import AnnotatorAgreement, TextAgreement
+from .results import Estimate, HumanResults
+
+
+def results_table(found: HumanResults) -> RenderableType:
+    """The scores of every system and side, and what they rest on."""
+    table = _table(padding=0)
+    by_side = any(row.side for row in found.rows)
+    table.add_column("", overflow="fold", min_width=8, max_width=30)
+    if by_side:
+        table.add_column("side", overflow="fold", min_width=5, max_width=10)
+    for name in ("n", "coverage", "faithfulness", "incl.", "omit.", "hall.", "words"):
+        table.add_column(name, justify="right", no_wrap=True)
+    shown = None
+    for row in found.rows:
+        table.add_row(
+            Text(row.system if row.system != shown else "", style="bold"),
+            *([Text(row.side or "all", style="" if row.side else "bold")] if by_side else []),
+            str(row.n),
+            _cell(row.coverage),
+            _cell(row.faithfulness),
+            *(number(each.mean, 2) for each in (row.included, row.omitted, row.hallucinated)),
+            number(row.length.mean, 1),
+        )
+        shown = row.system
+    note = (
+        f"annotators: {', '.join(found.annotators) or 'none'}; {100 * found.level:g} % intervals from {found.resamples:,} "
+        "draws of document sets; incl., omit., hall.: key points a summary; n: annotated summaries."
+    )
+    lines = [f"left out: {each.reason}, {each.side}: {each.count}" for each in found.left_out]
+    silent = [row for row in found.rows if row.side is None and row.faithfulness.n < row.n]
+    lines += [
+        f"{row.system}: {row.n - row.faithfulness.n} summaries without key points, so without faithfulness"
+        for row in silent
+    ]
+    return Group(table, Text(note, style="dim"), *(Text(line, style="yellow") for line in lines))
+
+
+def agreement_table(names: tuple[str, str], found: AnnotatorAgreement) -> RenderableType:
+    """The overlap of two annotators' highlights beside that of random ones."""
+    table = _table(padding=1)
+    table.add_column("highlights in")
+    for name in ("overlap", "by chance", "texts", "left out"):
+        table.add_column(name, justify="right", no_wrap=True)
+    kinds: dict[str, TextAgreement] = {"documents": found.documents, "summaries": found.summaries}
+    for kind, each in kinds.items():
+        table.add_row(kind, number(each.overlap), number(each.chance), str(each.n), str(each.left_out))
+    note = f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked."
+    return Group(table, Text(note, style="dim"))
+
+
+def _table(padding: int) -> Table:
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding), collapse_padding=True)
+
+
+def _cell(estimate: Estimate) -> str:
+    """ "0.403 [0.21, 0.55]"; without the brackets when there is no interval."""
+    if estimate.low is None or estimate.high is None:
+        return number(estimate.mean)
+    return f"{number(estimate.mean)} [{number(estimate.low, 2)}, {number(estimate.high, 2)}]"

@@ -1,0 +1,85 @@
+import json
+
+import pytest
+from sheets import make_item, make_sheet
+
+from evenhand.errors import DataError
+from evenhand.evaluation.human.files import read_annotations, read_sheets
+from evenhand.evaluation.human.key import PageKey, SystemSource
+from evenhand.evaluation.human.label_studio import to_tasks
+
+SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
+KEY = PageKey(
+    page="p1", seed=0, systems={"base": SOURCE, "dpo": SOURCE}, letters={"ferry/left": {"A": "dpo", "B": "base"}}
+)
+RELEASED_MARKS = {
+    "highlight_document": [[[{"start": 0, "end": 14, "label": "Keep the ferry"}]], []],
+    "highlight_summary_pine": ["keeps it"], "in_doc_nin_summary_pine_0": False, "nin_doc_in_summary_pine_0": True,
+}  # fmt: skip
+RELEASED_ITEM = {"topic": "Ferry", "stance": "left", "document": "Keep the ferry.", "summaries": {"pine": "The Left."}}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, value):
+        path = tmp_path / name
+        path.write_text(json.dumps(value.model_dump(mode="json") if hasattr(value, "model_dump") else value))
+        return path
+
+    return write
+
+
+def test_files_of_every_kind_are_told_apart_in_any_order(write):
+    tasks = to_tasks(make_sheet(annotator="ben"))
+    paths = [
+        write("items_1.json", [RELEASED_ITEM]), write("page.key.json", KEY), write("anna.json", make_sheet()),
+        write("export.json", tasks), write("human_1.json", [RELEASED_MARKS]),
+    ]  # fmt: skip
+    found = read_annotations(paths)
+    assert [(unit.annotator, list(unit.summaries)) for unit in found.units] == [
+        ("anna", ["base", "dpo"]),
+        ("ben", ["base", "dpo"]),
+        ("human_1", ["pine"]),
+    ]
+    assert not found.left_out
+
+
+def test_items_that_are_not_finished_are_left_out_and_counted_by_side(write):
+    open_item = make_item(
+        without=(), key_points=(), summaries=tuple(s.model_copy(update={"omitted": ()}) for s in make_item().summaries)
+    )
+    found = read_annotations([write("anna.json", make_sheet(open_item)), write("key.json", KEY)])
+    assert found.units == []
+    assert found.left_out == {("passage neither marked nor said to have no key point", "left"): 1}
+
+
+def test_blind_summaries_need_the_key_of_their_page(write):
+    sheet, other = write("anna.json", make_sheet()), write("key.json", KEY.model_copy(update={"page": "p2"}))
+    with pytest.raises(DataError, match=r"anna.json: its summaries are blind; give the key of page p1"):
+        read_annotations([sheet, other])
+    (unit,) = read_annotations([sheet], blind=True).units
+    assert list(unit.summaries) == ["A", "B"]
+
+
+def test_one_persons_item_given_twice_and_a_sheet_without_a_name_are_both_told(write):
+    paths = [write(name, make_sheet()) for name in ("one.json", "two.json")]
+    with pytest.raises(DataError) as caught:
+        read_annotations([*paths, write("three.json", make_sheet(annotator=" ")), write("key.json", KEY)])
+    first, second = str(caught.value).splitlines()
+    assert "two.json: 'anna' has marked item 'ferry/left' in" in first
+    assert "three.json: does not say whose it is" in second
+
+
+def test_unknown_files_and_lone_halves_are_all_listed(write):
+    with pytest.raises(DataError) as caught:
+        read_annotations([write("a.json", {"x": 1}), write("b.json", []), write("human_1.json", [RELEASED_MARKS])])
+    lines = str(caught.value).splitlines()
+    assert [line.partition(": is of no known kind")[1] != "" for line in lines] == [True, True, False]
+    assert "1 files of the authors' marks (human_N.json), but 0 of what was shown" in lines[2]
+
+
+def test_sheets_to_convert_may_be_blank(write):
+    (sheet,), left_out = read_sheets(write("page.json", make_sheet(annotator="")))
+    assert (sheet, sum(left_out.values())) == (make_sheet(annotator=""), 0)
+    with pytest.raises(DataError, match="holds no annotations to convert"):
+        read_sheets(write("key.json", KEY))

@@ -1,0 +1,311 @@
+"""The annotation page used as a person would, in headless Chromium."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sheets import make_sheet, write_phase
+
+from evenhand.corpora.reader import read_document_sets
+from evenhand.evaluation.human.items import blank_sheet
+from evenhand.evaluation.human.page import render_page, write_page
+from evenhand.evaluation.human.sheet import read_sheet, trimmed
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+SAMPLE = Path(__file__).parents[3] / "corpora" / "sample" / "sample.jsonl"
+# in the first document: an emoji of two UTF-16 units, one of several code points, and what must not become markup
+ODD = (
+    "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014 the <b>ferry</b></script>"
+    "<script>document.title='broken'</script> \u2028 runs on."
+)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Opens a file in a fresh profile; a message on its console or an error fails the test."""
+    contexts, complaints = [], []
+
+    def start(path, **options):
+        context = chromium.new_context(accept_downloads=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def sample_page(tmp_path):
+    """Five items of the sample corpus with the summaries of two systems: its path, and the blank sheet."""
+    sets = read_document_sets(SAMPLE)[:5]
+    first = sets[0].documents[0].model_copy(update={"text": ODD})
+    sets[0] = sets[0].model_copy(update={"documents": (first, *sets[0].documents[1:]), "topic": ODD})
+    folders = {}
+    for name in ("base", "dpo"):
+        texts = {f"{each.id}/left": f"The Left \U0001f600 wants {name} <i>now</i>." for each in sets}
+        folders[name] = write_phase(tmp_path / name, sets, texts, sides=["left"])
+    sheet, key = blank_sheet(folders, limit=None, seed=0)
+    assert len(sheet.items) == 5
+    path = tmp_path / "page.html"
+    write_page(path, sheet, key)
+    return path, sheet
+
+
+def select(page, element, label):
+    """Drag the mouse over `label` in an element."""
+    start, end = page.evaluate(
+        """([id, label]) => {
+            const element = document.getElementById(id);
+            const start = element.textContent.indexOf(label);
+            const range = document.createRange();
+            range.setStart(...placeOf(element, start));
+            range.setEnd(...placeOf(element, start + label.length));
+            element.scrollIntoView({ block: "center", behavior: "instant" });
+            const [first, last] = [range.getClientRects()[0], [...range.getClientRects()].at(-1)];
+            return [[first.left + 1, first.top + first.height / 2], [last.right - 1, last.top + last.height / 2]];
+        }""",
+        [element, label],
+    )
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end)
+    page.mouse.up()
+
+
+def annotate(page, item):
+    """Everything an item asks for: one key point in the first passage, the others without, all matches decided."""
+    label = " ".join(item.passages[0].label.split(" ")[:3])
+    select(page, "passage-0", label)
+    page.keyboard.press("Enter")
+    for i in range(1, len(item.passages)):
+        page.check(f"#without-{i}")
+    for s, summary in enumerate(item.summaries):
+        select(page, f"summary-text-{s}", " ".join(summary.text.split(" ")[3:5]))
+        page.click("#new")
+        page.check(f"#hallucinated-{s}-0-no")
+        page.check(f"#omitted-{s}-0-{'yes' if 'dpo' in summary.text else 'no'}")
+    page.get_by_text("This item is finished").wait_for()
+
+
+def status(page):
+    return page.text_content("#status")
+
+
+def exported(page, tmp_path, name):
+    with page.expect_download() as download:
+        page.click("#export")
+    path = tmp_path / name
+    download.value.save_as(path)
+    return path
+
+
+def test_five_items_are_annotated_kept_exported_imported_and_scored(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    page = open_page(path)
+    assert page.title() == "Annotate summaries"
+    page.fill("#annotator", "Anna \U0001f600")
+    for place, item in enumerate(sheet.items):
+        annotate(page, item)
+        if place == 2:
+            page.reload()
+            assert "found in this browser" in status(page)
+            assert page.text_content("#count") == "3 of 5 finished"
+            assert page.input_value("#annotator") == "Anna \U0001f600"
+            assert page.input_value("#jump") == "2"
+        if place < 4:
+            page.click("#next")
+    assert page.text_content("#count") == "5 of 5 finished"
+    mine = exported(page, tmp_path, "anna.json")
+    other = open_page(path)
+    assert other.text_content("#count") == "0 of 5 finished"
+    other.set_input_files("#file", mine)
+    other.get_by_text("5 of 5 finished").wait_for()
+    assert exported(other, tmp_path, "again.json").read_text() == mine.read_text()
+    _check_scores(mine, tmp_path)
+
+
+def _check_scores(mine, tmp_path):
+    sheet = read_sheet(mine)
+    # the odd passage's first three words: 3 letters, a space, 1 + 3 code points of emoji, a space and the dash are 10
+    (span,) = sheet.items[0].key_points[0]
+    assert (span.start, span.end, span.label) == (0, 10, "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014")
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "evenhand.cli", "human", "score", mine, tmp_path / "page.key.json"]
+    out = tmp_path / "scores.json"
+    done = subprocess.run(
+        [*map(str, command), "--out", str(out)], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {row["system"]: row for row in json.loads(out.read_text())["rows"]}
+    # one key point a document: summaries of base have it, those of dpo have not; all of their own points are supported
+    assert (rows["base"]["n"], rows["base"]["coverage"]["mean"], rows["base"]["faithfulness"]["mean"]) == (5, 1.0, 1.0)
+    assert (rows["dpo"]["n"], rows["dpo"]["coverage"]["mean"], rows["dpo"]["omitted"]["mean"]) == (5, 0.0, 1.0)
+
+
+def test_the_keyboard_alone_marks_extends_removes_and_goes_back(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    page = open_page(path)
+    page.fill("#annotator", "ben")
+    page.focus("#passage-0")
+    # first word, then the third to the fourth, into one key point
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight", "+"):
+        page.keyboard.press(key)
+    assert status(page) == "Added to key point 1."
+    words = sheet.items[0].passages[0].label.split()
+    (point,) = read_sheet(exported(page, tmp_path, "ben.json")).items[0].key_points
+    assert [span.label for span in point] == [words[0], f"{words[2]} {words[3]}"]
+    page.focus("#passage-0")
+    page.keyboard.press("Delete")
+    assert page.locator("#document mark").count() == 0
+    page.keyboard.press("Control+z")
+    assert page.locator("#document mark").count() == 2
+    page.keyboard.press("Control+z")
+    assert page.locator("#document mark").count() == 1
+    page.keyboard.press("Control+Shift+z")
+    assert page.locator("#document mark").count() == 2
+    page.keyboard.press("Alt+n")
+    assert page.input_value("#jump") == "1"
+    # a passage that has a key point cannot be said to have none
+    page.keyboard.press("Alt+p")
+    assert page.is_disabled("#without-0")
+
+
+def test_a_selection_over_passages_is_one_key_point_and_white_space_is_trimmed(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    page = open_page(path)
+    page.fill("#annotator", "ben")
+    page.evaluate(
+        """() => {
+            const [a, b] = [document.getElementById("passage-0"), document.getElementById("passage-1")];
+            const [start, end] = [a.textContent.length - 4, b.textContent.indexOf(" ") + 1];
+            getSelection().setBaseAndExtent(...placeOf(a, start), ...placeOf(b, end));
+        }"""
+    )
+    page.click("#new")
+    (point,) = read_sheet(exported(page, tmp_path, "ben.json")).items[0].key_points
+    first, second = sheet.items[0].passages[:2]
+    assert [span.label for span in point] == [first.label[-4:].strip(), second.label.split()[0]]
+    # nothing is marked twice, and a selection over document and summary not at all
+    select(page, "passage-1", second.label.split()[1])
+    page.evaluate("getSelection().extend(document.getElementById('summary-text-0').firstChild, 3)")
+    page.click("#new")
+    assert "not of several" in status(page)
+
+
+def test_foreign_and_broken_files_change_nothing(open_page, sample_page, tmp_path):
+    page = open_page(sample_page[0])
+    page.fill("#annotator", "ben")
+    page.check("#without-0")
+    before = exported(page, tmp_path, "before.json").read_text()
+    good = json.loads(before)
+    moved = json.loads(before)
+    moved["items"][0]["without"][0]["start"] += 1
+    files = {
+        "not JSON": "{",
+        "no sheet": '{"format": "else"}',
+        "another page": json.dumps(good | {"page": "0"}),
+        "do not belong to its texts": json.dumps(moved),
+    }
+    for expected, content in files.items():
+        broken = tmp_path / "broken.json"
+        broken.write_text(content)
+        page.set_input_files("#file", broken)
+        page.wait_for_function("(text) => document.getElementById('status').textContent.includes(text)", arg=expected)
+    assert exported(page, tmp_path, "after.json").read_text() == before
+
+
+def test_what_cannot_be_read_back_is_put_aside(open_page, sample_page):
+    path, sheet = sample_page
+    page = open_page(path)
+    page.evaluate("(key) => localStorage.setItem(key, '{broken')", f"evenhand-human-annotations:{sheet.page}")
+    page.reload()
+    assert "put aside" in status(page)
+    kept = page.evaluate("(key) => localStorage.getItem(key)", f"evenhand-human-annotations:{sheet.page}:unreadable")
+    assert kept == "{broken"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 420])
+def test_nothing_is_wider_than_the_window_and_texts_have_contrast(open_page, sample_page, scheme, width):
+    path, sheet = sample_page
+    page = open_page(path, color_scheme=scheme, viewport={"width": width, "height": 800})
+    annotate(page, sheet.items[0])
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    colours = page.evaluate(
+        """() => ["p.markable", "mark", ".lead", ".badge", "#new", "#status", ".option"].map((selector) => {
+            const element = document.querySelector(selector);
+            let ground = element;
+            while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+            return [selector, getComputedStyle(element).color, getComputedStyle(ground).backgroundColor];
+        })"""
+    )
+    for selector, front, back in colours:
+        assert _contrast(front, back) >= 4.5, (selector, front, back)
+
+
+def _contrast(front, back):
+    """WCAG 2 contrast ratio of two CSS colours."""
+    lights = []
+    for colour in (front, back):
+        channels = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_the_page_counts_and_trims_as_python_does(open_page, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(make_sheet()), encoding="utf-8")
+    page = open_page(path)
+    text = "a\U0001f6a2 b\u00a0\U0001f469\u200d\U0001f52c\n\tc\u2028"
+    for start in range(len(text) + 1):
+        units = len(text[:start].encode("utf-16-le")) // 2
+        assert page.evaluate("([text, units]) => pointOffset(text, units, true)", [text, units]) == start
+        for end in range(start, len(text) + 1):
+            found = page.evaluate("([text, a, b]) => trimmedSpan(codePoints(text), a, b)", [text, start, end])
+            expected = trimmed(text, start, end)
+            assert found == (expected.model_dump() if expected else None)
+    # within the pair of the ship, which is code point 1 and units 1 and 2
+    assert page.evaluate("(text) => [pointOffset(text, 2, false), pointOffset(text, 2, true)]", text) == [1, 2]
+
+
+def test_overlapping_highlights_are_cut_where_one_begins_or_ends(open_page, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(make_sheet()), encoding="utf-8")
+    page = open_page(path)
+    highlights = [[{"start": 2, "end": 6}], [{"start": 4, "end": 8}, {"start": 9, "end": 12}]]
+    found = page.evaluate(
+        "(highlights) => segments(0, 10, highlights).map((s) => [s.start, s.end, s.numbers])", highlights
+    )
+    assert found == [[0, 2, []], [2, 4, [0]], [4, 6, [0, 1]], [6, 8, [1]], [8, 9, []], [9, 10, [1]]]
+    merged = page.evaluate(
+        "mergedSpans(codePoints('abcdefgh'), [{start: 4, end: 6}, {start: 0, end: 2}, {start: 2, end: 3}, {start: 5, end: 7}])"
+    )
+    assert [(span["start"], span["end"], span["label"]) for span in merged] == [(0, 3, "abc"), (4, 7, "efg")]

@@ -1,0 +1,111 @@
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, aggregate, read_human
+from evenhand.evaluation.human.results import Bootstrap, human_results
+from evenhand.evaluation.human.table import results_table
+
+DRAWS = Bootstrap(resamples=200, seed=1)
+
+
+def unit(set_id, side, omitted, hallucinated, system="base"):
+    """A unit with one summary of four words."""
+    points = tuple((Span(start=i, end=i + 1, label="x"),) for i in range(len(omitted)))
+    marks = SummaryMarks(tuple("x" for _ in hallucinated), tuple(omitted), tuple(hallucinated))
+    return HumanUnit(
+        "anna",
+        1,
+        "topic",
+        side,
+        "xxxx",
+        {system: "The Left wants it."},
+        Annotation(points, (), {system: marks}),
+        set_id,
+    )
+
+
+def rows(found):
+    return {(row.system, row.side): row for row in found.rows}
+
+
+def test_scores_are_split_by_side_worked_by_hand():
+    # left: coverage 1/2 and 1, faithfulness 1/2 and unknown; right: coverage 0, faithfulness 1
+    units = [
+        unit("a", "left", [True, False], [True, False]),
+        unit("b", "left", [False], []),
+        unit("a", "right", [True], [False]),
+    ]
+    found = rows(human_results(units, {}, DRAWS))
+    assert list(found) == [("base", "left"), ("base", "right"), ("base", None)]
+    left, whole = found["base", "left"], found["base", None]
+    assert (left.n, left.n_sets, left.coverage.mean, left.faithfulness.mean, left.faithfulness.n) == (
+        2,
+        2,
+        0.75,
+        0.5,
+        1,
+    )
+    assert (whole.n, whole.n_sets, whole.coverage.mean, whole.faithfulness.mean) == (3, 2, 0.5, 0.75)
+    assert (whole.included.mean, whole.omitted.mean, whole.hallucinated.mean) == pytest.approx((2 / 3, 2 / 3, 1 / 3))
+    assert whole.length.mean == 4
+
+
+def test_both_sides_of_a_set_are_drawn_together():
+    # one set: nothing can be resampled, though there are two units
+    one = human_results([unit("a", "left", [True], []), unit("a", "right", [False], [])], {}, DRAWS)
+    assert (rows(one)["base", None].coverage.low, rows(one)["base", None].coverage.mean) == (None, 0.5)
+    # two sets of coverage 0 and 1: draws are 0, 1/2 and 1
+    two = human_results([unit("a", "left", [True], []), unit("b", "left", [False], [])], {}, DRAWS)
+    assert (rows(two)["base", None].coverage.low, rows(two)["base", None].coverage.high) == (0, 1)
+
+
+def test_units_without_key_points_join_what_was_left_out_before():
+    units = [unit("a", "left", [], [True]), unit("b", "left", [False], [])]
+    found = human_results(units, {("match not decided", "right"): 2}, DRAWS)
+    assert [(each.reason, each.side, each.count) for each in found.left_out] == [
+        ("document without key points", "left", 1),
+        ("match not decided", "right", 2),
+    ]
+    assert rows(found)["base", None].n == 1
+
+
+def test_no_unit_gives_no_row():
+    assert human_results([], {("not annotated", "left"): 3}, DRAWS).rows == ()
+
+
+def test_the_released_annotations_give_the_published_means_by_side(polisum):
+    units = [
+        unit
+        for n in (1, 2, 3)
+        for unit in read_human(polisum / f"human_{n}.json", polisum / f"human_items_{n}.json", str(n))
+    ]
+    found = human_results(units, {}, DRAWS)
+    methods = list(dict.fromkeys(row.system for row in found.rows))
+    means = aggregate([unit.annotation for unit in units], methods)
+    for method in methods:
+        row = rows(found)[method, None]
+        assert (row.coverage.mean, row.faithfulness.mean) == pytest.approx(
+            (means[method].coverage, means[method].faithfulness)
+        )
+        assert row.coverage.low < row.coverage.mean < row.coverage.high
+        assert {rows(found)[method, side].n for side in ("left", "right")} == {27}
+    # specification 15, zero-shot
+    assert rows(found)["baseline", None].coverage.mean == pytest.approx(0.3616, abs=6e-5)
+    assert [(each.reason, each.count) for each in found.left_out] == [("document without key points", 1)]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_table_fits_the_terminal(width):
+    system = "a-system-with-a-rather-long-name"
+    units = [unit(name, side, [True] * 12, [True] * 12, system) for name in "abc" for side in ("left", "right")]
+    console = Console(file=StringIO(), width=width)
+    console.print(results_table(human_results(units, {("match not decided", "left"): 1}, DRAWS)))
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert "left out: match not decided, left: 1" in text
+    # nothing is cut off: coverage and faithfulness of two sides and of both, 0 of 12 key points matched
+    assert "\u2026" not in text
+    assert text.count("0.000 [0.00, 0.00]") == 6
+    assert text.count("12.00") == 6

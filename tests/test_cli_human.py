@@ -1,0 +1,117 @@
+"""`evenhand human` as a user meets it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from sheets import write_phase
+
+from evenhand.evaluation.human.sheet import AnnotationSheet
+
+VERBS = ["page", "score", "agreement", "convert"]
+
+
+def evenhand(*arguments):
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand.cli", "human", *map(str, arguments)],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_teaches_with_an_example(verb):
+    done = evenhand(verb, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"Example: evenhand human {verb}" in done.stdout
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def annotated(blank, annotator, *, decided=True):
+    """Every passage of the blank sheet a key point; every summary has the first of them, and one key point that is supported."""
+    value = blank.model_dump(mode="json")
+    value["annotator"] = annotator
+    for item, shown in zip(value["items"], blank.items, strict=True):
+        item["key_points"] = [[span.model_dump()] for span in shown.passages]
+        for summary in item["summaries"]:
+            label = summary["text"].split()[0]
+            summary["points"] = [[{"start": 0, "end": len(label), "label": label}]]
+            summary["omitted"] = [False] + [True] * (len(item["key_points"]) - 1)
+            summary["hallucinated"] = [False if decided else None]
+    return value
+
+
+@pytest.fixture
+def pages(ferry, tmp_path):
+    for name in ("base", "dpo"):
+        write_phase(tmp_path / name, [ferry], {})
+    done = evenhand(
+        "page",
+        "--system",
+        f"base={tmp_path / 'base'}",
+        "--system",
+        f"dpo={tmp_path / 'dpo'}",
+        "--out",
+        tmp_path / "page.html",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "page.html: 2 items, 2 summaries each" in done.stdout
+    return tmp_path
+
+
+def write_annotated(folder, annotator, **options):
+    blank = AnnotationSheet.model_validate_json((folder / "page.json").read_text())
+    path = folder / f"{annotator}.json"
+    path.write_text(json.dumps(annotated(blank, annotator, **options)))
+    return path
+
+
+def test_from_page_to_scores(pages):
+    anna = write_annotated(pages, "anna")
+    done = evenhand("score", anna, pages / "page.key.json", "--out", pages / "scores.json", "--resamples", 100)
+    assert done.returncode == 0, done.stderr
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+    rows = json.loads((pages / "scores.json").read_text())["rows"]
+    # one of two key points is in, the one key point of the summary is supported, four words
+    assert [(row["system"], row["side"], row["coverage"]["mean"], row["faithfulness"]["mean"]) for row in rows] == [
+        (system, side, 0.5, 1.0) for system in ("base", "dpo") for side in ("left", "right", None)
+    ]
+    assert {row["length"]["mean"] for row in rows} == {4.0}
+
+
+def test_scores_of_nothing_finished_exit_with_2_and_say_why(pages):
+    anna = write_annotated(pages, "anna", decided=False)
+    done = evenhand("score", anna, pages / "page.key.json")
+    assert done.returncode == 2
+    assert "left out: match not decided, left: 1" in done.stdout
+    assert "no item is finished" in done.stderr
+
+
+def test_agreement_of_two_annotators_of_one_page_needs_no_key(pages):
+    done = evenhand("agreement", write_annotated(pages, "anna"), write_annotated(pages, "ben"), "--draws", 5)
+    assert done.returncode == 0, done.stderr
+    documents, summaries = (
+        line for line in done.stdout.splitlines() if line.strip().startswith(("documents", "summaries"))
+    )
+    assert documents.split()[:2] == ["documents", "1.000"]
+    assert summaries.split()[3] == "4"
+    assert evenhand("agreement", write_annotated(pages, "anna")).returncode == 2
+
+
+def test_to_label_studio_and_back(pages):
+    anna, tasks, back = write_annotated(pages, "anna"), pages / "tasks.json", pages / "back.json"
+    assert evenhand("convert", anna, "--to", "label-studio", "--out", tasks).returncode == 0
+    assert (pages / "tasks.xml").read_text().startswith("<View>")
+    assert evenhand("convert", tasks, "--to", "evenhand", "--out", back).returncode == 0
+    assert json.loads(back.read_text()) == json.loads(anna.read_text())
+    assert evenhand("convert", pages / "page.json", "--to", "label-studio", "--out", tasks).returncode == 0
+    assert not any("annotations" in task for task in json.loads(tasks.read_text()))
+
+
+@pytest.mark.parametrize("system", ["base", "=runs/a", "base="])
+def test_a_system_that_is_no_label_and_folder_is_refused(system):
+    done = evenhand("page", "--system", system)
+    assert done.returncode == 2
+    assert "write LABEL=FOLDER" in done.stderr
