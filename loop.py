@@ -27,6 +27,9 @@ SHOWN_LINES = 12
 # verb -> the verb of the same phase whose files it reads
 READS = {"judge": "generate", "rerank": "judge", "train": "rerank"}
 
+# steps that refuse to go on when they left out more than the recipe's limits allow
+LIMITED = ("generate", "judge")
+
 # exit code of a step -> what to do before the same command; after any other code it continues as it is
 REMEDIES = {
     2: "mend the recipe, the data or the installation as the log says; then the same command continues with this step",
@@ -151,8 +154,12 @@ def run_loop(
         StepFailed: a step ended with an error; its exit code is the step's.
     """
     resolved = save_resolved(recipe)
+    requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
     for step in steps(recipe):
         receipt_path = _receipt_path(step, recipe)
+        if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):
+            on_done(step, done, True)
+            continue
         before = _written_at(receipt_path)
         log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
         status = run_child(_command(step, recipe, resolved), log, on_line=on_start(step))
@@ -168,6 +175,17 @@ def run_loop(
                 f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1
             )
         on_done(step, receipt, _written_at(receipt_path) == before)
+
+
+def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]]) -> bool:
+    """Whether a step is done and need not be started to say so: starting one takes seconds.
+
+    The report is started all the same, and so is a step that left something out: the recipe's limits may refuse it now.
+    """
+    if step.phase is None or not _is_done(step, recipe, requests):
+        return False
+    receipt = read_receipt(_receipt_path(step, recipe))
+    return receipt is not None and not (step.verb in LIMITED and receipt.counts.get("left_out"))
 
 
 def save_resolved(recipe: Recipe) -> Path:
