@@ -30,11 +30,12 @@ quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a repo
 test: $(STAMP)  ## run all tests, real engines and trainers included
 	$(BIN)/python -m pytest
 
-bench: $(STAMP)  ## time shared prompts against the usual ways, side by side; figures go to runs/bench
+bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench
 	$(BIN)/python -m evenhand.benchmarks.training
 	$(BIN)/python -m evenhand.benchmarks.generation
 	$(BIN)/python -m evenhand.benchmarks.judging
 	$(BIN)/python -m evenhand.benchmarks.loop
+	$(BIN)/python -m evenhand.benchmarks.injection
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .

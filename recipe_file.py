@@ -6,13 +6,13 @@ All mistakes of a recipe are reported together, each with its key, what was foun
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from .config import JudgeOptions, Recipe, Section
+from .config import ControlledRecipe, JudgeOptions, Recipe, Section
 from .errors import RecipeError, StorageError
 from .storage import listed, read_text
 from .text import did_you_mean
@@ -37,6 +37,8 @@ WORDINGS = {
     "union_tag_not_found": "needs a 'kind': one of {kinds}",
 }
 
+R = TypeVar("R", bound=Section)
+
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The checked recipe at `path`, with overrides applied.
@@ -48,6 +50,15 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises:
         RecipeError: the file is no recipe or cannot be read; all mistakes are listed.
     """
+    return _load(path, overrides, Recipe)
+
+
+def load_controlled(path: Path, overrides: Sequence[str] = ()) -> ControlledRecipe:
+    """The checked recipe of a controlled test set; arguments and errors as of `load_recipe`."""
+    return _load(path, overrides, ControlledRecipe)
+
+
+def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
     values = _read_yaml(path)
     # key -> the override that set it, to say where a wrong value came from
     overridden: dict[str, str] = {}
@@ -57,7 +68,7 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
             overridden[_set(values, override)] = override
         except RecipeError as error:
             refused.append(str(error))
-    recipe, mistakes = _checked(values)
+    recipe, mistakes = _checked(values, model)
     if recipe is None or refused or mistakes:
         raise RecipeError(listed([*refused, *(f"{_place(key, path, overridden)}: {text}" for key, text in mistakes)]))
     return recipe
@@ -76,7 +87,7 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
     try:
         return _Judges.model_validate({"judges": _read_yaml(path).get("judges")}).judges
     except ValidationError as error:
-        raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error)])) from error
+        raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error, Recipe)])) from error
 
 
 def has_section(path: Path, key: str) -> bool:
@@ -91,13 +102,13 @@ def has_section(path: Path, key: str) -> bool:
     return isinstance(place, dict)
 
 
-def _checked(values: dict[str, Any]) -> tuple[Recipe | None, list[tuple[str, str]]]:
+def _checked(values: dict[str, Any], model: type[R]) -> tuple[R | None, list[tuple[str, str]]]:
     """The recipe, None when its schema is broken; and every mistake as key and text."""
-    trainer_mistakes = list(_trainer_mistakes(values.get("trainer")))
+    trainer_mistakes = list(_trainer_mistakes(values.get("trainer"))) if "trainer" in model.model_fields else []
     try:
-        return Recipe.model_validate(values), trainer_mistakes
+        return model.model_validate(values), trainer_mistakes
     except ValidationError as error:
-        return None, [*_schema_mistakes(error), *trainer_mistakes]
+        return None, [*_schema_mistakes(error, model), *trainer_mistakes]
 
 
 def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
@@ -142,8 +153,8 @@ class _RecipeDumper(yaml.SafeDumper):
 _RecipeDumper.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
 
 
-def dump_recipe(recipe: Recipe) -> str:
-    """The recipe as YAML, every default spelled out; `load_recipe` reads it back as it is."""
+def dump_recipe(recipe: Section) -> str:
+    """The recipe as YAML, every default spelled out; what loaded it reads it back as it is."""
     values = recipe.model_dump(mode="json")
     text: str = yaml.dump(values, Dumper=_RecipeDumper, sort_keys=False, allow_unicode=True, width=110)
     return text
@@ -202,12 +213,12 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
             yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 
-def _schema_mistakes(error: ValidationError) -> list[tuple[str, str]]:
+def _schema_mistakes(error: ValidationError, root: type[BaseModel]) -> list[tuple[str, str]]:
     """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
     texts: dict[str, list[str]] = {}
     for problem in error.errors():
         key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
-        texts.setdefault(key, []).append(_wording(problem, key))
+        texts.setdefault(key, []).append(_wording(problem, key, root))
     return [(key, (f"key {key!r} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
 
 
@@ -218,11 +229,11 @@ def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return tuple(step for step in place if not (isinstance(step, str) and "[" in step))
 
 
-def _wording(problem: ErrorDetails, key: str) -> str:
+def _wording(problem: ErrorDetails, key: str, root: type[BaseModel]) -> str:
     """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
     kind, given = problem["type"], problem["input"]
     if kind == "extra_forbidden":
-        known = _keys_at(problem["loc"][:-1])
+        known = _keys_at(problem["loc"][:-1], root)
         section = f"'{key.rpartition('.')[0]}'" if "." in key else "the recipe"
         nearest = did_you_mean(str(problem["loc"][-1]), known)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
@@ -240,9 +251,9 @@ def _wording(problem: ErrorDetails, key: str) -> str:
     return f"{message[:1].lower()}{message[1:]}, got {given!r}"
 
 
-def _keys_at(place: Sequence[int | str]) -> list[str]:
-    """The keys that the section at this place of the recipe may have."""
-    model: type[BaseModel] = Recipe
+def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
+    """The keys that the section at this place of a recipe of that type may have."""
+    model = root
     for depth, step in enumerate(place):
         if depth == 2 and place[0] == "judges":
             model = JUDGE_KINDS[str(step)]

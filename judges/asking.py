@@ -30,6 +30,14 @@ class AskingJudge(Judge, Protocol):
         ...
 
 
+def by_model(judges: Sequence[Judge]) -> list[list[Judge]]:
+    """The judges in groups that hold one model together, in order of first appearance."""
+    groups: dict[str, list[Judge]] = {}
+    for each in judges:
+        groups.setdefault(each.loads or each.name, []).append(each)
+    return list(groups.values())
+
+
 def companies(judges: Sequence[Judge]) -> list[list[Judge]]:
     """Judges of one model in the companies that `score_together` takes: those that ask it together, every other alone."""
     asking = [each for each in judges if isinstance(each, AskingJudge)]

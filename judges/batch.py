@@ -27,6 +27,10 @@ class Batch(Record):
     prefilled_tokens: int
 
 
+# a judge and what it is to score
+JudgeWork = tuple[Judge, Sequence[JudgeInput]]
+
+
 def judge_batch(
     judges: Sequence[Judge],
     candidates: Sequence[tuple[SummaryRequest, Candidate]],
@@ -34,42 +38,55 @@ def judge_batch(
     journal: Journal[Batch],
 ) -> None:
     """Judge candidates, each given with its request, by judges that are asked together."""
-    sheets = [_open_sheet(each, candidates, cache) for each in judges]
+    work = judge_work(judges, candidates)
+    batch = score_batch(work, cache)
+    # the journal comes first: a batch that was cut short is then asked in the same company again
+    journal.append([batch])
+    keep_verdicts(batch, work, cache)
+
+
+def judge_work(judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeWork]:
+    """What each judge is to score of these candidates."""
+    return [(judge, [_input(judge.against, *each) for each in candidates]) for judge in judges]
+
+
+def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
+    """Ask judges of one company about everything that is not in the cache, each distinct input once.
+
+    Args:
+        work: the judges that are asked together, each with its inputs.
+        cache: is read and not written; `keep_verdicts` writes.
+    """
+    sheets = [_open_sheet(judge, inputs, cache) for judge, inputs in work]
     found, used = score_together([(sheet.judge, list(sheet.asked.values())) for sheet in sheets])
     fresh = [dict(zip(sheet.asked, verdicts, strict=True)) for sheet, verdicts in zip(sheets, found, strict=True)]
     judgements = [
         judgement for sheet, verdicts in zip(sheets, fresh, strict=True) for judgement in sheet.judgements(verdicts)
     ]
-    batch = Batch(
+    return Batch(
         judgements=tuple(judgements),
         cached={sheet.judge.name: sheet.n_cached for sheet in sheets},
         prompt_tokens=used.prompt_tokens,
         prefilled_tokens=used.prefilled_tokens,
     )
-    # the journal comes first: a batch that was cut short is then asked in the same company again
-    journal.append([batch])
-    keep_verdicts(batch, judges, candidates, cache)
 
 
-def keep_verdicts(
-    batch: Batch,
-    judges: Sequence[Judge],
-    candidates: Sequence[tuple[SummaryRequest, Candidate]],
-    cache: VerdictCache,
-) -> None:
-    """Put what a batch of the journal says into the cache; what is there already stays.
+def keep_verdicts(batch: Batch, work: Sequence[JudgeWork], cache: VerdictCache) -> None:
+    """Put what a batch says into the cache; what is there already stays.
 
     Args:
-        batch: judgements by some of the judges on some of the candidates.
+        batch: judgements by some of the judges on some of their inputs.
+        work: the judges, each with its inputs.
+        cache: is written.
     """
-    by_name = {judge.name: judge for judge in judges}
-    pairs = {candidate.id: (request, candidate) for request, candidate in candidates}
+    judges = {judge.name: judge for judge, _ in work}
+    inputs = {(judge.name, each.candidate_id): each for judge, mine in work for each in mine}
     verdicts: dict[str, dict[Judged, Verdict]] = {}
     for each in batch.judgements:
-        judge = by_name[each.judge]
+        judge = judges[each.judge]
         # without an attempt nobody was asked
         if judge.against is not None and each.attempts:
-            judged = _judged(judge, _input(judge.against, *pairs[each.candidate_id]))
+            judged = _judged(judge, inputs[each.judge, each.candidate_id])
             kept = Verdict(each.score, each.unscored, each.raw, each.attempts)
             verdicts.setdefault(judge.signature, {})[judged] = kept
     for signature, found in verdicts.items():
@@ -94,8 +111,7 @@ class _Sheet:
         return [_judgement(self.judge, each, verdicts[_judged(self.judge, each)]) for each in self.inputs]
 
 
-def _open_sheet(judge: Judge, candidates: Sequence[tuple[SummaryRequest, Candidate]], cache: VerdictCache) -> _Sheet:
-    inputs = [_input(judge.against, request, candidate) for request, candidate in candidates]
+def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache) -> _Sheet:
     distinct = {_judged(judge, each): each for each in inputs}
     if judge.against is None:
         return _Sheet(judge, inputs, {}, 0, distinct)

@@ -22,8 +22,8 @@ from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, file_digest, listed, read_jsonl, write_jsonl
 from . import open_judges
-from .asking import AskingJudge, companies
-from .batch import Batch, judge_batch, keep_verdicts
+from .asking import AskingJudge, by_model, companies
+from .batch import Batch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache, cache_path
 from .judge import Judge
 from .overflow import was_cut
@@ -94,8 +94,10 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
     ):
         # a kill may have come between the journal and the cache
         if journal.records:
-            keep_verdicts(journal.records[-1], judges, work.with_requests(), cache)
-        for group in _by_model(judges):
+            last = journal.records[-1]
+            judged = {each.candidate_id for each in last.judgements}
+            keep_verdicts(last, judge_work(judges, [p for p in work.with_requests() if p[1].id in judged]), cache)
+        for group in by_model(judges):
             with ExitStack() as models:
                 for each in group:
                     models.callback(each.close)
@@ -131,14 +133,6 @@ def read_work(phase: Phase) -> Work:
     if mistakes:
         raise DataError(listed(mistakes))
     return Work(requests, candidates)
-
-
-def _by_model(judges: Sequence[Judge]) -> list[list[Judge]]:
-    """The judges in groups that hold one model together, in order of first appearance."""
-    groups: dict[str, list[Judge]] = {}
-    for each in judges:
-        groups.setdefault(each.loads or each.name, []).append(each)
-    return list(groups.values())
 
 
 def _counts(

@@ -1,11 +1,12 @@
 """Controlled summaries before judges."""
 
 import pytest
+from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config import RougeJudge, RuleJudge
+from evenhand.config import RougeJudge, RubricJudge, RuleJudge
 from evenhand.errors import RecipeError
 from evenhand.evaluation.meta.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
-from evenhand.judges import open_judges
+from evenhand.judges import open_judge, open_judges
 from evenhand.judges.judge import Verdict
 
 
@@ -55,7 +56,7 @@ def test_judges_go_batch_by_batch_and_ask_the_cache_first(sets):
 def test_a_text_that_is_not_there_leaves_the_summary_unscored(sets):
     judge = Counting(against="key_points")
     found = judge_sets([judge], sets)
-    assert [j.unscored for j in found] == [None, "taxes", None, "no key_points text", "no key_points text"]
+    assert [j.unscored for j in found] == [None, "taxes", None, "no key points listed", "no key points listed"]
 
 
 def test_judges_on_one_model_follow_each_other_before_it_is_closed(sets):
@@ -64,6 +65,34 @@ def test_judges_on_one_model_follow_each_other_before_it_is_closed(sets):
     found = judge_sets(judges, sets)
     assert [name for name, what in log if what == "closed"] == ["c", "a", "b"]
     assert list(dict.fromkeys(j.judge for j in found)) == ["a", "b", "c"]
+
+
+def test_rubrics_on_one_model_are_asked_in_one_call_article_first(sets):
+    def answer(ask):
+        return grades(1, 0, 0, 0, 0) if "grade coverage" in ask.prompt[0].content else grades(0, 0, 0, 0, 1)
+
+    backend = AnsweringBackend(answer)
+    models = GivenModels(backend)
+    judges = [
+        open_judge(
+            name,
+            RubricJudge(kind="rubric", rubric=name, model={"name": "none"}, backend={"backend": "scripted"}),
+            models,
+        )
+        for name in ("coverage", "faithfulness")
+    ]
+    found = judge_sets(judges, sets)
+    assert [(j.judge, j.score) for j in found] == [("coverage", 1.0)] * 5 + [("faithfulness", 5.0)] * 5
+    # both articles fit into one batch: five summaries by two rubrics
+    (asked,) = backend.batches
+    prompts = [ask.prompt[0].content for ask in asked]
+    assert len(prompts) == 10
+    # prompts of one article stand together, and within them those of one rubric
+    about = [("cheap.\nNurses" in prompt, "grade coverage" in prompt) for prompt in prompts]
+    assert [a for i, a in enumerate(about) if a not in about[:i]] == [
+        a for i, a in enumerate(about) if a != about[i - 1]
+    ]
+    assert backend.is_closed
 
 
 def test_a_name_of_a_baseline_is_taken():

@@ -1,0 +1,39 @@
+"""How a controlled test set is built."""
+
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from ..records import Sampling
+from .model import BackendSection, ModelSection
+from .section import Section
+
+
+class ControlledRecipe(Section):
+    """A controlled test set; see recipes/controlled/ for a runnable one."""
+
+    # name of the set; part of every seed
+    name: str
+    seed: int = 42
+    # folder of the set
+    output: Path
+    # annotated articles: JSON lines, the evidence file that PoliSum's authors released, or "sample" for the bundled ones
+    input: str = "sample"
+    # what writes key points, adversarial points and summaries
+    model: ModelSection
+    # requests_per_batch counts texts
+    backend: BackendSection = BackendSection()
+    sampling: Sampling = Sampling(temperature=0.7, top_p=0.9, max_tokens=128)
+    # times that a text is asked for until it keeps its form, each with a new seed
+    attempts: int = Field(default=4, ge=1)
+    # share of the articles, and of the planned summaries, that may be left out before the command ends with exit code 3
+    most_left_out: float = Field(default=0.1, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _attempts_differ(self) -> "ControlledRecipe":
+        if self.attempts > 1 and self.sampling.temperature == 0:
+            raise ValueError(
+                f"sampling.temperature 0 is greedy, so all of {self.attempts} attempts would fail alike; "
+                "write a temperature above 0, or attempts: 1"
+            )
+        return self

@@ -1,0 +1,168 @@
+"""Annotated articles: what controlled sets are built from.
+
+People marked in each passage the span that carries its argument (an excerpt). A key point says in one sentence what an excerpt
+argues; where key points are not given, a model writes them. Articles of one topic belong together: the key points of one side
+are the opposite points of the other. Source: specification of the seed paper, sections 1.4 and 4.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
+
+from ...errors import DataError
+from ...records import Record, Text
+from ...storage import digest, explain, listed, listed_lines, read_json, read_numbered, read_text
+from ...text import fold
+
+# what stands for the annotated part of the bundled sample corpus
+SAMPLE = "sample"
+BUNDLED = Path(__file__).parents[1] / "sample" / "annotated.jsonl"
+
+
+class Excerpt(Record):
+    """What a person marked in a passage as its argument."""
+
+    # place of the passage in the article, counted from 0
+    passage: NonNegativeInt
+    # several marked spans are joined by spaces, so this need not stand in the passage as it is
+    text: Text
+
+
+class AnnotatedArticle(Record):
+    """An article of one side and what is known of its arguments: a line of a file."""
+
+    id: Text
+    # articles of one topic have each other's key points as opposite points
+    topic: Text
+    side: Text | None = None
+    passages: Annotated[tuple[Text, ...], Field(min_length=1)]
+    excerpts: tuple[Excerpt, ...] = ()
+    # one for each excerpt, in their order; empty lets a model write them
+    key_points: tuple[Text, ...] = ()
+    # key points turned into their contrary; None lets a model write one for each
+    adversarial: tuple[Text, ...] | None = None
+    # points of the topic's other side; None takes the key points of its other articles
+    opposite: tuple[Text, ...] | None = None
+
+    @model_validator(mode="after")
+    def _points_fit(self) -> "AnnotatedArticle":
+        last = max((each.passage for each in self.excerpts), default=0)
+        if last >= len(self.passages):
+            raise ValueError(
+                f"an excerpt is of passage {last}, but there are {len(self.passages)}, counted from 0; mend the number"
+            )
+        if self.excerpts and self.key_points and len(self.excerpts) != len(self.key_points):
+            raise ValueError(
+                f"has {len(self.excerpts)} excerpts, but {len(self.key_points)} key points; write one for each, or none"
+            )
+        return self
+
+    @property
+    def n_key_points(self) -> int:
+        """Key points that the article has, or will have once they are written."""
+        return len(self.key_points) or len(self.excerpts)
+
+    def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
+        """The articles of the topic's other sides."""
+        return [each for each in articles if each.topic == self.topic and each.side != self.side]
+
+
+class _ReleasedExcerpt(BaseModel):
+    # the passage, whole
+    article: Text
+    excerpt: Text
+
+
+class _Points(BaseModel):
+    relevant: tuple[Text, ...]
+    opposite: tuple[Text, ...]
+    adversarial: tuple[Text, ...]
+
+
+class _Released(BaseModel):
+    topic: Text
+    source: Annotated[tuple[Text, ...], Field(min_length=1)]
+    excerpts: tuple[_ReleasedExcerpt, ...]
+    evidence: _Points
+
+
+def read_annotated(path: str) -> list[AnnotatedArticle]:
+    """The annotated articles of a file, in order.
+
+    Args:
+        path: JSON lines of `AnnotatedArticle`, the evidence file that the authors of PoliSum released, or "sample".
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: articles are wrong or do not go together; all mistakes are listed.
+    """
+    if path == SAMPLE:
+        return _read_lines(BUNDLED)
+    file = Path(path).expanduser()
+    return _read_released(file) if read_text(file).lstrip().startswith("[") else _read_lines(file)
+
+
+def _read_lines(path: Path) -> list[AnnotatedArticle]:
+    numbered, mistakes = read_numbered(path, AnnotatedArticle)
+    first_line: dict[object, int] = {}
+    for line, article in numbered:
+        earlier = first_line.setdefault(article.id, line)
+        if earlier != line:
+            mistakes.append((line, f"article id {article.id!r} occurs in line {earlier} already; rename one"))
+        if article.opposite is not None:
+            continue
+        if article.side is None:
+            mistakes.append(
+                (line, f"article {article.id!r} has neither a side nor opposite points; give it one of them")
+            )
+            continue
+        earlier = first_line.setdefault((article.topic, article.side), line)
+        if earlier != line:
+            mistakes.append(
+                (
+                    line,
+                    f"topic {article.topic!r} has an article of side {article.side!r} in line {earlier} already, so it cannot be "
+                    "told which articles answer each other; give each pair a topic of its own",
+                )
+            )
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    if not numbered:
+        raise DataError(f"{path}: holds no annotated article; one JSON object a line is expected")
+    return [article for _, article in numbered]
+
+
+def _read_released(path: Path) -> list[AnnotatedArticle]:
+    entries = read_json(path)
+    if not isinstance(entries, list) or not entries:
+        raise DataError(f"{path}: holds no list of entries; the authors' released file is expected")
+    found, mistakes = [], []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            found.append(_article(number, _Released.model_validate(entry)))
+        except ValidationError as error:
+            mistakes.append(f"{path}: entry {number}: {explain(error)}")
+        except DataError as error:
+            mistakes.append(f"{path}: entry {number}: {error}")
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return found
+
+
+def _article(number: int, entry: _Released) -> AnnotatedArticle:
+    place_of = {fold(passage): place for place, passage in enumerate(entry.source)}
+    strangers = [each.article for each in entry.excerpts if fold(each.article) not in place_of]
+    if strangers:
+        raise DataError(f"{len(strangers)} excerpts are of passages that 'source' does not have: {strangers[0][:60]!r}")
+    # the released file does not tell which side an entry is of
+    return AnnotatedArticle(
+        id=f"{number:03d}-{digest(list(entry.source), 8)}",
+        topic=entry.topic,
+        passages=entry.source,
+        excerpts=tuple(Excerpt(passage=place_of[fold(e.article)], text=e.excerpt) for e in entry.excerpts),
+        key_points=entry.evidence.relevant,
+        opposite=entry.evidence.opposite,
+        adversarial=entry.evidence.adversarial,
+    )

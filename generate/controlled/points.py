@@ -1,0 +1,160 @@
+"""The points of each article: its key points, their contraries, and the key points of the topic's other side."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from ...corpora.controlled import AnnotatedArticle
+from ...fence import fence
+from ...prompts import PromptTemplate, load_template
+from ...records import Message, Record, Text
+from ..requests import PROMPTS
+from .writing import Task, Written
+
+KEY_POINTS, ADVERSARIAL, SUMMARIES = "key-points", "adversarial", "summaries"
+# step -> its template, and the words that its sentences begin with
+TEMPLATES = {KEY_POINTS: "key-point", ADVERSARIAL: "adversarial", SUMMARIES: "summary"}
+OPENINGS = {KEY_POINTS: "The article argues", ADVERSARIAL: "The article", SUMMARIES: "The article"}
+
+
+class LeftOut(Record):
+    """Things of one side that were left out for one reason."""
+
+    step: str
+    what: str
+    side: str
+    reason: str
+    count: int
+
+
+class ArticlePoints(Record):
+    """The points that an article's summaries are made of: a line of `points.jsonl`."""
+
+    article_id: Text
+    topic: str
+    side: str | None
+    key_points: tuple[Text, ...]
+    opposite: tuple[Text, ...]
+    adversarial: tuple[Text, ...]
+
+
+def side_of(article: AnnotatedArticle) -> str:
+    """The article's side, "all" when it has none."""
+    return article.side or "all"
+
+
+def template(step: str) -> PromptTemplate:
+    """The prompt of a step."""
+    return load_template(TEMPLATES[step], PROMPTS / "controlled")
+
+
+def make_task(step: str, article: AnnotatedArticle, task_id: str, may_copy: bool = False, **fields: str) -> Task:
+    """The task of writing one sentence of a step; the fields of its template are fenced."""
+    text = template(step).fill(**{name: fence(value) for name, value in fields.items()})
+    return Task(
+        id=task_id,
+        article_id=article.id,
+        side=side_of(article),
+        prompt=(Message(role="user", content=text),),
+        opening=OPENINGS[step],
+        may_copy=may_copy,
+    )
+
+
+def key_point_tasks(articles: Sequence[AnnotatedArticle]) -> list[Task]:
+    """A task for each excerpt of the articles whose key points are not given; those of one passage stand together."""
+    return [
+        make_task(
+            KEY_POINTS,
+            article,
+            f"{article.id}#{place}",
+            topic=article.topic,
+            passage=article.passages[excerpt.passage],
+            excerpt=excerpt.text,
+        )
+        for article in articles
+        if not article.key_points
+        for place, excerpt in enumerate(article.excerpts)
+    ]
+
+
+def key_points(articles: Sequence[AnnotatedArticle], written: Sequence[Written]) -> dict[str, tuple[str, ...]]:
+    """The key points of each article, given or written; fewer than `n_key_points` where some could not be written."""
+    texts = by_article(written)
+    return {article.id: article.key_points or texts[article.id] for article in articles}
+
+
+def by_article(written: Sequence[Written]) -> defaultdict[str, tuple[str, ...]]:
+    """The texts of each article, in order, those that could not be written left out."""
+    found: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for each in written:
+        if each.text is not None:
+            found[each.article_id] += (each.text,)
+    return found
+
+
+def split_complete(
+    articles: Sequence[AnnotatedArticle], points: Mapping[str, Sequence[str]]
+) -> tuple[list[AnnotatedArticle], list[LeftOut]]:
+    """The articles all of whose key points are known, and the others by reason.
+
+    Coverage is a share of all key points, so an article that lacks one has no ground truth.
+    """
+    complete, reasons = [], Counter[tuple[str, str]]()
+    for article in articles:
+        if not article.n_key_points:
+            reasons[side_of(article), "no excerpt and no key point"] += 1
+        elif len(points[article.id]) < article.n_key_points:
+            reasons[side_of(article), "a key point could not be written"] += 1
+        else:
+            complete.append(article)
+    return complete, counted(KEY_POINTS, "article", reasons)
+
+
+def adversarial_tasks(articles: Sequence[AnnotatedArticle], points: Mapping[str, Sequence[str]]) -> list[Task]:
+    """A task for each key point of the articles whose adversarial points are not given."""
+    return [
+        make_task(ADVERSARIAL, article, f"{article.id}#{place}", statement=point)
+        for article in articles
+        if article.adversarial is None
+        for place, point in enumerate(points[article.id])
+    ]
+
+
+def article_points(
+    article: AnnotatedArticle,
+    articles: Sequence[AnnotatedArticle],
+    points: Mapping[str, tuple[str, ...]],
+    adversarial: Mapping[str, tuple[str, ...]],
+) -> ArticlePoints:
+    """All points of an article.
+
+    Args:
+        article: one whose key points are complete.
+        articles: all articles; opposite points come from those of the same topic, also from incomplete ones.
+        points: the key points of every article.
+        adversarial: the adversarial points that were written, by article.
+    """
+    opposite = article.opposite
+    if opposite is None:
+        opposite = tuple(point for other in article.others(articles) for point in points[other.id])
+    return ArticlePoints(
+        article_id=article.id,
+        topic=article.topic,
+        side=article.side,
+        key_points=points[article.id],
+        opposite=opposite,
+        adversarial=adversarial[article.id] if article.adversarial is None else article.adversarial,
+    )
+
+
+def unwritten(step: str, what: str, written: Sequence[Written]) -> list[LeftOut]:
+    """The texts that no attempt gave, by side and by what was wrong with the last attempt."""
+    return counted(step, what, Counter((each.side, each.issues[-1]) for each in written if each.text is None))
+
+
+def counted(step: str, what: str, reasons: Counter[tuple[str, str]]) -> list[LeftOut]:
+    """Counts by side and reason as records, in their order."""
+    return [
+        LeftOut(step=step, what=what, side=side, reason=reason, count=count)
+        for (side, reason), count in sorted(reasons.items())
+    ]
