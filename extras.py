@@ -19,6 +19,7 @@ EXTRAS: dict[str, str] = {
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",
     "rouge_score": "judges",
+    "nltk": "fairness",
     "wandb": "wandb",
 }
 

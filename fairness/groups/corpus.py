@@ -1,0 +1,176 @@
+"""BUR, UER, AUC and SOF of a corpus, from a stream of samples.
+
+Sums are kept, not samples: memory does not grow with the corpus. Each value's row comes first, the aggregates after.
+Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 5.5, 6 and 8.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .masses import Masses, Unscored, batches, pack
+from .rules import Mode, Rule, rule_of
+from .shares import (
+    DEFAULT_TAU,
+    Shares,
+    Target,
+    compare,
+    second_order_fairness,
+    under_represented,
+    unfair_error_rate,
+)
+from .tolerance import TAU_GRID, area, unfair_by_tolerance
+
+logger = logging.getLogger(__name__)
+
+Floats = NDArray[np.float64]
+
+NO_SOURCE_MASS = "source has no mass"
+BATCH = 4096
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """What became of one declared value, over the samples in which it took part; None when there were none."""
+
+    # name, or place in the declared list when names are not known
+    value: str
+    n_samples: int
+    # samples in which it was under-represented
+    n_unfair: int
+    # means of the shares aimed at and found, and of what was lacking
+    mean_gold: float | None
+    mean_target: float | None
+    mean_shortfall: float | None
+
+
+@dataclass(frozen=True)
+class GroupFairness:
+    """The measures of a corpus as fractions, lower is fairer; None when no sample could be scored."""
+
+    by_value: tuple[ValueRow, ...]
+    # share of samples with an under-represented value
+    bur: float | None
+    # mean over samples of the mean shortfall
+    uer: float | None
+    # area under the unfair rate over tolerances from 0 to 1
+    auc: float | None
+    # mean absolute deviation of the values' mean shortfalls: as the paper's tables
+    sof: float | None
+    # mean over samples of the sample's own: as the paper's formula
+    sof_sample_mean: float | None
+    # share of unfair samples at tau = 0, 0.1, ..., 1
+    curve: tuple[float, ...]
+    n_scored: int
+    # reason -> samples
+    left_out: dict[str, int]
+    # values at the same place have other names in other samples: rows and `sof` then mix what does not belong together
+    names_differ: bool
+    tau: float
+    rule: Rule
+    aim: Target
+
+
+@dataclass
+class _Sums:
+    """Running sums over scored samples."""
+
+    n: int = 0
+    unfair: int = 0
+    uer: float = 0.0
+    sof: float = 0.0
+    curve: Floats = field(default_factory=lambda: np.zeros(len(TAU_GRID)))
+    # (kept, unfair, gold, target, shortfall) of each value, (5, values)
+    by_value: Floats = field(default_factory=lambda: np.zeros((5, 0)))
+
+    def add(self, shares: Shares, tau: float) -> None:
+        """Take in a batch of shape (samples, values)."""
+        scored = shares.scorable
+        short = under_represented(shares, tau)
+        self.n += int(scored.sum())
+        self.unfair += int(short.any(axis=-1).sum())
+        self.uer += float(np.nansum(unfair_error_rate(shares)))
+        self.sof += float(np.nansum(second_order_fairness(shares)))
+        self.curve += unfair_by_tolerance(shares).sum(axis=-1)
+        columns = np.stack(
+            [np.sum(x, axis=0) for x in (shares.kept, short, shares.gold, shares.target, shares.shortfall)]
+        )
+        wider = columns.shape[1] - self.by_value.shape[1]
+        if wider > 0:
+            self.by_value = np.pad(self.by_value, ((0, 0), (0, wider)))
+        self.by_value[:, : columns.shape[1]] += columns
+
+
+def group_fairness(
+    samples: Iterable[Masses | Unscored],
+    *,
+    tau: float = DEFAULT_TAU,
+    mode: Mode | Rule = "drop_zero",
+    aim: Target = "ratio",
+) -> GroupFairness:
+    """The measures of a corpus.
+
+    Args:
+        samples: masses of each sample (`text_masses`, or sources by tokens with a softmax over matching scores), or why
+            there are none; read once.
+        tau: share of its aimed-at share that a value may not fall to, in [0, 1].
+        mode: which values take part and how ties count, see `rules`.
+        aim: what is fair, see `compare`.
+
+    Raises:
+        DataError: as `pack` and `compare`.
+    """
+    left_out: Counter[str] = Counter()
+    names: dict[int, str] = {}
+    differing: set[int] = set()
+    sums = _Sums()
+    for batch in batches(_scorable(samples, left_out), BATCH):
+        for each in batch:
+            differing |= {place for place, name in enumerate(each.names) if names.setdefault(place, name) != name}
+        table = pack(batch)
+        sums.add(compare(table.source, table.target, mode=mode, aim=aim, declared=table.declared), tau)
+    if differing:
+        logger.warning("values at the same place have other names in other samples; their rows and SOF mix them")
+    labels = {place: name for place, name in names.items() if place not in differing}
+    rows = tuple(_row(labels.get(place, str(place)), column) for place, column in enumerate(sums.by_value.T))
+    n = sums.n
+    return GroupFairness(
+        by_value=rows,
+        bur=sums.unfair / n if n else None,
+        uer=sums.uer / n if n else None,
+        auc=area(sums.curve / n) if n else None,
+        sof=_deviation([row.mean_shortfall for row in rows]),
+        sof_sample_mean=sums.sof / n if n else None,
+        curve=tuple((sums.curve / n).tolist()) if n else (),
+        n_scored=n,
+        left_out=dict(left_out),
+        names_differ=bool(differing),
+        tau=tau,
+        rule=rule_of(mode),
+        aim=aim,
+    )
+
+
+def _scorable(samples: Iterable[Masses | Unscored], left_out: Counter[str]) -> Iterator[Masses]:
+    for each in samples:
+        if isinstance(each, Unscored):
+            left_out[each.reason] += 1
+        elif not any(each.source):
+            left_out[NO_SOURCE_MASS] += 1
+        else:
+            yield each
+
+
+def _row(value: str, column: Floats) -> ValueRow:
+    n, n_unfair, *sums = column.tolist()
+    gold, target, shortfall = (each / n if n else None for each in sums)
+    return ValueRow(value, int(n), int(n_unfair), gold, target, shortfall)
+
+
+def _deviation(means: list[float | None]) -> float | None:
+    seen = np.array([mean for mean in means if mean is not None])
+    return float(np.abs(seen - seen.mean()).mean()) if seen.size else None

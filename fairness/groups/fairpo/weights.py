@@ -1,0 +1,85 @@
+"""How much a pair's chosen and rejected summary count, given what the model has favoured so far.
+
+A chosen summary that over-represents what is over-represented already counts less, a rejected one that does so counts more.
+Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 24 and 27.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ....errors import DataError
+from .state import RunningState
+
+Floats = NDArray[np.float64]
+Side = Literal["chosen", "rejected"]
+
+# averages below this are raised to it, so that every ratio is a number
+LEAST_AVERAGE = 1e-8
+
+
+def slot_weights(
+    flags: ArrayLike, power: ArrayLike, state: RunningState, side: Side, *, temperature: float = 1.0
+) -> Floats:
+    """Weight of each summary, shape (summaries,), in [0, 2]; 1 without a flagged slot, and while nothing has been seen.
+
+    The mean over flagged slots of 2 / (1 + (A / B)^power), where A is the slot's own average and B that of its opposite for
+    chosen summaries, the other way round for rejected ones.
+
+    Args:
+        flags: slots of each summary, shape (summaries, slots).
+        power: of the slots, same shape.
+        state: at the last optimizer boundary.
+        side: of the pairs.
+        temperature: power that the averages are raised to.
+
+    Raises:
+        DataError: the shapes do not go together, or the side is neither.
+    """
+    flagged, powers = np.asarray(flags, dtype=bool), np.asarray(power, dtype=float)
+    if flagged.shape != powers.shape or flagged.ndim != 2 or flagged.shape[1:] != state.loss.shape:
+        raise DataError(f"slots need shape (summaries, {state.loss.size}), got {flagged.shape} and {powers.shape}")
+    if side not in ("chosen", "rejected"):
+        raise DataError(f"a side is 'chosen' or 'rejected', got {side!r}")
+    if not state.count.sum() > 0:
+        return np.ones(len(flagged))
+    logs = np.log(np.maximum(state.averages(temperature), LEAST_AVERAGE)).reshape(-1, 2)
+    advantage = (logs - logs[:, ::-1]).ravel()  # ln of a slot's average over its opposite's
+    return _mean_weight(powers * (advantage if side == "chosen" else -advantage), flagged)
+
+
+def paper_weights(
+    summed: ArrayLike, over: ArrayLike, under: ArrayLike, side: Side, *, temperature: float = 1.0
+) -> Floats:
+    """Weight of each summary as the paper writes it, shape (summaries,), in [0, 2].
+
+    The mean over values of 2 / (1 + (O / U)^(C / temperature)), O and U swapped for rejected summaries.
+
+    Args:
+        summed: C_k of each summary and value, signed, shape (summaries, values).
+        over: O(k), average |C_k| of what over-represents the value, shape (values,).
+        under: U(k), likewise of what under-represents it.
+        side: of the pairs.
+        temperature: above 0; the paper tunes it between 1 and 3.
+
+    Raises:
+        DataError: the shapes do not go together, or the temperature is not above 0.
+    """
+    c = np.asarray(summed, dtype=float)
+    o, u = (np.log(np.maximum(np.asarray(x, dtype=float), LEAST_AVERAGE)) for x in (over, under))
+    if c.ndim != 2 or c.shape[1:] != o.shape or o.shape != u.shape or not temperature > 0:
+        raise DataError(
+            "weights need C of shape (summaries, values), O and U of shape (values,), and a temperature above 0"
+        )
+    advantage = o - u if side == "chosen" else u - o
+    return _mean_weight(advantage * c / temperature, np.ones(c.shape, dtype=bool))
+
+
+def _mean_weight(exponent: Floats, flagged: NDArray[np.bool_]) -> Floats:
+    from scipy.special import expit
+
+    # 2 / (1 + e^x), in a form that cannot overflow
+    weight = np.where(flagged, 2 * expit(-exponent), 0.0)
+    n = flagged.sum(axis=1)
+    return np.asarray(np.where(n > 0, weight.sum(axis=1) / np.maximum(n, 1), 1.0))

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import DataError
+from evenhand.fairness.groups.fairpo import RunningState, paper_weights, slot_weights
+
+# averages .3 over and .1 under
+LEANING = RunningState(np.array([0.6, 0.2]), np.array([2.0, 2.0]))
+
+
+def test_worked_by_hand():
+    # ratio 3: 2/(1+3) for a chosen summary that leans along, 2/(1+1/3) for one that leans against; rejected the other way
+    both = [[1, 0], [0, 1]]
+    assert slot_weights(both, both, LEANING, "chosen").tolist() == pytest.approx([0.5, 1.5])
+    assert slot_weights(both, both, LEANING, "rejected").tolist() == pytest.approx([1.5, 0.5])
+    # temperature 2: ratio 9
+    assert slot_weights([[1, 0]], [[1, 0]], LEANING, "chosen", temperature=2.0).tolist() == pytest.approx([0.2])
+
+
+def test_summary_without_slots_and_state_without_pairs_weigh_one():
+    assert slot_weights([[0, 0]], [[0, 0]], LEANING, "chosen").tolist() == [1]
+    assert slot_weights([[1, 0]], [[1, 0]], RunningState.start(1), "chosen").tolist() == [1]
+
+
+def test_average_of_zero_is_raised_and_gives_a_number():
+    state = RunningState(np.array([0.6, 0.0]), np.array([2.0, 2.0]))
+    # .3 over 1e-8
+    assert slot_weights([[1, 0]], [[1, 0]], state, "chosen") == pytest.approx(2 / (1 + 3e7))
+    assert slot_weights([[1, 0]], [[1e6, 0]], state, "rejected").tolist() == [2]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_weights_stay_between_zero_and_two_and_both_sides_add_up_to_two(seed):
+    rng = np.random.default_rng(seed)
+    state = RunningState(rng.random(6), rng.random(6))
+    flags, power = rng.random((5, 6)) < 0.5, rng.random((5, 6)) * 3
+    chosen, rejected = (slot_weights(flags, power, state, side) for side in ("chosen", "rejected"))
+    assert ((chosen >= 0) & (chosen <= 2)).all()
+    # 2/(1+r) + 2/(1+1/r) = 2
+    assert chosen + rejected == pytest.approx(2)
+
+
+def test_paper_form_worked_by_hand():
+    # ratio 2: C = 1 gives 2/3, C = -1 gives 4/3, mean 1; C = 1 twice gives 2/3
+    found = paper_weights([[1, -1], [1, 1]], [0.2, 0.2], [0.1, 0.1], "chosen")
+    assert found.tolist() == pytest.approx([1, 2 / 3])
+    assert paper_weights([[1, 1]], [0.2, 0.2], [0.1, 0.1], "rejected").tolist() == pytest.approx([4 / 3])
+    # temperature 2: ratio sqrt 2
+    assert paper_weights([[1]], [0.2], [0.1], "chosen", temperature=2).tolist() == pytest.approx([2 / (1 + np.sqrt(2))])
+
+
+def test_what_holds_not_together_is_refused():
+    with pytest.raises(DataError, match="slots need shape"):
+        slot_weights([[1, 0, 0]], [[1, 0, 0]], LEANING, "chosen")
+    with pytest.raises(DataError, match="'chosen' or 'rejected'"):
+        slot_weights([[1, 0]], [[1, 0]], LEANING, "best")
+    with pytest.raises(DataError, match="temperature above 0"):
+        paper_weights([[1]], [0.2], [0.1], "chosen", temperature=0)

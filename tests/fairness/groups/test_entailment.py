@@ -1,0 +1,84 @@
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import DataError
+from evenhand.fairness.groups import document_entailment, merge_units, pack_entailments
+
+
+def test_gate_wants_entailment_to_be_the_first_of_the_most_probable():
+    # windows: .4 loses to .6; .5 ties with an earlier class; .6 wins
+    nli = [[[0.6, 0.0, 0.4], [0.5, 0.0, 0.5], [0.1, 0.3, 0.6]]]
+    assert document_entailment(nli, [0, 0, 1], 3).tolist() == [[0.0], [0.6], [0.0]]
+    assert document_entailment(nli, [0, 0, 1], 3, gate=False).tolist() == [[0.5], [0.6], [0.0]]
+
+
+@pytest.mark.parametrize(("windows", "n"), [([0, 1], 2), ([0, 0, 2], 2), ([0, 0, -1], 2)])
+def test_windows_that_do_not_fit_are_refused(windows, n):
+    with pytest.raises(DataError, match="window"):
+        document_entailment(np.full((1, 3, 3), 1 / 3), windows, n)
+
+
+def test_packing_keeps_each_set_and_pads_the_rest():
+    packed = pack_entailments([([[0.1, 0.2]], [1]), ([[0.3], [0.4]], [0, 2])])
+    assert packed.probability.tolist() == [[[0.1, 0.2], [0, 0]], [[0.3, 0], [0.4, 0]]]
+    assert packed.labels.tolist() == [[1, -1], [0, 2]]
+    assert packed.units.tolist() == [[True, True], [True, False]]
+
+
+def test_no_set_packs_to_nothing():
+    assert pack_entailments([]).probability.shape == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "labels"), [([[0.1]], [0, 1]), ([[1.1]], [0]), ([[float("nan")]], [0]), ([[0.1]], [-1])]
+)
+def test_sets_that_do_not_hold_together_are_refused_by_place(matrix, labels):
+    with pytest.raises(DataError, match="set 1: "):
+        pack_entailments([([[0.5]], [0]), (matrix, labels)])
+
+
+def test_one_direction_alone_links_nothing():
+    packed = pack_entailments([([[0.5, 0.6]], [0])])
+    merged, first = merge_units(packed, [[[1.0, 0.99], [0.95, 1.0]]])
+    assert first.tolist() == [[0, 1]]
+    assert merged.units.all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 3), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_sets, n_units, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.random((n_sets, 3, n_units)).round(2)
+    between = rng.choice([0.5, 0.96], (n_sets, n_units, n_units), p=[0.5, 0.5])
+    packed = pack_entailments([(each, [0, 1, 0]) for each in p])
+    merged, first = merge_units(packed, between)
+    for s in range(n_sets):
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(n_units))
+        mutual = np.minimum(between[s], between[s].T) > 0.95
+        graph.add_edges_from(np.argwhere(mutual).tolist())
+        clusters = {min(component): component for component in networkx.connected_components(graph)}
+        assert np.flatnonzero(merged.units[s]).tolist() == sorted(clusters)
+        for leader, members in clusters.items():
+            assert all(first[s, unit] == leader for unit in members)
+            assert merged.probability[s][:, leader].tolist() == p[s][:, sorted(members)].max(axis=1).tolist()
+        others = sorted(set(range(n_units)) - set(clusters))
+        assert not merged.probability[s][:, others].any()
+
+
+def test_padding_links_no_units():
+    # the first set has two units that do not entail each other; whatever stands in its third place must not join them
+    packed = pack_entailments([([[0.5, 0.6]], [0]), ([[0.1, 0.2, 0.3]], [0])])
+    between = np.ones((2, 3, 3))
+    between[0, 0, 1] = 0
+    merged, first = merge_units(packed, between)
+    assert first[0, :2].tolist() == [0, 1]
+    assert merged.units.tolist() == [[True, True, False], [True, False, False]]
+
+
+def test_shape_of_entailment_between_units_is_checked():
+    with pytest.raises(DataError, match=r"needs shape \(1, 1, 1\)"):
+        merge_units(pack_entailments([([[0.5]], [0])]), [[[1.0, 1.0]]])

@@ -1,0 +1,26 @@
+import nltk
+import pytest
+
+from evenhand.errors import DataError
+from evenhand.fairness.groups.nltk_data import PLACES, open_nltk
+
+
+def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "none"))
+    with pytest.raises(DataError, match=r"none' \(EVENHAND_NLTK\), which is no folder"):
+        open_nltk("the labels", ("stopwords",))
+
+
+def test_absent_data_is_named_with_the_command_that_gets_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(
+        DataError, match=r"the labels needs NLTK's data stopwords, wordnet, .* -m nltk.downloader -d FOLDER stopwords"
+    ):
+        open_nltk("the labels", ("stopwords", "wordnet"), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["stopwords", "wordnet", "punkt_tab"])
+def test_unpacked_data_is_found_in_the_folder(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(nltk.data, "path", [])
+    (tmp_path / PLACES[name][0]).mkdir(parents=True)
+    assert open_nltk("the labels", (name,), tmp_path) is nltk

@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from evenhand.errors import DataError
+from evenhand.fairness.groups import compare, second_order_fairness, under_represented, unfair, unfair_error_rate
+
+tables = st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(
+    lambda shape: st.tuples(*[hnp.arrays(float, shape, elements=st.integers(0, 20)) for _ in range(2)])
+)
+modes = st.sampled_from(["drop_zero", "released", "paper"])
+
+
+def test_worked_by_hand():
+    # shares aimed at .3 .7, found .2 .8: the first lacks .1; mean .05, both are .05 from it; .2 <= .8 * .3 is unfair
+    shares = compare([30, 70], [10, 40])
+    assert shares.shortfall.tolist() == pytest.approx([0.1, 0.0])
+    assert unfair_error_rate(shares) == pytest.approx(0.05)
+    assert second_order_fairness(shares) == pytest.approx(0.05)
+    assert under_represented(shares).tolist() == [True, False]
+
+
+def test_value_that_the_source_lacks_takes_part_only_in_the_paper():
+    # kept 10 and 30: shares .25 .75; found 4 and 2: 2/3 1/3; lacking 5/12 of the second, mean 5/24
+    source, target = [10, 0, 30], [4, 4, 2]
+    assert unfair_error_rate(compare(source, target)) == pytest.approx(5 / 24)
+    # all three: shares .25 0 .75; found .4 .4 .2; lacking .55, mean .55/3
+    assert unfair_error_rate(compare(source, target, mode="paper")) == pytest.approx(0.55 / 3)
+
+
+def test_share_exactly_at_the_tolerance_is_unfair_by_code_and_fair_by_paper():
+    # .4 against .8 * .5
+    assert unfair(compare([5, 5], [2, 3]))
+    assert not unfair(compare([5, 5], [2, 3], mode="paper"))
+
+
+def test_summary_without_matches_counts_as_uniform():
+    assert compare([9, 1, 0], [0, 0, 7]).target.tolist() == [0.5, 0.5, 0.0]
+
+
+def test_single_value_is_fair_below_tau_one():
+    shares = compare([12], [0])
+    assert not unfair(shares, 0.99)
+    assert unfair(shares, 1.0)
+    assert unfair_error_rate(shares) == 0
+    assert second_order_fairness(shares) == 0
+
+
+def test_source_without_mass_has_no_answer():
+    shares = compare([[0, 0], [1, 1]], [[1, 1], [1, 1]])
+    assert shares.scorable.tolist() == [False, True]
+    assert np.isnan(unfair_error_rate(shares)).tolist() == [True, False]
+    assert np.isnan(second_order_fairness(shares)).tolist() == [True, False]
+
+
+def test_equal_aim_is_equal_over_the_values_that_take_part():
+    assert compare([60, 0, 40], [1, 1, 1], aim="equal").gold.tolist() == [0.5, 0.0, 0.5]
+    assert compare([60, 0, 40], [1, 1, 1], aim="equal", mode="paper").gold.tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_custom_aim_is_restricted_and_renormalised():
+    # weights 2 1 1 without the second: 2/3 and 1/3
+    assert compare([5, 0, 5], [1, 1, 1], aim=(2, 1, 1)).gold.tolist() == pytest.approx([2 / 3, 0, 1 / 3])
+
+
+def test_custom_aim_without_weight_on_what_is_there_is_refused():
+    with pytest.raises(DataError, match="no weight on the values that take part"):
+        compare([5, 0], [1, 1], aim=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "options", "message"),
+    [
+        ([1, 2], [1], {}, "shape"),
+        ([1, -2], [1, 1], {}, "at least 0, got -2"),
+        ([1, 2], [1, float("nan")], {}, "target masses are finite"),
+        ([1, 2], [1, 1], {"aim": "fair"}, "fairness target 'fair' is not known"),
+        ([1, 2], [1, 1], {"aim": (1, -1)}, "at least 0"),
+        ([1, 2], [1, 1], {"aim": (1, 1, 1)}, "3 weights, but 2 values"),
+        (3, 3, {}, "one for each declared value"),
+    ],
+)
+def test_what_holds_not_together_is_refused(source, target, options, message):
+    with pytest.raises(DataError, match=message):
+        compare(source, target, **options)
+
+
+@pytest.mark.parametrize("tau", [-0.1, 1.1, float("nan")])
+def test_tolerance_outside_zero_and_one_is_refused(tau):
+    with pytest.raises(ValueError, match="tolerance tau"):
+        unfair(compare([1, 1], [1, 1]), tau)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables, modes)
+def test_shares_sum_to_one_and_rates_stay_in_bounds(masses, mode):
+    shares = compare(*masses, mode=mode)
+    ok = shares.scorable
+    assert shares.gold.sum(axis=-1)[ok] == pytest.approx(1)
+    assert shares.target.sum(axis=-1)[ok] == pytest.approx(1)
+    uer = unfair_error_rate(shares)[ok]
+    assert ((uer >= 0) & (uer < 1)).all()
+    sof = second_order_fairness(shares)[ok]
+    # the mean absolute deviation of numbers of at least 0 is below twice their mean
+    assert ((sof >= 0) & (sof <= 2 * uer)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables, st.randoms(use_true_random=False))
+def test_order_of_values_does_not_matter(masses, random):
+    order = list(range(masses[0].shape[1]))
+    random.shuffle(order)
+    ours, theirs = compare(*masses), compare(*(x[:, order] for x in masses))
+    assert unfair_error_rate(ours) == pytest.approx(unfair_error_rate(theirs), nan_ok=True)
+    assert (under_represented(ours)[:, order] == under_represented(theirs)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables, modes)
+def test_rows_do_not_touch_each_other(masses, mode):
+    together = unfair_error_rate(compare(*masses, mode=mode))
+    alone = [float(unfair_error_rate(compare(s, t, mode=mode))) for s, t in zip(*masses, strict=True)]
+    assert together == pytest.approx(alone, nan_ok=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables)
+def test_a_larger_tolerance_never_makes_fair(masses):
+    shares = compare(*masses)
+    assume(shares.scorable.all())
+    rates = np.stack([unfair(shares, tau) for tau in (0, 0.2, 0.5, 0.8, 1)])
+    assert (rates[1:] >= rates[:-1]).all()
+    # shares of the same sum cannot all exceed what is aimed at
+    assert unfair(shares, 1.0).all()
