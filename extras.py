@@ -20,6 +20,7 @@ EXTRAS: dict[str, str] = {
     "sentence_transformers": "judges",
     "rouge_score": "judges",
     "nltk": "fairness",
+    "networkx": "fairness",
     "wandb": "wandb",
 }
 

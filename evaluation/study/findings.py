@@ -20,22 +20,18 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:
-    """For each judge and budget a sentence on what differs from the first entry, then one on who leads."""
+    """For each judge what differs from the first entry at each budget, then who leads where somebody does."""
     for judge in judges:
-        mine = [test for test in tests if test.measure == judge.name and test.side is None]
-        for k in dict.fromkeys(test.k for test in mine):
-            at_k = [test for test in mine if test.k == test.reference_k == k]
-            if at_k:
-                yield _against_reference(judge, k, at_k)
+        mine = [t for t in tests if t.measure == judge.name and t.side is None and t.k == t.reference_k]
+        told = [t for t in mine if t.verdict != "cannot tell"]
+        if mine and not told:
+            yield f"By {judge.name}, no entry can be told from the first of its budget."
+        for k in dict.fromkeys(test.k for test in told):
+            yield _against_reference(judge, k, [test for test in mine if test.k == k])
     for ranking in rankings:
-        if ranking.side is None:
-            yield _strongest(ranking)
-
-
-def _strongest(ranking: Ranking) -> str:
-    others = overlapping(ranking)
-    told = f"its interval reaches {_named(others, 0)}" if others else "its interval lies above all others"
-    return f"By {ranking.measure} {_at(ranking.k)}, {ranking.rows[0].label} has the highest Bradley-Terry strength; {told}."
+        if ranking.side is None and not overlapping(ranking):
+            lead = f"{ranking.rows[0].label} is the strongest"
+            yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry interval lies above all others."
 
 
 def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:
@@ -47,7 +43,7 @@ def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) ->
             test.subject if word == "cannot tell" else f"{test.subject} ({signed(test.mean, places)})"
         )
     parts = [
-        f"{_named(labels, len(tests))} cannot be told from it" if word == "cannot tell" else f"{_listed(labels)} {word}"
+        f"{_counted(labels)} cannot be told from it" if word == "cannot tell" else f"{_listed(labels)} {word}"
         for word, labels in said.items()
     ]
     return f"By {judge.name} {_at(k)}, against {tests[0].reference}: {'; '.join(parts)}."
@@ -57,13 +53,9 @@ def _at(k: int) -> str:
     return "with one draw" if k == 1 else f"at the best of {k}"
 
 
-def _named(labels: Sequence[str], among: int) -> str:
+def _counted(labels: Sequence[str]) -> str:
     """The labels, or how many they are where a list would only be long."""
-    if len(labels) <= MOST_NAMED:
-        return _listed(labels)
-    return (
-        f"{'all' if len(labels) == among else 'the other'} {len(labels)}" if among else f"those of {len(labels)} others"
-    )
+    return _listed(labels) if len(labels) <= MOST_NAMED else f"the other {len(labels)}"
 
 
 def _listed(labels: Sequence[str]) -> str:

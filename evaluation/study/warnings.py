@@ -16,10 +16,16 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
             about.setdefault(warning, []).append(entry.label)
     found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
     n_sets = len({request.document_set.id for request in entries[0].output.requests})
-    if n_sets < FEW_SETS:
+    smallest = 2 / 2**n_sets
+    if smallest > 1 - entries[0].recipe.evaluation.level:
         found.append(
-            f"The comparison rests on {n_sets} document set{'s' if n_sets > 1 else ''}: with so few, intervals are narrower "
-            "than they should be, and tests can tell large differences only."
+            f"The comparison rests on {n_sets} document set{'s' if n_sets > 1 else ''}: the smallest p that its tests can have "
+            f"is {smallest:g}, so none can tell anything; take more sets."
+        )
+    elif n_sets < FEW_SETS:
+        found.append(
+            f"The comparison rests on {n_sets} document sets: with so few, intervals are narrower than they should be, and tests "
+            "can tell large differences only."
         )
     return found
 
@@ -39,7 +45,8 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
             )
     too_large = [str(k) for k in budgets if k > entry.n_candidates]
     if too_large:
-        yield f"Has {entry.n_candidates} candidates a request, so no best of {', '.join(too_large)}."
+        n = entry.n_candidates
+        yield f"Has {n} candidate{'s' if n > 1 else ''} a request, so no best of {', '.join(too_large)}."
     if entry.recipe.reward.combine == "z_mean" and any(1 < k < entry.n_candidates for k in budgets):
         yield (
             f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "

@@ -85,10 +85,10 @@ def test_mistakes_are_told_together(tmp_path: Any):
 def test_runs_that_cannot_be_compared_are_refused_before_any_work():
     judge = "evaluation.judges=[rouge1_recall]"
     runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
-    runs += name_runs([Path(DEBATE)], ["corpus.test.limit=4", judge], [], Path("out"))
+    runs += name_runs([Path(DEBATE)], ["corpus.test.limit=11", judge], [], Path("out"))
     with pytest.raises(RecipeError) as caught:
         refuse_unlike(runs, [9])
-    # the fifth set has two sides
+    # the twelfth set has two sides
     assert "debate: 2 test requests are in this recipe or in 'zero-shot' only" in str(caught.value)
     assert "debate: the report judges are others" in str(caught.value)
     assert "no recipe asks for more than 3 candidates" in str(caught.value)
@@ -97,7 +97,7 @@ def test_runs_that_cannot_be_compared_are_refused_before_any_work():
 def test_another_task_is_refused_before_any_work():
     runs = name_runs([Path(ZERO_SHOT)], [], [], Path("out"))
     runs += name_runs([Path(DEBATE)], ["task.sentences=3"], [], Path("out"))
-    with pytest.raises(RecipeError, match="10 test requests have another side, other documents or another contract"):
+    with pytest.raises(RecipeError, match="24 test requests have another side, other documents or another contract"):
         refuse_unlike(runs, [1])
 
 

@@ -1,0 +1,64 @@
+"""Correlations over a batch."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.errors import DataError
+from evenhand.fairness.opinion import SummaryScores, batch_agreement, pearson
+
+VALUES = st.lists(st.integers(-50, 50), min_size=2, max_size=12)
+
+
+def test_worked_by_hand():
+    # deviations -1, 0, 1 and -1, 1, 0: 1 / sqrt(2 * 2)
+    assert pearson([1, 2, 3], [1, 3, 2]).r == pytest.approx(0.5)
+
+
+def test_pairs_without_both_scores_are_left_out_and_counted():
+    found = pearson([1, None, 2, 3, 9], [1, 5, 3, 2, None])
+    assert (found.r, found.n, found.left_out) == (pytest.approx(0.5), 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([], []), ([1.0], [2.0]), ([1, None], [2, 3]), ([0.1 + 0.2, 0.3], [1, 2]), ([1, 2], [0, 0])]
+)
+def test_fewer_than_two_pairs_or_a_constant_side_is_undefined(x, y):
+    assert pearson(x, y).r is None
+
+
+@given(VALUES, st.floats(0.1, 10), st.floats(-5, 5))
+def test_a_rising_line_does_not_change_it_and_a_falling_one_turns_its_sign(x, slope, shift):
+    y = list(np.random.default_rng(len(x)).permutation(x))
+    found = pearson(x, y).r
+    if len(set(x)) == 1:
+        assert found is None
+        return
+    assert -1 - 1e-12 <= found <= 1 + 1e-12
+    assert pearson([slope * v + shift for v in x], y).r == pytest.approx(found, abs=1e-9)
+    assert pearson([-slope * v + shift for v in x], y).r == pytest.approx(-found, abs=1e-9)
+
+
+def test_sides_of_different_length_are_refused():
+    with pytest.raises(DataError, match="2 and 1 values"):
+        pearson([1, 2], [1])
+
+
+def test_infinite_values_are_refused():
+    with pytest.raises(DataError, match="finite values"):
+        pearson([1, float("inf")], [1, 2])
+
+
+def test_a_batch_is_correlated_in_the_papers_three_ways():
+    batch = [
+        SummaryScores(rouge1_f1=0.3, very_fair=0.9, very_unfair=0.0, perceived=0.1, interaction=0.3),
+        SummaryScores(rouge1_f1=0.2, very_fair=0.6, very_unfair=0.5, perceived=0.2, interaction=0.2),
+        SummaryScores(rouge1_f1=0.1, very_fair=0.3, very_unfair=1.0, perceived=0.3, interaction=0.1),
+        SummaryScores(rouge1_f1=0.1, very_fair=None, very_unfair=None, perceived=0.4, interaction=None),
+    ]
+    found = batch_agreement(batch)
+    assert found.rouge_and_very_fair.r == pytest.approx(1)
+    assert found.perceived_and_very_unfair.r == pytest.approx(1)
+    assert found.perceived_and_interaction.r == pytest.approx(-1)
+    assert found.perceived_and_interaction.left_out == 1

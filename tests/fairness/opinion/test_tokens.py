@@ -1,0 +1,31 @@
+"""Content tokens."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.fairness.opinion import content_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        ("see WWW.example.org/a?b=c and HTTP://x.y now", []),
+        ("the mayor\u2019s dogs' bowls", ["mayor", "dogs", "bowls"]),
+        ("they won't, we're, I'd, she'll, you've, I'm", []),
+        ("a1b 42 snake_case x", ["snake", "case"]),
+        ("@some_one said#tag", ["said", "tag"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("\u00c9lan \u041c\u043e\u0441\u043a\u0432\u0430", ["\u00e9lan", "\u043c\u043e\u0441\u043a\u0432\u0430"]),
+    ],
+)
+def test_what_counts_as_content(text, tokens):
+    assert content_tokens(text) == tokens
+
+
+@given(st.text())
+def test_tokens_are_their_own_content_tokens(text):
+    tokens = content_tokens(text)
+    assert content_tokens(" ".join(tokens)) == [again for token in tokens for again in content_tokens(token)]
+    assert all(len(token) > 1 and not token.endswith("n't") for token in tokens)

@@ -1,0 +1,129 @@
+"""What each operation of the opinion-bias vectors is in evenhand: the code users run, given parameters and input."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from evenhand.fairness import opinion
+
+Given = dict[str, Any]
+
+
+def chosen(given: Given, *names: str) -> Given:
+    """Those of the parameters that the case states."""
+    return {name: given[name] for name in names if name in given}
+
+
+def objective_of(given: Given, length: int) -> opinion.Objective:
+    plan = opinion.ObjectivePlan(**chosen(given, "coverage", "alpha", "lambda_coverage", "lambda_diversity"))
+    return opinion.Objective(given["similarity"], given["clusters"], length, plan)
+
+
+def gini_of(given: Given) -> Given:
+    return {"value": opinion.gini(given["values"])}
+
+
+def perceived_opinion_bias_of(given: Given) -> Given:
+    return asdict(opinion.perceived_opinion_bias(given["labels"], **chosen(given, "negative")))
+
+
+def approval_fractions_of(given: Given) -> Given:
+    found = opinion.approval(given["labels"])
+    return {"very_fair": found.very_fair, "very_unfair": found.very_unfair}
+
+
+def pearson_of(given: Given) -> Given:
+    return {"r": opinion.pearson(given["x"], given["y"]).r}
+
+
+def content_tokens_of(given: Given) -> Given:
+    return {"tokens": opinion.content_tokens(given["text"])}
+
+
+def textrank_of(given: Given) -> Given:
+    return asdict(opinion.textrank(given["units"], **chosen(given, "window", "damping", "ratio")))
+
+
+def keygraph_of(given: Given) -> Given:
+    return asdict(opinion.key_graph(given["units"], given["keywords"]))
+
+
+def communities_of(given: Given) -> Given:
+    graph = opinion.KeyGraph(tuple(given["vertices"]), tuple(tuple(edge) for edge in given["edges"]))
+    return asdict(opinion.communities(graph, **chosen(given, "resolution")))
+
+
+def attach_units_of(given: Given) -> Given:
+    found = opinion.attach_units(given["units"], given["opinions"], **chosen(given, "method", "threshold"))
+    return {"attachment": found.opinion, "similarity": found.similarity.toarray()}
+
+
+def oig_edges_of(given: Given) -> Given:
+    least = {"least_weight": given["min_weight"]} if "min_weight" in given else {}
+    return {"edges": opinion.interaction_edges(given["units"], given["attachment"], given["opinions"], **least)}
+
+
+def exposure_extractive_of(given: Given) -> Given:
+    arguments = (given[key] for key in ("units", "attachment", "opinions", "summary"))
+    return asdict(opinion.exposure_extractive(*arguments))
+
+
+def opinion_interaction_bias_of(given: Given) -> Given:
+    plan = opinion.GraphPlan(**chosen(given, "method", "threshold", "resolution", "window", "damping", "ratio"))
+    graph = opinion.opinion_graph(given["units"], given.get("keywords"), plan=plan)
+    found = graph.bias(given["summary"], given.get("exposure", "auto"))
+    return {
+        "opinions": graph.opinions,
+        "attachment": graph.attachment.opinion,
+        "exposures": found.exposure.exposures,
+        "score": found.score,
+    }
+
+
+def quotas_of(given: Given) -> Given:
+    return {"quotas": opinion.group_quotas(given["group_sizes"], given["length"], given["notion"])}
+
+
+def fairsumm_objective_of(given: Given) -> Given:
+    return asdict(objective_of(given, len(given["selected"])).value(given["selected"]))
+
+
+def fairsumm_select_of(given: Given) -> Given:
+    objective = objective_of(given, sum(given["quotas"].values()))
+    found = opinion.select(objective, given["groups"], given["quotas"])
+    return {"selected": found.selected, "objective": found.value.objective}
+
+
+def cluster_units_of(given: Given) -> Given:
+    return {"clusters": opinion.cluster_units(given["similarity"], given["k"])}
+
+
+def biased_batch_of(given: Given) -> Given:
+    arguments = (given[key] for key in ("length", "first", "second", "step", "fixed"))
+    return {"quotas": opinion.biased_batch(*arguments)}
+
+
+def rouge1_f1_mean_of(given: Given) -> Given:
+    return {"value": opinion.rouge1_f1(given["summary"], given["gold"]).mean}
+
+
+OPERATIONS: dict[str, Callable[[Given], Given]] = {
+    "gini": gini_of,
+    "perceived_opinion_bias": perceived_opinion_bias_of,
+    "approval_fractions": approval_fractions_of,
+    "pearson": pearson_of,
+    "content_tokens": content_tokens_of,
+    "textrank": textrank_of,
+    "keygraph": keygraph_of,
+    "communities": communities_of,
+    "attach_units": attach_units_of,
+    "oig_edges": oig_edges_of,
+    "exposure_extractive": exposure_extractive_of,
+    "opinion_interaction_bias": opinion_interaction_bias_of,
+    "quotas": quotas_of,
+    "fairsumm_objective": fairsumm_objective_of,
+    "fairsumm_select": fairsumm_select_of,
+    "cluster_units": cluster_units_of,
+    "biased_batch": biased_batch_of,
+    "rouge1_f1_mean": rouge1_f1_mean_of,
+}
