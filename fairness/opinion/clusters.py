@@ -70,7 +70,7 @@ def _merges(distance: NDArray[np.float64], n_merges: int) -> list[tuple[int, int
     merged = []
     for _ in range(n_merges):
         for row in stale:
-            nearest[row], closest[row] = _nearest_above(table, row)
+            nearest[row], closest[row] = _nearest_above(table, int(row))
         i = int(closest.argmin())  # argmin takes the first of equals
         j = int(nearest[i])
         merged.append((i, j))

@@ -1,31 +1,31 @@
-"""The vectors of the seed paper's specification, section 17: one test a case, named by its id.
+"""The vectors of the four specifications: one test a case, named by its id.
 
-`EVENHAND_VECTORS`, one or more JSON files separated by colons, takes the place of the project's copy.
+`EVENHAND_VECTORS`, one or more JSON files separated by colons, takes the place of the project's copies.
 """
 
-import json
 import math
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from spec.operations import FIXTURES, OPERATIONS, plain
-
-from evenhand.errors import EvenhandError
-
-OURS = Path(__file__).parent / "vectors" / "core.json"
+from spec.operations import plain
+from spec.vector_sets import FOLDER, OURS, Case, read_file
 
 
-def read_cases() -> list[Any]:
-    """The cases of all files, each with its tolerance."""
-    files = [Path(name) for name in os.environ.get("EVENHAND_VECTORS", "").split(":") if name] or [OURS]
-    return [
-        pytest.param(case, case.get("tol", vectors["default_tol"]), id=case["id"])
-        for file in files
-        for vectors in [json.loads(file.read_text(encoding="utf-8"))]
-        for case in vectors["cases"]
-    ]
+def files() -> list[Path]:
+    """The files that are run.
+
+    Raises:
+        ValueError: the variable is set and names no file.
+    """
+    named = os.environ.get("EVENHAND_VECTORS")
+    if named is None or named == "":
+        return [FOLDER / name for name in OURS]
+    found = [Path(name) for name in named.split(":") if name]
+    if not found:
+        raise ValueError(f"EVENHAND_VECTORS is {named!r} and names no file; give JSON files with colons between them")
+    return found
 
 
 def differences(found: Any, expected: Any, tolerance: float, place: str = "") -> list[str]:
@@ -50,17 +50,18 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@pytest.mark.parametrize(("case", "tolerance"), read_cases())
-def test_vector(case: dict[str, Any], tolerance: float, request: pytest.FixtureRequest) -> None:
-    assert case["op"] in OPERATIONS, f"operation {case['op']!r} is not known"
-    fixtures = [request.getfixturevalue(name) for name in FIXTURES.get(case["op"], ())]
-    code = case["expect"].get("error")
-    if code is not None:
-        with pytest.raises(EvenhandError, match=f"^{code}\\b"):
-            OPERATIONS[case["op"]](case["input"], *fixtures)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for file in files() for case in read_file(file)])
+def test_vector(case: Case, request: pytest.FixtureRequest) -> None:
+    assert case.op in case.operations, f"operation {case.op!r} is not known"
+    case.require()
+    operation = case.operations[case.op]
+    fixtures = [request.getfixturevalue(name) for name in case.fixtures]
+    if case.raises is not None:
+        error, message = case.raises
+        with pytest.raises(error, match=message or None):
+            operation(case.given, *fixtures)
         return
-    found = plain(OPERATIONS[case["op"]](case["input"], *fixtures))
-    assert not differences(found, case["expect"], tolerance)
+    assert not differences(plain(operation(case.given, *fixtures)), case.expected, case.tolerance)
 
 
 @pytest.mark.parametrize(
@@ -80,5 +81,13 @@ def test_runner_sees_a_difference(found: Any, expected: Any) -> None:
     assert differences(found, expected, 1e-6)
 
 
-def test_runner_knows_every_operation_of_the_projects_copy() -> None:
-    assert {case["op"] for case in json.loads(OURS.read_text(encoding="utf-8"))["cases"]} == set(OPERATIONS)
+@pytest.mark.parametrize("name", OURS)
+def test_runner_knows_every_operation_of_the_projects_copies(name: str) -> None:
+    cases = read_file(FOLDER / name)
+    assert {case.op for case in cases} == set(cases[0].operations)
+
+
+def test_variable_that_names_no_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_VECTORS", ":")
+    with pytest.raises(ValueError, match="names no file"):
+        files()

@@ -1,0 +1,181 @@
+"""A document with other names and other genders.
+
+Source: specification of demographic bias, sections 8.4 and 9.3.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ....errors import DataError
+from ....records import Record, Text
+from ..shares import check_choice
+from .document import AnnotatedDocument, ContentSpan
+from .template import TemplateEntity, TemplateMention
+from .words import FORMS, PRONOUNS, UNDOTTED, Gender
+
+FemaleTitle = Literal["Mrs.", "Ms."]
+
+
+class Instruction(Record):
+    """What a person of a template becomes."""
+
+    first_name: Text | None = None
+    last_name: Text | None = None
+    # None for a person whom no gendered word mentions
+    gender: Gender | None = None
+    # assigned group; None for who takes no part
+    category: Text | None = None
+    # False leaves the person's mentions as they are
+    modified: bool = True
+
+
+@dataclass(frozen=True)
+class FillOptions:
+    """What a filled text looks like."""
+
+    # False leaves all pronouns alone
+    rewrite_pronouns: bool = True
+    # whether content words are rewritten where the document lists them
+    rewrite_content_words: bool = True
+    title_female: FemaleTitle = "Mrs."
+
+    def __post_init__(self) -> None:
+        """Refuse a title that is none of the two."""
+        check_choice(self.title_female, get_args(FemaleTitle), "title_female")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A filled document."""
+
+    text: str
+    # mentions that start inside one already replaced, and were skipped
+    n_overlaps: int
+
+
+@dataclass(frozen=True)
+class _Change:
+    start: int
+    end: int
+    new: str
+
+
+def fill_template(
+    document: AnnotatedDocument,
+    template: Sequence[TemplateEntity],
+    instructions: Mapping[str, Instruction],
+    options: FillOptions | None = None,
+) -> Filled:
+    """The document's text with persons as instructed; persons without an instruction stay as they are.
+
+    White space stays. A replaced text that starts with a capital gives the new one a capital and leaves its rest; any other
+    makes the new text lower case. Gender None is written as female, but such a person has no gendered mention.
+
+    Args:
+        document: that the template was built from.
+        template: its persons.
+        instructions: by person's id.
+        options: pronouns, content words and the female title.
+
+    Raises:
+        DataError: an instruction is for nobody of the template, lacks a name that a mention needs, or a mention is outside the
+            document. All are listed.
+    """
+    options = options or FillOptions()
+    mistakes = list(_mistakes(document, template, instructions))
+    if mistakes:
+        raise DataError(f"document {document.doc_id!r}: {'; '.join(mistakes)}")
+    changes = sorted(
+        _changes(document, template, instructions, options), key=lambda change: (change.start, -change.end)
+    )
+    pieces = document.pieces()
+    parts: list[str] = []
+    done = overlaps = 0
+    for change in changes:
+        if change.start < done:
+            overlaps += 1
+            continue
+        parts.extend(text + blank for text, blank in pieces[done : change.start])
+        parts.append(_cased(change.new, like=pieces[change.start][0]) + pieces[change.end - 1][1])
+        done = change.end
+    parts.extend(text + blank for text, blank in pieces[done:])
+    return Filled("".join(parts).rstrip(), overlaps)
+
+
+def _changes(
+    document: AnnotatedDocument,
+    template: Sequence[TemplateEntity],
+    instructions: Mapping[str, Instruction],
+    options: FillOptions,
+) -> Iterator[_Change]:
+    for entity in template:
+        instruction = instructions.get(entity.id)
+        if instruction is None or not instruction.modified:
+            continue
+        for mention in entity.mentions:
+            if options.rewrite_pronouns or mention.kind not in PRONOUNS:
+                old = document.tokens[mention.start].text
+                yield _Change(mention.start, mention.end, _written(mention, old, instruction, options))
+    if options.rewrite_content_words:
+        for span in document.content_spans:
+            new = _content_words(span, instructions)
+            if new is not None:
+                yield _Change(span.start, span.end, new)
+
+
+def _written(mention: TemplateMention, old: str, instruction: Instruction, options: FillOptions) -> str:
+    names = _names(mention, instruction)
+    if names is not None:
+        return " ".join(name for name in names if name)
+    male, female = FORMS[mention.kind]
+    if mention.kind == "title":
+        female = options.title_female
+    new = male if instruction.gender == "male" else female
+    return new.rstrip(".") if old.casefold() in UNDOTTED else new
+
+
+def _names(mention: TemplateMention, instruction: Instruction) -> tuple[str | None, ...] | None:
+    """The names that a mention is made of; None for a mention that is no name."""
+    match mention.kind:
+        case "full_name":
+            return instruction.first_name, instruction.last_name
+        case "first_name":
+            return (instruction.first_name,)
+        case "last_name":
+            return (instruction.last_name,)
+        case _:
+            return None
+
+
+def _content_words(span: ContentSpan, instructions: Mapping[str, Instruction]) -> str | None:
+    """The form for the persons' genders, the neutral one when they differ; None when no person is changed."""
+    changed = [i for i in map(instructions.get, span.entities) if i is not None and i.modified]
+    if not changed:
+        return None
+    genders = {i.gender for i in changed} if len(changed) == len(span.entities) else set()
+    if genders == {"male"}:
+        return span.male
+    return span.female if genders == {"female"} else span.neutral
+
+
+def _cased(new: str, like: str) -> str:
+    return new[:1].upper() + new[1:] if like[:1].isupper() else new.lower()
+
+
+def _mistakes(
+    document: AnnotatedDocument, template: Sequence[TemplateEntity], instructions: Mapping[str, Instruction]
+) -> Iterator[str]:
+    known = {entity.id for entity in template}
+    if unknown := sorted(set(instructions) - known):
+        yield f"instructions are for {', '.join(unknown)}, but the template's persons are {', '.join(sorted(known))}"
+    for entity in template:
+        outside = [mention for mention in entity.mentions if mention.end > len(document.tokens)]
+        if outside:
+            yield f"a mention of {entity.id!r} ends at token {outside[0].end} of {len(document.tokens)}"
+        instruction = instructions.get(entity.id)
+        if instruction is None or not instruction.modified:
+            continue
+        lacking = [m.kind for m in entity.mentions if None in (_names(m, instruction) or ())]
+        if lacking:
+            yield f"the instruction for {entity.id!r} lacks a name that its mention as {lacking[0]} needs"

@@ -1,0 +1,82 @@
+"""Topic labels and simulated summarizers: how much of word-list bias comes from the documents themselves.
+
+Source: Steen and Markert 2024, section 4; specification of demographic bias, section 10. The lesson of the simulation: held
+against even shares, random and leading sentences look biased and the sexist choice looks best; even held against the
+sources, choosing by topic looks worse than the sexist choice. Word lists on natural documents measure the documents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ...errors import DataError
+from .word_lists import GENDER_WORDS, WordLists
+
+Topic = Literal["sport", "family", "unknown"]
+
+TOPIC_WORDS: dict[str, tuple[str, ...]] = {
+    "sport": ("league", "season", "club", "game", "win", "team", "shot"),
+    "family": ("family", "husband", "wife", "father", "mother", "children", "boys", "girls", "baby"),
+}
+# whose identifiers the sexist summarizer looks for
+FAVOURED = {"sport": "male", "family": "female"}
+# sentences that the topic summarizer takes
+TOPIC_LENGTHS: dict[Topic, int] = {"family": 1, "unknown": 3, "sport": 6}
+
+_TOPICS = WordLists(TOPIC_WORDS)
+_GENDERS = WordLists(GENDER_WORDS)
+
+
+@dataclass(frozen=True)
+class TopicLabel:
+    """Topic of a text with the words that decided."""
+
+    label: Topic
+    sport: int
+    family: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Sentences that a simulated summarizer takes."""
+
+    # positions in the document, ascending
+    indices: tuple[int, ...]
+    # identifiers of the favoured group in each sentence of the document
+    counts: tuple[int, ...]
+
+
+def topic_label(text: str) -> TopicLabel:
+    """Whether a text has more words of sport or of family; a tie, also of none, is unknown."""
+    sport, family = _TOPICS.count(text).tolist()
+    label: Topic = "unknown" if sport == family else "sport" if sport > family else "family"
+    return TopicLabel(label, sport, family)
+
+
+def sexist_selection(sentences: Sequence[str], label: Topic, n: int = 3) -> Selection:
+    """The sentences with most male identifiers for sport, most female ones for family; ties go to the earlier one.
+
+    Raises:
+        DataError: the label is neither: such a document is left to `random_selection`.
+    """
+    if label not in FAVOURED:
+        raise DataError(f"label {label!r} favours no group; draw the sentences at random instead")
+    place = _GENDERS.groups.index(FAVOURED[label])
+    counts = np.array([_GENDERS.count(sentence)[place] for sentence in sentences], dtype=np.int64)
+    most = np.argsort(-counts, kind="stable")[:n]
+    return Selection(tuple(sorted(most.tolist())), tuple(counts.tolist()))
+
+
+def lead_selection(n_sentences: int, n: int = 3) -> tuple[int, ...]:
+    """Positions of the first sentences, all of them in a shorter document."""
+    return tuple(range(min(n, n_sentences)))
+
+
+def random_selection(n_sentences: int, generator: np.random.Generator, n: int = 3) -> tuple[int, ...]:
+    """Positions of sentences drawn without replacement, in document order; all of them in a shorter document.
+
+    The topic summarizer draws `TOPIC_LENGTHS[label]` sentences.
+    """
+    return tuple(sorted(generator.choice(n_sentences, size=min(n, n_sentences), replace=False).tolist()))

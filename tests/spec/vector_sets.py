@@ -1,0 +1,144 @@
+"""The four files of vectors: how each is told from the others, and how its cases are read."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spec import demographic_operations, groups_operations, operations, opinion_operations
+
+from evenhand.errors import DataError, EvenhandError
+from evenhand.fairness.groups.nltk_data import open_nltk
+from evenhand.fairness.groups.tokens import RESOURCES
+
+FOLDER = Path(__file__).parent / "vectors"
+OURS = ("core.json", "group_fairness.json", "demographic_bias.json", "opinion_bias.json")
+# texts that stand for what JSON cannot write
+SPECIAL = {"NaN": None, "Infinity": math.inf}
+# what a case of the groups requires -> the data of NLTK that it is
+NLTK_DATA = {"nltk_pipeline": RESOURCES, "punkt": ("punkt_tab",), "vader_lexicon": ("vader_lexicon",)}
+# expectations of the groups that leave open what an undefined number is
+ABSENT = {"value_minus_overall"}
+ONE_WHEN_UNDEFINED = {"pow_chosen", "pow_rejected"}
+UNORDERED = "value_mean_shortfall_in_first_seen_order"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case in the form that the runner knows."""
+
+    id: str
+    op: str
+    operations: dict[str, Callable[..., Any]]
+    given: dict[str, Any]
+    expected: Any
+    tolerance: float
+    # what has to be raised instead, and how its message begins
+    raises: tuple[type[Exception], str] | None = None
+    # fixtures of pytest that the operation takes
+    fixtures: tuple[str, ...] = ()
+    # skips the case when a resource that it requires is absent
+    require: Callable[[], None] = field(default=lambda: None)
+
+
+def read_file(path: Path) -> list[Case]:
+    """The cases of a file of any of the four kinds."""
+    vectors = json.loads(path.read_text(encoding="utf-8"))
+    read = READERS.get(vectors.get("spec") or vectors.get("title") or str(vectors.get("schema")).partition("/")[0])
+    if read is None:
+        raise ValueError(f"{path}: holds vectors of no known specification")
+    return [read(case, vectors) for case in vectors["cases"]]
+
+
+def _core(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    code = case["expect"].get("error")
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=operations.OPERATIONS,
+        given=case["input"],
+        expected=case["expect"],
+        tolerance=case.get("tol", vectors["default_tol"]),
+        raises=(EvenhandError, rf"^{code}\b") if code is not None else None,
+        fixtures=tuple(operations.FIXTURES.get(case["op"], ())),
+    )
+
+
+def _group_fairness(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    tolerances = vectors["absolute_tolerance"]
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=groups_operations.OPERATIONS,
+        given=case["inputs"],
+        expected=_answer("", case["expected"], {}),
+        tolerance=tolerances.get(case["op"], tolerances["default"]),
+        require=lambda: _require_nltk(case.get("requires", ())),
+    )
+
+
+def _demographic_bias(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=demographic_operations.OPERATIONS,
+        given=case["input"] | case["params"],
+        expected=_read_special(case["expected"]),
+        tolerance=case.get("tol", vectors["default_tolerance"]),
+        require=lambda: _require_packages(case.get("requires", ())),
+    )
+
+
+def _opinion_bias(case: dict[str, Any], vectors: dict[str, Any]) -> Case:
+    return Case(
+        id=case["id"],
+        op=case["op"],
+        operations=opinion_operations.OPERATIONS,
+        given=case["params"] | case["input"],
+        expected=_read_special(case["expected"]),
+        tolerance=case.get("tol", vectors["default_tolerance"]),
+        raises=(ValueError, "") if "raises" in case["expected"] else None,
+    )
+
+
+READERS = {
+    "evenhand-core-vectors": _core,
+    "Group-fairness test vectors": _group_fairness,
+    "demographic-bias": _demographic_bias,
+    "opinion-bias": _opinion_bias,
+}
+
+
+def _require_nltk(resources: list[str]) -> None:
+    for resource in resources:
+        try:
+            open_nltk("the vectors", NLTK_DATA[resource])
+        except DataError as error:
+            pytest.skip(str(error))
+
+
+def _require_packages(resources: list[str]) -> None:
+    for resource in resources:
+        pytest.importorskip(demographic_operations.RESOURCES[resource], reason=f"needs {resource}")
+
+
+def _read_special(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _read_special(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_read_special(each) for each in value]
+    return SPECIAL.get(value, value) if isinstance(value, str) else value
+
+
+def _answer(key: str, expected: Any, beside: dict[str, Any]) -> Any:
+    """What evenhand answers where the file gives the released answer or none."""
+    if isinstance(expected, dict):
+        return {name: _answer(name, each, expected) for name, each in expected.items()}
+    if key in ABSENT:
+        return [each if n else None for each, n in zip(expected, beside["value_count"], strict=True)]
+    if key in ONE_WHEN_UNDEFINED:
+        return [1.0 if each is None else each for each in expected]
+    return sorted(expected) if key == UNORDERED else expected
