@@ -185,9 +185,11 @@ def _convert(gguf: Path, target: Path) -> None:
     transformers = need("transformers", f"model file {gguf.name}")
     torch = need("torch", f"model file {gguf.name}")
     model = transformers.AutoModelForCausalLM.from_pretrained(
-        gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16, local_files_only=True
+        gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16, local_files_only=True, trust_remote_code=False
     )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        gguf.parent, gguf_file=gguf.name, local_files_only=True, trust_remote_code=False
+    )
     # the weights are plain numbers now; with these two left in place they would be saved as if still quantised
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):

@@ -114,7 +114,9 @@ def transformers_table(dtype: str, options: argparse.Namespace) -> Table:
     with closing(EndlessTransformers(section, model)) as backend:
         asks = _asks(backend, 1, options)
         (prompt,) = _distinct(backend, asks)
-        bare = transformers.AutoModelForCausalLM.from_pretrained(locate(model.name), dtype=getattr(torch, dtype))
+        bare = transformers.AutoModelForCausalLM.from_pretrained(
+            locate(model.name), dtype=getattr(torch, dtype), trust_remote_code=False
+        )
         bare = bare.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         n_apart = min(options.one_by_one, options.candidates)
         write = partial(_write, torch, bare, prompt, options.new_tokens)

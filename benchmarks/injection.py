@@ -56,8 +56,10 @@ class PlainJudge:
         self.template = plain_template(judge.template)
         self._torch = need("torch", "benchmark 'injection'")
         transformers = need("transformers", "benchmark 'injection'")
-        self.tokenizer = transformers.AutoTokenizer.from_pretrained(locate(model))
-        loaded = transformers.AutoModelForCausalLM.from_pretrained(locate(model), dtype=getattr(self._torch, dtype))
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(locate(model), trust_remote_code=False)
+        loaded = transformers.AutoModelForCausalLM.from_pretrained(
+            locate(model), dtype=getattr(self._torch, dtype), trust_remote_code=False
+        )
         self._model = loaded.to("cuda" if self._torch.cuda.is_available() else "cpu").eval()
         self._ids = choice_ids(self.tokenizer, GRADES)
 

@@ -78,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def judging_table(backend: str, options: argparse.Namespace) -> Table:
     """Both ways timed on one backend."""
-    tokenizer = need("transformers", "benchmark 'judging'").AutoTokenizer.from_pretrained(locate(options.model))
+    tokenizer = need("transformers", "benchmark 'judging'").AutoTokenizer.from_pretrained(
+        locate(options.model), trust_remote_code=False
+    )
     documents = [
         [
             JudgeInput(candidate_id=f"{i}#{n}", request_id=str(i), text=summary, contract_ok=True, reference=document)

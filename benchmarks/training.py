@@ -166,7 +166,9 @@ class Bench:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return need("transformers", "benchmark 'training'").AutoTokenizer.from_pretrained(locate(self.options.model))
+        return need("transformers", "benchmark 'training'").AutoTokenizer.from_pretrained(
+            locate(self.options.model), trust_remote_code=False
+        )
 
     @cached_property
     def _shared_prefix(self) -> Any:
@@ -193,7 +195,7 @@ class Bench:
         dtype = getattr(torch, self.options.dtype)
         if self.options.random is None:
             return transformers.AutoModelForCausalLM.from_pretrained(
-                locate(self.options.model), dtype=dtype, attn_implementation=attention
+                locate(self.options.model), dtype=dtype, attn_implementation=attention, trust_remote_code=False
             )
         config = transformers.LlamaConfig(
             **RANDOM[self.options.random], max_position_embeddings=8192, attn_implementation=attention

@@ -1,5 +1,6 @@
 """The judges a recipe can name."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -26,6 +27,9 @@ class RubricJudge(JudgeSection):
     template: str | None = None
     # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
     max_attempts: int = Field(default=3, ge=1)
+    # greedy only: what a candidate gets when no attempt could be read. "min": the lowest grade, as the paper's code gave it; the
+    # judgement says so
+    on_fail: Literal["unscored", "min"] = "unscored"
     # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
 
@@ -33,6 +37,11 @@ class RubricJudge(JudgeSection):
     def _mode_is_the_rubrics(self) -> "RubricJudge":
         if self.mode == "released_rubric" and self.rubric != "faithfulness":
             raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
+        return self
+
+    @model_validator(mode="after")
+    def _attempts_are_greedy(self) -> "RubricJudge":
+        _refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
         return self
 
 
@@ -62,6 +71,15 @@ class FineSurEJudge(JudgeSection):
             )
         return self
 
+    @model_validator(mode="after")
+    def _reply_leaves_room(self) -> "FineSurEJudge":
+        if self.most_reply_tokens >= self.backend.max_model_len:
+            raise ValueError(
+                f"most_reply_tokens {self.most_reply_tokens} leave no room for a prompt in backend.max_model_len "
+                f"{self.backend.max_model_len}; write fewer, or raise max_model_len"
+            )
+        return self
+
 
 class ExtractJudge(JudgeSection):
     """Extract-then-evaluate: an LLM grades the summary against the sentences of a long text that matter for it."""
@@ -75,8 +93,12 @@ class ExtractJudge(JudgeSection):
     )
     # model of "similarity": a sentence encoder; Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
     encoder: str = "embedded:all-minilm-l6-v2"
+    # branch, tag or commit of a Hugging Face id
+    encoder_revision: str | None = None
     # model of "entailment": an NLI classifier
     nli: str = "cross-encoder/nli-deberta-v3-base"
+    # branch, tag or commit of a Hugging Face id
+    nli_revision: str | None = None
     # words of the extract between white space; a text of no more words is judged whole
     most_words: int = Field(default=2000, ge=1)
     # as for rubrics
@@ -85,6 +107,18 @@ class ExtractJudge(JudgeSection):
     overflow: Literal["skip", "truncate", "error"] = "skip"
     # texts or pairs that an extractor runs at a time
     batch_size: int = Field(default=32, ge=1)
+
+    @model_validator(mode="after")
+    def _options_have_an_effect(self) -> "ExtractJudge":
+        if len(set(self.extractors)) < len(self.extractors):
+            raise ValueError(f"extractors {list(self.extractors)} name one twice; write each once")
+        for keys, extractor in (
+            (("encoder", "encoder_revision"), "similarity"),
+            (("nli", "nli_revision"), "entailment"),
+        ):
+            _refuse_without_effect(self, keys, extractor in self.extractors, f"with extractor {extractor}")
+        _refuse_without_effect(self, ("max_attempts",), self.scoring == "greedy", "with scoring: greedy")
+        return self
 
 
 class AlignmentJudge(JudgeSection):
@@ -95,6 +129,8 @@ class AlignmentJudge(JudgeSection):
     aligner: Literal["encoder", "nli", "alignscore"] = "encoder"
     # Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
     model: str = "embedded:all-minilm-l6-v2"
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
     # "precision": summary sentences supported by the source; "recall": source sentences taken up by the summary
     direction: Literal["precision", "recall"] = "precision"
     # source text per chunk: single sentences, or AlignScore's chunks of about 350 words. None: sentences for the encoder, which
@@ -114,6 +150,12 @@ class AlignmentJudge(JudgeSection):
                 f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall and chunks have no "
                 f"effect; write mode: {self.mode}_sp, or leave them out"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _revision_has_an_effect(self) -> "AlignmentJudge":
+        # an AlignScore checkpoint is a local folder
+        _refuse_without_effect(self, ("revision",), self.aligner != "alignscore", "with aligner: encoder or nli")
         return self
 
     @property
@@ -141,6 +183,19 @@ class RuleJudge(JudgeSection):
     """A count that needs no model: words of the summary, or 1 when it keeps the output contract."""
 
     kind: Literal["length", "contract"]
+
+    @model_validator(mode="after")
+    def _summary_alone(self) -> "RuleJudge":
+        _refuse_without_effect(self, ("against",), False, "with a judge that reads the text")
+        return self
+
+
+def _refuse_without_effect(section: JudgeSection, keys: Sequence[str], has_effect: bool, when: str) -> None:
+    """Refuse options that differ from their default and that nothing reads."""
+    fields = type(section).model_fields
+    idle = [key for key in keys if not has_effect and getattr(section, key) != fields[key].default]
+    if idle:
+        raise ValueError(f"no effect of {' and '.join(idle)} except {when}; leave it out")
 
 
 JudgeOptions = Annotated[

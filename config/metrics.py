@@ -16,6 +16,8 @@ class MetricSection(JudgeSection):
 
     # Hugging Face id or local folder
     model: str
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
     # texts or pairs run at a time
     batch_size: int = Field(default=32, ge=1)
 
@@ -27,6 +29,11 @@ class BertScoreJudge(MetricSection):
     model: str = "microsoft/deberta-large-mnli"
     # "recall": over the text's tokens; "precision": over the summary's; "fmeasure": their harmonic mean
     measure: Literal["recall", "precision", "fmeasure"] = "recall"
+    # longest text in tokens that is read at once, if the model takes it; a longer one is read in windows, and the judgement says
+    # so. Attention's memory grows with the square of it: with the default model's 16 heads one matrix of 4096 tokens takes 1 GiB,
+    # and it holds several
+    most_tokens: int = Field(default=4096, ge=16)
+    # windows of up to 512 tokens run at a time; of longer ones fewer
     batch_size: int = Field(default=16, ge=1)
 
 
@@ -37,8 +44,8 @@ class SummacJudge(MetricSection):
     model: str = "tals/albert-xlarge-vitaminc-mnli"
     # "zs": best sentence of the text, mean over the summary's; "conv": a trained read-out of their histogram
     variant: Literal["zs", "conv"] = "zs"
-    # name of the model's class that means entailment, as its config.json has it
-    label: str = "entailment"
+    # name of the model's class that means entailment, as its config.json has it; None: "entailment" or "supports"
+    label: str | None = None
     # conv only: the trained read-out, a safetensors file
     weights: Path | None = None
 

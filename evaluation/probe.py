@@ -91,12 +91,15 @@ class _Policies:
         folder = locate(section.name, section.revision)
         self._has_start = section.adapter is not None
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, revision=section.revision)
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, revision=section.revision, trust_remote_code=False
+            )
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 folder,
                 revision=section.revision,
                 dtype=getattr(self._torch, section.dtype),
                 attn_implementation=section.attn_implementation,
+                trust_remote_code=False,
             )
             self._model = peft.PeftModel.from_pretrained(model, adapter, adapter_name="trained")
             if section.adapter is not None:

@@ -39,8 +39,10 @@ def _merge(model_folder: Path, adapter: Path, target: Path, dtype: str) -> None:
     transformers = need("transformers", "merging an adapter")
     peft = need("peft", "merging an adapter")
     try:
-        base = transformers.AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder)
+        base = transformers.AutoModelForCausalLM.from_pretrained(
+            model_folder, dtype=torch.float32, trust_remote_code=False
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder, trust_remote_code=False)
         # safe_merge refuses an adapter whose weights are not finite
         merged = peft.PeftModel.from_pretrained(base, adapter).merge_and_unload(safe_merge=True)
     except (ValueError, OSError, RuntimeError) as error:

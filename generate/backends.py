@@ -35,7 +35,9 @@ def _scripted(section: BackendSection, model: ModelSection) -> Backend:
     tokenizer = None
     if options.pop("tokenize", False):
         transformers = need("transformers", "backend 'scripted' with tokenize")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(models.locate(model.name, model.revision))
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            models.locate(model.name, model.revision), trust_remote_code=False
+        )
     return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
 
 

@@ -39,12 +39,15 @@ class TransformersBackend:
         self._max_model_len = section.max_model_len
         folder = locate(model.name, model.revision)
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, revision=model.revision)
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, revision=model.revision, trust_remote_code=False
+            )
             loaded = transformers.AutoModelForCausalLM.from_pretrained(
                 folder,
                 revision=model.revision,
                 dtype=getattr(self._torch, model.dtype),
                 attn_implementation=model.attn_implementation,
+                trust_remote_code=False,
             )
         except (ValueError, OSError) as error:
             raise ModelError(f"backend 'transformers' cannot open model {model.name!r}: {error}") from error

@@ -1,9 +1,10 @@
 """Aligners: how much a claim is supported by a premise, for all premises and claims of a candidate at once.
 
 Aligners that read premise and claim together (NLI classifiers, AlignScore) share the batching here: equal pairs are run
-once, pairs of like length stand together, and only the premise is ever cut to the model's length.
+once, pairs of like length stand together, and only the premise is ever cut to the model's length, at its end.
 """
 
+import gc
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
@@ -14,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need
+from .tokens import as_text
 
 log = logging.getLogger(__name__)
+
+# tokens of an input that nothing bounds
+UNBOUNDED = 2**20
 
 # (premise, claim)
 Pair = tuple[str, str]
@@ -33,10 +38,17 @@ class Pairing:
 class Alignment:
     """What an aligner found."""
 
-    # support in [0, 1], shape (premises, claims); not-a-number where the claim alone exceeds the model's length
+    # support in [0, 1], shape (premises, claims); not-a-number in gaps
     matrix: NDArray[np.float64]
     # comparisons in which the premise (for an encoder: either text) was cut to the model's length
     n_cut: int
+    # where nothing was compared, because the claim alone exceeds the model's length, same shape; None: nowhere
+    gaps: NDArray[np.bool_] | None = None
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some pair was not compared."""
+        return self.gaps is not None and bool(self.gaps.any())
 
 
 class Aligner(Protocol):
@@ -103,9 +115,11 @@ class PairAligner(ABC):
                 [claim for _, claim in batch],
                 truncation="only_first",
                 max_length=self._most_tokens,
-                padding=True,
-                return_tensors="pt",
             )
+            rows = range(len(batch))
+            own = [[part is not None for part in encoded.sequence_ids(row)] for row in rows]
+            encoded["input_ids"] = [as_text(self._tokenizer, encoded["input_ids"][row], own[row]) for row in rows]
+            encoded = self._tokenizer.pad(encoded, return_tensors="pt")
             with torch.inference_mode():
                 found.update(zip(batch, self.probabilities(encoded), strict=True))
         return found
@@ -115,16 +129,39 @@ def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]
     """The alignment of a pairing, from the support of its pairs and which of them were cut; a pair without support is a gap."""
     pairs = [[(premise, claim) for claim in pairing.claims] for premise in pairing.premises]
     matrix = np.array([[support.get(pair, np.nan) for pair in row] for row in pairs])  # (premises, claims)
-    return Alignment(matrix, sum(pair in cut for row in pairs for pair in row))
+    gaps = np.array([[pair not in support for pair in row] for row in pairs], dtype=bool)  # (premises, claims)
+    return Alignment(matrix, sum(pair in cut for row in pairs for pair in row), gaps)
 
 
-def most_tokens(tokenizer: Any, config: Any) -> int:
+def most_tokens(tokenizer: Any, model: Any) -> int:
     """The longest input that the model takes, in tokens, special ones included."""
-    # the RoBERTa family counts positions from the padding index on
-    offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
-    return int(min(tokenizer.model_max_length, config.max_position_embeddings - offset))
+    embedding = need("torch", "an aligner").nn.Embedding
+    tables = [
+        module
+        for name, module in model.named_modules()
+        if name.split(".")[-1] == "position_embeddings" and isinstance(module, embedding)
+    ]
+    # a table with a padding row counts positions from behind it on (RoBERTa, MPNet)
+    limits = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
+    if not tables:
+        limits = [getattr(model.config, "max_position_embeddings", -1)]
+    # XLNet says -1 for no limit; a tokenizer without one says 10^30, more than it can be asked for
+    return int(min(tokenizer.model_max_length, UNBOUNDED, *(limit for limit in limits if limit > 0)))
 
 
 def device() -> str:
     """Where aligners run: the first GPU, or the CPU."""
     return "cuda" if need("torch", "an aligner").cuda.is_available() else "cpu"
+
+
+def release(holder: object, *names: str) -> None:
+    """Drop the models that a holder has under these names, and give their memory back, the GPU's too.
+
+    Models hold themselves in circles, so without a collection they would stay until Python happens to make one.
+    """
+    for name in names:
+        vars(holder).pop(name, None)
+    gc.collect()
+    cuda = need("torch", "an aligner").cuda
+    if cuda.is_available():
+        cuda.empty_cache()

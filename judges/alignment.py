@@ -12,11 +12,12 @@ from importlib.metadata import version
 
 from ..config import AlignmentJudge
 from ..models import signature
-from ..storage import canonical_json
 from ..text import sentences
 from .aligner import Aligner, Pairing
+from .encoder import lazy_encoder
 from .judge import Judge, JudgeInput, judge_signature
-from .shared import SharedModels
+from .nli import lazy_nli
+from .shared import Lazy, SharedModels
 from .support import Reading, SupportJudge, aggregate
 
 # words that a chunk of AlignScore aims at
@@ -61,41 +62,25 @@ def _signature(options: AlignmentJudge) -> str:
         f"alignment-{options.direction}",
         "alignment",
         aligner=options.aligner,
-        model=signature(options.model),
+        model=signature(options.model, options.revision),
         against=options.against,
         chunks="350-words" if in_chunks else "sentence",
         **({"mode": options.mode} if options.mode != "nli_sp" else {}),
         # where a sentence ends decides what the claims and the chunks are
         sentences=f"sentencex-{version('sentencex')}",
-        v=1,
+        v=2,
     )
 
 
-def load_aligner(aligner: str, model: str, batch_size: int, head: str = "nli") -> Aligner:
-    """The aligner with its model loaded.
+def _aligner(options: AlignmentJudge, models: SharedModels) -> Lazy[Aligner]:
+    """The aligner; judges that name the same one share it."""
+    if options.aligner == "encoder":
+        return lazy_encoder(models, options.model, options.batch_size, options.revision)
+    if options.aligner == "nli":
+        return lazy_nli(models, options.model, options.batch_size, revision=options.revision)
+    from .alignscore import lazy_alignscore
 
-    Args:
-        aligner: "encoder", "nli" or "alignscore".
-        model: Hugging Face id, local folder or embedded model.
-        batch_size: texts or pairs run at a time.
-        head: "nli", "bin" or "reg": which of an AlignScore checkpoint's heads is read.
-
-    Raises:
-        MissingExtra: its library is not installed.
-        ModelError: the model cannot be opened.
-        JudgeError: it is not the kind of model that the aligner needs.
-    """
-    if aligner == "encoder":
-        from .encoder import EncoderAligner
-
-        return EncoderAligner(model, batch_size)
-    if aligner == "nli":
-        from .nli import NliAligner
-
-        return NliAligner(model, batch_size)
-    from .alignscore import AlignScoreAligner
-
-    return AlignScoreAligner(model, batch_size, head)
+    return lazy_alignscore(models, options.model, options.mode.removesuffix("_sp"), options.batch_size)
 
 
 def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> Judge:
@@ -110,12 +95,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
 
         refuse_pickle(options.model)
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
-    head = options.mode.removesuffix("_sp")
     # a regression is trained towards 0 and 1, but nothing keeps it between them
-    low, high = (-math.inf, math.inf) if head == "reg" else (0.0, 1.0)
-    model = models.lazy(
-        canonical_json([options.aligner, options.model, options.batch_size, head]),
-        partial(load_aligner, options.aligner, options.model, options.batch_size, head),
-    )
+    low, high = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
     reading = Reading(partial(parts, options), aggregate, low, high)
-    return SupportJudge(name, _signature(options), options.against, model, reading)
+    return SupportJudge(name, _signature(options), options.against, _aligner(options, models), reading)

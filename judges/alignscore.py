@@ -14,14 +14,19 @@ into a folder with plain tensors once, with the encoder that it was trained from
 and name that folder, or the model.safetensors in it, in the recipe.
 """
 
-import pickle
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import JudgeError, ModelError
 from ..extras import need
 from ..models import locate
-from .aligner import PairAligner, device, most_tokens
+from ..storage import canonical_json
+from .aligner import Aligner, PairAligner, device, most_tokens, release
+from .released import only_tensors, read_released
+from .shared import Lazy, Part, SharedModels
+from .tokens import open_tokenizer
 
 ENCODER = "base_model."
 HEADS = ("tri_layer.", "bin_layer.", "reg_layer.")
@@ -31,10 +36,13 @@ READ = {"nli": ("tri_layer.", 3, 0), "bin": ("bin_layer.", 2, 1), "reg": ("reg_l
 NOT_A_WEIGHT = "embeddings.position_ids"
 
 
-class AlignScoreAligner(PairAligner):
-    """A converted AlignScore checkpoint: config.json, model.safetensors and the tokenizer in one folder."""
+class AlignScore:
+    """A converted AlignScore checkpoint, held once for all of its heads.
 
-    def __init__(self, model: str, batch_size: int, head: str = "nli") -> None:
+    config.json, model.safetensors and the tokenizer lie in one folder.
+    """
+
+    def __init__(self, model: str) -> None:
         refuse_pickle(model)
         transformers = need("transformers", "aligner 'alignscore'")
         torch = need("torch", "aligner 'alignscore'")
@@ -43,8 +51,8 @@ class AlignScoreAligner(PairAligner):
         if not weights.is_file():
             raise JudgeError(f"aligner 'alignscore': {folder} has no model.safetensors; convert the checkpoint first")
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            config = transformers.AutoConfig.from_pretrained(folder)
+            self.tokenizer = open_tokenizer(str(folder), None, "aligner 'alignscore'")
+            config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
         except (ValueError, OSError) as error:
             raise ModelError(f"aligner 'alignscore' cannot open {folder}: {error}") from error
         if config.model_type != "roberta":
@@ -52,26 +60,50 @@ class AlignScoreAligner(PairAligner):
                 f"aligner 'alignscore': {folder} holds a {config.model_type} model; AlignScore is a RoBERTa"
             )
         tensors = need("safetensors.torch", "aligner 'alignscore'").load_file(weights)
-        self._encoder = transformers.RobertaModel(config, add_pooling_layer=True)
-        prefix, outputs, self._aligned = READ[head]
-        self._head = torch.nn.Linear(config.hidden_size, outputs)
-        _fill(self._encoder, ENCODER, tensors, weights)
-        _fill(self._head, prefix, tensors, weights)
         self._device = device()
+        self._encoder = transformers.RobertaModel(config, add_pooling_layer=True)
+        _fill(self._encoder, ENCODER, tensors, weights)
         self._encoder.to(self._device).eval()
-        self._head.to(self._device).eval()
-        super().__init__(tokenizer, most_tokens(tokenizer, config), batch_size)
+        self._heads = {name: torch.nn.Linear(config.hidden_size, outputs) for name, (_, outputs, _) in READ.items()}
+        for name, head in self._heads.items():
+            _fill(head, READ[name][0], tensors, weights)
+            head.to(self._device).eval()
+        self.most_tokens = most_tokens(self.tokenizer, self._encoder)
 
-    def probabilities(self, encoded: Any) -> list[float]:
+    def read(self, encoded: Any, head: str) -> list[float]:
         """Probability of the class "aligned" for each row; the regression's value for that head."""
         pooled = self._encoder(**encoded.to(self._device)).pooler_output  # (rows, hidden)
-        found = self._head(pooled)  # (rows, outputs)
-        read = found.softmax(dim=-1) if found.shape[-1] > 1 else found
-        return [float(value) for value in read[:, self._aligned]]
+        found = self._heads[head](pooled)  # (rows, outputs)
+        values = found.softmax(dim=-1) if found.shape[-1] > 1 else found
+        return [float(value) for value in values[:, READ[head][2]]]
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._encoder, self._head
+        release(self, "_encoder", "_heads")
+
+
+class AlignScoreAligner(PairAligner):
+    """One head of a checkpoint."""
+
+    def __init__(self, head: str, batch_size: int, checkpoint: AlignScore) -> None:
+        super().__init__(checkpoint.tokenizer, checkpoint.most_tokens, batch_size)
+        self._checkpoint = checkpoint
+        self._head = head
+
+    def probabilities(self, encoded: Any) -> list[float]:
+        """Probability of the class "aligned" for each row; the regression's value for that head."""
+        return self._checkpoint.read(encoded, self._head)
+
+    def close(self) -> None:
+        """Give the memory of the whole checkpoint back."""
+        self._checkpoint.close()
+
+
+def lazy_alignscore(models: SharedModels, model: str, head: str, batch_size: int) -> Lazy[Aligner]:
+    """One head of the checkpoint, which all judges that name it share."""
+    whole = models.lazy(canonical_json(["alignscore", model]), partial(AlignScore, model))
+    part: Callable[[AlignScore], Aligner] = partial(AlignScoreAligner, head, batch_size)
+    return Part(whole, part)
 
 
 def _fill(module: Any, prefix: str, tensors: dict[str, Any], path: Path) -> None:
@@ -108,33 +140,65 @@ def refuse_pickle(model: str) -> None:
 def convert_checkpoint(checkpoint: Path, encoder: str, folder: Path) -> None:
     """Write the tensors of a released AlignScore checkpoint as a folder that the aligner reads.
 
-    The file is opened with torch's restricted reader, which builds tensors and plain containers and nothing else.
-
     Args:
         checkpoint: the released .ckpt file.
         encoder: Hugging Face id or folder of the RoBERTa that it was trained from, for configuration and tokenizer.
         folder: where to write; made if it is not there.
 
     Raises:
-        JudgeError: the file holds anything but tensors and plain values, or is no AlignScore checkpoint.
+        JudgeError: the file cannot be read or is no AlignScore checkpoint, or the encoder has another size; nothing is written.
+        ModelError: the encoder cannot be opened.
     """
+    transformers = need("transformers", "the conversion of a checkpoint")
+    content = read_released(checkpoint)
+    state = content.get("state_dict") if isinstance(content, dict) else None
+    if not isinstance(state, dict):
+        raise JudgeError(f"{checkpoint}: has no 'state_dict', so it is no AlignScore checkpoint")
+    tensors = only_tensors(
+        checkpoint, {key: value for key, value in state.items() if key.startswith((ENCODER, *HEADS))}
+    )
+    lacking = [f"{head}weight" for head in HEADS if f"{head}weight" not in tensors]
+    if lacking:
+        raise JudgeError(f"{checkpoint}: has no {', '.join(lacking)}, so it is no AlignScore checkpoint")
+    place = locate(encoder)
+    try:
+        config = transformers.AutoConfig.from_pretrained(place, trust_remote_code=False)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+    except (ValueError, OSError) as error:
+        raise ModelError(f"the conversion of {checkpoint} cannot open encoder {encoder!r}: {error}") from error
+    settings = content.get("hyper_parameters")
+    _refuse_other_size(checkpoint, tensors, encoder, config, settings if isinstance(settings, dict) else {})
+    folder.mkdir(parents=True, exist_ok=True)
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    need("safetensors.torch", "the conversion of a checkpoint").save_file(tensors, folder / "model.safetensors")
+
+
+def _refuse_other_size(
+    checkpoint: Path, tensors: dict[str, Any], encoder: str, config: Any, settings: dict[str, Any]
+) -> None:
+    """Refuse an encoder whose tensors are not those of the checkpoint, in name and shape."""
     torch = need("torch", "the conversion of a checkpoint")
     transformers = need("transformers", "the conversion of a checkpoint")
-    try:
-        state = torch.load(checkpoint, map_location="cpu", weights_only=True)["state_dict"]
-    except pickle.UnpicklingError as error:
+    trained_from = repr(settings["model"]) if "model" in settings else "an encoder that it does not name"
+    if config.model_type != "roberta":
         raise JudgeError(
-            f"{checkpoint}: holds more than tensors and plain values, so it was not opened; save its state_dict alone, on a "
-            "machine where you would run its code"
-        ) from error
-    except (KeyError, TypeError) as error:
-        raise JudgeError(f"{checkpoint}: has no 'state_dict', so it is no AlignScore checkpoint") from error
-    # clones: tensors that share memory cannot be saved
-    kept = {key: value.clone() for key, value in state.items() if key.startswith((ENCODER, *HEADS))}
-    if "tri_layer.weight" not in kept:
-        raise JudgeError(f"{checkpoint}: has no tri_layer, so it is no AlignScore checkpoint")
-    folder.mkdir(parents=True, exist_ok=True)
-    place = locate(encoder)
-    transformers.AutoConfig.from_pretrained(place).save_pretrained(folder)
-    transformers.AutoTokenizer.from_pretrained(place).save_pretrained(folder)
-    need("safetensors.torch", "the conversion of a checkpoint").save_file(kept, folder / "model.safetensors")
+            f"{checkpoint}: was trained from {trained_from}, but encoder {encoder!r} is a {config.model_type} model; name the "
+            "RoBERTa that it was trained from"
+        )
+    # tensors of this device have a shape and no memory
+    with torch.device("meta"):
+        model = transformers.RobertaModel(config, add_pooling_layer=True)
+    wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    own = {
+        name.removeprefix(ENCODER): tuple(tensor.shape) for name, tensor in tensors.items() if name.startswith(ENCODER)
+    }
+    own.pop(NOT_A_WEIGHT, None)
+    differing = sorted(name for name in own.keys() | wanted.keys() if own.get(name) != wanted.get(name))
+    if differing:
+        name = differing[0]
+        raise JudgeError(
+            f"{checkpoint}: was trained from {trained_from}, and encoder {encoder!r} has another size: {name} is "
+            f"{own.get(name, 'absent')} in the checkpoint and {wanted.get(name, 'absent')} in the encoder; name the encoder that "
+            "it was trained from"
+        )

@@ -1,7 +1,8 @@
 """Asking a language model until its reply can be read, a few times at most.
 
-Repeating a greedy call repeats its failure, so attempts after the first have another seed and some temperature. Source:
-specification of the seed paper, section 7.3.
+A reply that ran into its length was not finished, and what stands in it may be the beginning of another verdict ("1. The source
+argues"): it is never read. Repeating a greedy call repeats its failure, so attempts after the first have another seed and some
+temperature. Source: specification of the seed paper, section 7.3.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,11 +10,15 @@ from typing import Protocol
 
 from ..generate.backend import TOO_LONG, Ask, Reply
 from ..records import Message, Sampling
+from ..storage import canonical_json
 from .asking import Rounds
 from .judge import JudgeInput, Verdict
 
-# what the replies about an input say so far; without a score it is asked about again
-Reader = Callable[[JudgeInput, Sequence[str]], Verdict]
+# the score that the replies about an input give so far, where one that was cut off is ""; None: it is asked about again
+Reader = Callable[[JudgeInput, Sequence[str]], float | None]
+# why there is no score, by the last reply
+UNREADABLE = "unreadable reply"
+CUT_OFF = "reply cut off"
 
 
 class Asker(Protocol):
@@ -29,8 +34,11 @@ class Asker(Protocol):
 
 
 def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sampling], read: Reader) -> Rounds:
-    """Ask about each input until its replies are read, at most once with each of these samplings."""
-    texts: list[list[str]] = [[] for _ in inputs]
+    """Ask about each input until its replies are read, at most once with each of these samplings.
+
+    A verdict's `raw` is the reply, or a JSON list of several.
+    """
+    replied: list[list[Reply]] = [[] for _ in inputs]
     verdicts: dict[int, Verdict] = {}
     pending = list(range(len(inputs)))
     for attempt, sampling in enumerate(attempts, start=1):
@@ -41,11 +49,20 @@ def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sa
             if reply.finish_reason == "failed":
                 verdicts[i] = refused(reply, attempt)
             else:
-                texts[i].append(reply.text)
-                verdicts[i] = read(inputs[i], texts[i])
+                replied[i].append(reply)
+                verdicts[i] = _verdict(inputs[i], replied[i], read)
         # one that was refused would be refused again
-        pending = [i for i in pending if verdicts[i].score is None and len(texts[i]) == attempt]
+        pending = [i for i in pending if verdicts[i].score is None and len(replied[i]) == attempt]
     return [verdicts[i] for i in range(len(inputs))]
+
+
+def _verdict(each: JudgeInput, replies: Sequence[Reply], read: Reader) -> Verdict:
+    is_cut = [reply.finish_reason == "length" for reply in replies]
+    score = read(each, ["" if cut else reply.text for cut, reply in zip(is_cut, replies, strict=True)])
+    texts = [reply.text for reply in replies]
+    raw = texts[0] if len(texts) == 1 else canonical_json(texts)
+    reason = CUT_OFF if is_cut[-1] else UNREADABLE
+    return Verdict(score, reason if score is None else None, raw, len(replies))
 
 
 def refused(reply: Reply, attempts: int) -> Verdict:

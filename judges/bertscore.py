@@ -5,14 +5,15 @@ mean over the summary's tokens of the best cosine with a token of the text, reca
 harmonic mean. No weighting by rarity, no rescaling. Source: Zhang et al. 2020 (arXiv:1904.09675); specification of the seed
 paper, section 6.
 
-Nothing is cut. A model with relative positions (DeBERTa) reads a text of any length at once. One that counts its positions
-reads it in windows, one for each passage (line), a longer passage in several; their tokens are then taken together.
+Nothing is cut. A model with relative positions (DeBERTa) reads a text at once. One that counts its positions reads it in windows,
+one for each passage (line). What is longer than a window is read in several, and the judgement says so; their tokens are then
+taken together.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +23,20 @@ from ..extras import need
 from ..models import signature
 from ..storage import canonical_json
 from ..timing import booked
-from .aligner import most_tokens
+from .aligner import most_tokens as longest_input
+from .aligner import release
 from .checkpoint import open_checkpoint
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .shared import Lazy, SharedModels
+from .support import NO_NUMBER
+from .tokens import as_text
 
 Vectors = NDArray[np.float32]
 
 # a pooler is made for classification; the last hidden layer does without
 UNUSED = ("pooler.",)
+# tokens of a window that `batch_size` counts by
+USUAL_LENGTH = 512
 
 
 def bert_score(text: Vectors, summary: Vectors) -> dict[str, float]:
@@ -49,10 +55,19 @@ def bert_score(text: Vectors, summary: Vectors) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
+class Embedded:
+    """A text as the encoder sees it."""
+
+    # unit vectors of its tokens in their order, shape (tokens, dimensions)
+    vectors: Vectors
+    # passages too long to be read at once, so that tokens of one window do not see those of another
+    n_split: int
+
+
+@dataclass(frozen=True)
 class _Window:
     """A piece of a text that the encoder reads at once."""
 
-    text: str
     # token ids, special ones included
     ids: list[int]
     # which of them are the text's own, shape (tokens,)
@@ -60,39 +75,72 @@ class _Window:
 
 
 class TokenEmbedder:
-    """An encoder that gives each token of a text its vector."""
+    """An encoder that gives each token of a text its vector.
 
-    def __init__(self, model: str, batch_size: int) -> None:
-        self._tokenizer, self._model = open_checkpoint("AutoModel", model, "judge 'bertscore'", may_lack=UNUSED)
+    Args:
+        model: Hugging Face id or local folder.
+        batch_size: windows of 512 tokens that are run at a time; longer ones are fewer, so that attention needs no more memory.
+        most_tokens: longest window in tokens, special ones included, if the model takes it.
+        revision: branch, tag or commit of a Hugging Face id.
+    """
+
+    def __init__(self, model: str, batch_size: int, most_tokens: int, revision: str | None = None) -> None:
+        self._tokenizer, self._model = open_checkpoint(
+            "AutoModel", model, "judge 'bertscore'", revision, may_lack=UNUSED
+        )
         config = self._model.config
-        relative = config.model_type.startswith("deberta") and not config.position_biased_input
-        # tokens of a window, special ones included; None reads a text of any length at once
-        self._most = None if relative else most_tokens(self._tokenizer, config)
+        self._relative = config.model_type.startswith("deberta") and not config.position_biased_input
+        self._most = most_tokens if self._relative else min(most_tokens, longest_input(self._tokenizer, self._model))
         self._batch_size = batch_size
 
-    def embed(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Unit vectors of each text's tokens, shape (tokens, dimensions), in their order."""
-        windows = [window for text in dict.fromkeys(texts) for window in self._windows(text)]
-        order = sorted(range(len(windows)), key=lambda i: len(windows[i].ids))
+    def embed(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        """Each text's tokens."""
+        pieces = {text: [self._windows(piece) for piece in self._pieces(text)] for text in texts}
+        windows = [window for of_text in pieces.values() for of_piece in of_text for window in of_piece]
         rows: dict[int, Vectors] = {}
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
+        for batch in self._batches(windows):
             rows.update(zip(batch, self._run([windows[i] for i in batch]), strict=True))
-        found: dict[str, list[Vectors]] = {text: [] for text in texts}
-        for i, window in enumerate(windows):
-            found[window.text].append(rows[i])
-        return {text: np.concatenate(own) if own else np.empty((0, 0), np.float32) for text, own in found.items()}
+        found = {}
+        place = 0
+        for text, of_text in pieces.items():
+            n = sum(map(len, of_text))
+            own = [rows[i] for i in range(place, place + n)]
+            place += n
+            vectors = np.concatenate(own) if own else np.empty((0, 0), np.float32)
+            found[text] = Embedded(vectors, sum(len(of_piece) > 1 for of_piece in of_text))
+        return found
 
-    def _windows(self, text: str) -> Iterator[_Window]:
-        cut: dict[str, Any] = {}
-        pieces = [text.strip()]
-        if self._most is not None:
-            pieces = [line.strip() for line in text.splitlines()]
-            cut = {"truncation": True, "max_length": self._most, "stride": 0, "return_overflowing_tokens": True}
-        for piece in filter(None, pieces):
-            encoded = self._tokenizer([piece], return_special_tokens_mask=True, verbose=False, **cut)
-            for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True):
-                yield _Window(text, ids, ~np.array(special, dtype=bool))
+    def _pieces(self, text: str) -> list[str]:
+        pieces = [text] if self._relative else text.splitlines()
+        return [piece.strip() for piece in pieces if piece.strip()]
+
+    def _windows(self, piece: str) -> list[_Window]:
+        encoded = self._tokenizer(
+            [piece],
+            truncation=True,
+            max_length=self._most,
+            stride=0,
+            return_overflowing_tokens=True,
+            verbose=False,
+        )
+        windows = []
+        for i, ids in enumerate(encoded["input_ids"]):
+            own = [part is not None for part in encoded.sequence_ids(i)]
+            windows.append(_Window(as_text(self._tokenizer, ids, own), np.array(own, dtype=bool)))
+        return windows
+
+    def _batches(self, windows: Sequence[_Window]) -> Iterator[list[int]]:
+        """The places of the windows in batches of like length; attention's memory grows with the square of it."""
+        batch: list[int] = []
+        for i in sorted(range(len(windows)), key=lambda i: len(windows[i].ids)):
+            n = len(batch) + 1
+            longest = len(windows[i].ids)
+            if n > self._batch_size or (n > 1 and n * longest**2 > self._batch_size * USUAL_LENGTH**2):
+                yield batch
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
 
     def _run(self, windows: Sequence[_Window]) -> Iterator[Vectors]:
         """Unit vectors of each window's own tokens."""
@@ -106,7 +154,7 @@ class TokenEmbedder:
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._model
+        release(self, "_model")
 
 
 class BertScore:
@@ -123,29 +171,33 @@ class BertScore:
         self.signature = judge_signature(
             f"bertscore-{options.measure}",
             "bertscore",
-            model=signature(options.model),
+            model=signature(options.model, options.revision),
+            tokens=options.most_tokens,
             against=options.against,
             layer="last",
             idf="no",
             rescaled="no",
-            v=1,
+            v=2,
         )
         self._measure = options.measure
         self._model = model
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order; its `raw` has all three measures."""
+        """One verdict for each input, in order; its `raw` has all three measures, and `split` where passages were."""
         embedder = self._model.get()
         with booked("models"):
-            vectors = embedder.embed([text for each in inputs for text in (each.reference, each.text)])
-        return [self._verdict(vectors[each.reference], vectors[each.text]) for each in inputs]
+            found = embedder.embed([text for each in inputs for text in (each.reference, each.text)])
+        return [self._verdict(found[each.reference], found[each.text]) for each in inputs]
 
-    def _verdict(self, text: Vectors, summary: Vectors) -> Verdict:
-        if not len(text) or not len(summary):
+    def _verdict(self, text: Embedded, summary: Embedded) -> Verdict:
+        if not len(text.vectors) or not len(summary.vectors):
             return Verdict(None, "no tokens to compare")
         # the seventh digit differs with the batch that a text stood in
-        found = {measure: round(value, 6) for measure, value in bert_score(text, summary).items()}
-        return Verdict(found[self._measure], raw=canonical_json(found))
+        found = {measure: round(value, 6) for measure, value in bert_score(text.vectors, summary.vectors).items()}
+        if not all(map(math.isfinite, found.values())):
+            return Verdict(None, NO_NUMBER)
+        n_split = text.n_split + summary.n_split
+        return Verdict(found[self._measure], raw=canonical_json(found | ({"split": n_split} if n_split else {})))
 
     def close(self) -> None:
         """Give the model's memory back."""
@@ -158,5 +210,6 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
     Raises:
         ModelError: the model is a path that holds none.
     """
-    key = canonical_json(["bertscore", options.model, options.batch_size])
-    return BertScore(name, options, models.lazy(key, partial(TokenEmbedder, options.model, options.batch_size)))
+    key = canonical_json(["bertscore", options.model, options.revision, options.most_tokens, options.batch_size])
+    load = partial(TokenEmbedder, options.model, options.batch_size, options.most_tokens, options.revision)
+    return BertScore(name, options, models.lazy(key, load))

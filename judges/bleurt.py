@@ -4,7 +4,8 @@ BLEURT-20 and its distilled sizes (the seed paper used BLEURT-20-D6) are RemBERT
 checkpoints BERT encoders with the same head. transformers has both as sequence classifiers with one label, and such a folder is
 what this judge reads. The released files are none: they are TensorFlow models, or a port of them under classes of its own
 (`model_type: bleurt`), which transformers does not know. Their tensors have RemBERT's or BERT's names and shapes but for the
-prefix; to use one, save it as RemBertForSequenceClassification with its tokenizer. We have not done this with a released one.
+prefix; to use one, save it as RemBertForSequenceClassification with its tokenizer. There is no converter here, and we have not
+done this with a released one.
 
 The text stands first and the summary second; a text that does not fit loses its end, which the judgement says. The score has no
 bounds; trained ones stay near [0, 1]. Source: Sellam et al. 2020 (arXiv:2004.04696), Pu et al. 2021 (arXiv:2110.06341);
@@ -20,7 +21,7 @@ from ..config import BleurtJudge
 from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
-from .aligner import Aligner, PairAligner, Pairing, most_tokens
+from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
 from .alignment import whole
 from .checkpoint import open_checkpoint
 from .judge import Judge, JudgeInput, judge_signature
@@ -33,15 +34,17 @@ ARCHITECTURES = ("rembert", "bert")
 class BleurtAligner(PairAligner):
     """A BERT or RemBERT with one output."""
 
-    def __init__(self, model: str, batch_size: int) -> None:
-        tokenizer, self._model = open_checkpoint("AutoModelForSequenceClassification", model, "judge 'bleurt'")
+    def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
+        tokenizer, self._model = open_checkpoint(
+            "AutoModelForSequenceClassification", model, "judge 'bleurt'", revision
+        )
         config = self._model.config
         if config.model_type not in ARCHITECTURES or config.num_labels != 1:
             raise JudgeError(
                 f"judge 'bleurt': model {model!r} is a {config.model_type} with {config.num_labels} outputs; BLEURT is a "
                 f"{' or '.join(ARCHITECTURES)} with one"
             )
-        super().__init__(tokenizer, most_tokens(tokenizer, config), batch_size)
+        super().__init__(tokenizer, most_tokens(tokenizer, self._model), batch_size)
 
     def probabilities(self, encoded: Any) -> list[float]:
         """The regression's value of each row, without bounds."""
@@ -49,7 +52,7 @@ class BleurtAligner(PairAligner):
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._model
+        release(self, "_model")
 
 
 def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
@@ -58,10 +61,12 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
     Raises:
         ModelError: the model is a path that holds none.
     """
-    key = canonical_json(["bleurt", options.model, options.batch_size])
-    load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size)
+    key = canonical_json(["bleurt", options.model, options.revision, options.batch_size])
+    load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size, options.revision)
     model = models.lazy(key, load)
-    named = judge_signature("bleurt", "bleurt", model=signature(options.model), against=options.against, v=1)
+    named = judge_signature(
+        "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
+    )
     return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
 
 

@@ -5,14 +5,17 @@ unrelated, and the scale stays [0, 1]. It sees topics and wording; it does not t
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from ..errors import ModelError
 from ..extras import need
 from ..models import locate
-from .aligner import Alignment, Pairing, device
+from ..storage import canonical_json
+from .aligner import Aligner, Alignment, Pairing, device, release
+from .shared import Lazy, SharedModels
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +23,16 @@ log = logging.getLogger(__name__)
 class EncoderAligner:
     """A sentence-transformers model."""
 
-    def __init__(self, model: str, batch_size: int) -> None:
+    def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
         library = need("sentence_transformers", "aligner 'encoder'")
         try:
-            self._model = library.SentenceTransformer(locate(model), device=device(), trust_remote_code=False)
+            self._model = library.SentenceTransformer(
+                locate(model, revision),
+                revision=revision,
+                device=device(),
+                trust_remote_code=False,
+                model_kwargs={"dtype": need("torch", "aligner 'encoder'").float32},
+            )
         except (ValueError, OSError) as error:
             raise ModelError(f"aligner 'encoder' cannot open model {model!r}: {error}") from error
         self._batch_size = batch_size
@@ -59,4 +68,10 @@ class EncoderAligner:
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._model
+        release(self, "_model")
+
+
+def lazy_encoder(models: SharedModels, model: str, batch_size: int, revision: str | None = None) -> Lazy[Aligner]:
+    """The encoder, which all judges that name it share."""
+    load: Callable[[], Aligner] = partial(EncoderAligner, model, batch_size, revision)
+    return models.lazy(canonical_json(["encoder", model, revision, batch_size]), load)

@@ -7,23 +7,24 @@ here the extract is a union in the order of the text within one budget, the clas
 normalised first. A text within the budget is judged whole.
 """
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import fmean
 
 from ..config import ExtractJudge, RubricJudge
 from ..generate.backend import Ask, Backend, Reply
 from ..models import signature
 from ..storage import canonical_json
-from .aligner import Aligner
-from .alignment import load_aligner
 from .asking import Rounds, ask_together
-from .extracting import Extractor, Lead, Overlap, Supporting, extract
+from .encoder import lazy_encoder
+from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
 from .judge import Against, JudgeInput, Verdict, judge_signature
+from .nli import lazy_nli
+from .overflow import CUT_WORDS, cut_words
 from .rubric import Rubric, engine_part, lazy_backend, rubric_template
 from .shared import Lazy, SharedModels
-from .support import splitter
+from .support import NO_NUMBER, splitter
 
 # aspect -> lowest and highest grade
 SCALES = {"consistency": (1, 5), "faithfulness": (1, 7), "relevance": (1, 5)}
@@ -50,41 +51,51 @@ class ExtractThenEvaluate:
         self.signature = _signature(options, self._rubrics, self.model)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order; its `raw` has the three grades and the words of the extract."""
+        """One verdict for each input, in order.
+
+        Its `raw` has the three grades, the words of the extract, and by how many words it was cut, if it was.
+        """
         verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
         return verdicts[0]
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks of the three rubrics about these inputs' extracts."""
         extracts = self._extracts(inputs)
-        grades = yield from _in_step([rubric.rounds(extracts) for rubric in self._rubrics.values()])
-        return [self._verdict(each, verdicts) for each, *verdicts in zip(extracts, *grades, strict=True)]
+        asked = [
+            replace(each, reference=found.text)
+            for each, found in zip(inputs, extracts, strict=True)
+            if found is not None
+        ]
+        grades = yield from _in_step([rubric.rounds(asked) for rubric in self._rubrics.values()])
+        graded = iter(zip(*grades, strict=True))
+        return [Verdict(None, NO_NUMBER) if found is None else self._verdict(found, next(graded)) for found in extracts]
 
-    def _extracts(self, inputs: Sequence[JudgeInput]) -> list[JudgeInput]:
-        """The inputs with a reference within the budget."""
+    def _extracts(self, inputs: Sequence[JudgeInput]) -> list[Extract | None]:
+        """The references within the budget; None where an extractor's model gave no finite number."""
+        found: list[Extract | None] = [Extract(each.reference) for each in inputs]
         long = [i for i, each in enumerate(inputs) if len(each.reference.split()) > self._most_words]
         if not long:
-            return list(inputs)
+            return found
         # (extractors, long inputs, sentences)
         weights = [extractor.weigh([inputs[i] for i in long]) for extractor in self._extractors]
-        found = list(inputs)
         for i, *own in zip(long, *weights, strict=True):
-            found[i] = replace(inputs[i], reference=extract(inputs[i].reference, own, self._most_words))
+            finite = all(math.isfinite(weight) for each in own for weight in each)
+            found[i] = extract(inputs[i].reference, own, self._most_words) if finite else None
         return found
 
-    def _verdict(self, each: JudgeInput, verdicts: Sequence[Verdict]) -> Verdict:
+    def _verdict(self, extracted: Extract, verdicts: Sequence[Verdict]) -> Verdict:
         named = dict(zip(self._rubrics, verdicts, strict=True))
         attempts = max(verdict.attempts for verdict in verdicts)
-        raw = canonical_json(
-            {aspect: [v.score, v.raw] for aspect, v in named.items()} | {"words": len(each.reference.split())}
-        )
+        raw = {aspect: [v.score, v.raw] for aspect, v in named.items()} | {"words": len(extracted.text.split())}
         parts = [
             (v.score - SCALES[a][0]) / (SCALES[a][1] - SCALES[a][0]) for a, v in named.items() if v.score is not None
         ]
         if len(parts) < len(SCALES):
             reasons = sorted({verdict.unscored for verdict in verdicts if verdict.unscored})
-            return Verdict(None, " and ".join(reasons), raw, attempts)
-        return Verdict(round(fmean(parts), 6), None, raw, attempts)
+            return Verdict(None, " and ".join(reasons), canonical_json(raw), attempts)
+        n_cut = extracted.n_cut + max(cut_words(verdict.raw) for verdict in verdicts)
+        cut = {CUT_WORDS: n_cut} if n_cut else {}
+        return Verdict(round(fmean(parts), 6), None, canonical_json(raw | cut), attempts)
 
     def close(self) -> None:
         """Give the memory of the model and of the extractors' models back."""
@@ -135,8 +146,12 @@ def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) ->
         model=model,
         **engine_part(options.backend),
         extractors="+".join(options.extractors),
-        **({"encoder": signature(options.encoder)} if "similarity" in options.extractors else {}),
-        **({"nli": signature(options.nli)} if "entailment" in options.extractors else {}),
+        **(
+            {"encoder": signature(options.encoder, options.encoder_revision)}
+            if "similarity" in options.extractors
+            else {}
+        ),
+        **({"nli": signature(options.nli, options.nli_revision)} if "entailment" in options.extractors else {}),
         words=options.most_words,
         templates="+".join(rubric.template.signature for rubric in rubrics.values()),
         against=options.against,
@@ -144,7 +159,7 @@ def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) ->
         **attempts,
         **cut,
         sentences=splitter(),
-        v=1,
+        v=2,
     )
 
 
@@ -164,10 +179,7 @@ def _extractor(kind: str, options: ExtractJudge, models: SharedModels) -> Extrac
     if kind == "rouge":
         return Overlap()
     if kind == "similarity":
-        return Supporting(_aligner("encoder", options.encoder, options.batch_size, models), whole_summary=True)
-    return Supporting(_aligner("nli", options.nli, options.batch_size, models), whole_summary=False)
-
-
-def _aligner(aligner: str, model: str, batch_size: int, models: SharedModels) -> Lazy[Aligner]:
-    key = canonical_json(["extract", aligner, model, batch_size])
-    return models.lazy(key, partial(load_aligner, aligner, model, batch_size))
+        encoder = lazy_encoder(models, options.encoder, options.batch_size, options.encoder_revision)
+        return Supporting(encoder, whole_summary=True)
+    nli = lazy_nli(models, options.nli, options.batch_size, revision=options.nli_revision)
+    return Supporting(nli, whole_summary=False)

@@ -2,20 +2,22 @@
 
 Several extractors order the sentences, each in its way: by position ("lead"), by the similarity of embeddings with the summary,
 by how far they entail a sentence of it, by the share of its words that they hold ("rouge"). The sentences are taken from the
-extractors in turn, best first and each once, while they fit into one budget, and stand in the order of the text.
+extractors in turn, best first and each once, while they fit into one budget, and stand in the order of the text. Where no
+sentence fits, the best one is cut to the budget: an extract is never blank.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..extras import need
 from ..text import sentences
 from ..timing import booked
-from .aligner import Aligner, Pairing
+from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput
-from .rouge import rouge
 from .shared import Lazy
 
 
@@ -31,11 +33,21 @@ class Extractor(Protocol):
         ...
 
 
-def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> str:
-    """The chosen sentences of a text in their order, joined by spaces, at most `most_words` words between white space.
+@dataclass(frozen=True)
+class Extract:
+    """What is left of a text."""
+
+    # sentences in their order, joined by spaces
+    text: str
+    # words that the only sentence lost, because no sentence fits the budget
+    n_cut: int = 0
+
+
+def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> Extract:
+    """The chosen sentences of a text, at most `most_words` words between white space.
 
     Args:
-        text: the whole text.
+        text: the whole text, not blank.
         weights: of each extractor, the weight of each sentence; of equal ones the earlier comes first.
         most_words: the budget. A sentence that would exceed it is passed over for the next.
     """
@@ -49,7 +61,10 @@ def extract(text: str, weights: Sequence[Sequence[float]], most_words: int) -> s
         if i not in chosen and n <= left:
             chosen.add(i)
             left -= n
-    return " ".join(found[i] for i in sorted(chosen))
+    if chosen:
+        return Extract(" ".join(found[i] for i in sorted(chosen)))
+    words = found[orders[0][0]].split()
+    return Extract(" ".join(words[:most_words]), len(words) - most_words)
 
 
 class Lead:
@@ -67,11 +82,18 @@ class Overlap:
     """ROUGE-1 recall: the share of the summary's words that a sentence holds."""
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
-        """Shares in [0, 1]."""
-        return [
-            [rouge(each.text, sentence, ("rouge1",))["rouge1"]["recall"] for sentence in sentences(each.reference)]
-            for each in inputs
-        ]
+        """Shares in [0, 1]; 0 for a summary without words that ROUGE reads."""
+        tokenize = need("rouge_score.tokenize", "extractor 'rouge'").tokenize
+        counts = {
+            reference: [Counter(tokenize(sentence, None)) for sentence in sentences(reference)]
+            for reference in dict.fromkeys(each.reference for each in inputs)
+        }
+        found = []
+        for each in inputs:
+            own = Counter(tokenize(each.text, None))
+            n = max(own.total(), 1)
+            found.append([(own & sentence).total() / n for sentence in counts[each.reference]])
+        return found
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -85,7 +107,7 @@ class Supporting:
         self._whole_summary = whole_summary
 
     def weigh(self, inputs: Sequence[JudgeInput]) -> list[list[float]]:
-        """Support in [0, 1]."""
+        """Support in [0, 1]; not-a-number where the model gives none."""
         pairings = [
             Pairing(
                 premises=tuple(sentences(each.reference)),
@@ -96,14 +118,14 @@ class Supporting:
         aligner = self._model.get()
         with booked("models"):
             found = aligner.align(pairings)
-        return [best_claims(alignment.matrix) for alignment in found]
+        return [best_claims(alignment) for alignment in found]
 
     def close(self) -> None:
         """Give the aligner's memory back."""
         self._model.close()
 
 
-def best_claims(support: ArrayLike) -> list[float]:
-    """Of each premise (row) its support of the claim (column) that it supports most; a claim without a value counts as 0."""
-    rows = np.nan_to_num(np.asarray(support, dtype=float), nan=0.0)
+def best_claims(alignment: Alignment) -> list[float]:
+    """Of each premise its support of the claim that it supports most; a claim too long to be compared counts as 0."""
+    rows = alignment.matrix if alignment.gaps is None else np.where(alignment.gaps, 0.0, alignment.matrix)
     return [float(value) for value in rows.max(axis=1)]

@@ -16,7 +16,7 @@ from ..generate.backend import Backend
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
-from ..storage import canonical_json, digest
+from ..storage import digest
 from ..text import sentences
 from .asking import Rounds, ask_together
 from .attempts import until_read
@@ -69,13 +69,8 @@ class FineSurE:
         most_tokens = self._options.backend.max_model_len - n_reply
         return within_length(ask, self.prompt, inputs, self._options.overflow, most_tokens)
 
-    def _read(self, each: JudgeInput, replies: Sequence[str]) -> Verdict:
-        raw = replies[0] if len(replies) == 1 else canonical_json(list(replies))
-        score = self._value(each, replies[-1])
-        return Verdict(score, "unreadable reply" if score is None else None, raw, len(replies))
-
-    def _value(self, each: JudgeInput, reply: str) -> float | None:
-        n_sentences = len(sentences(each.text))
+    def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
+        n_sentences, reply = len(sentences(each.text)), replies[-1]
         if self._options.measure == "faithfulness":
             categories = read_categories(reply, n_sentences)
             return None if categories is None else categories.count("no error") / n_sentences
@@ -117,7 +112,7 @@ def _signature(options: FineSurEJudge, template: PromptTemplate, model: str) -> 
         attempts=options.max_attempts,
         **cut,
         sentences=splitter(),
-        v=1,
+        v=2,
     )
 
 

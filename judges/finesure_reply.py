@@ -51,25 +51,34 @@ def _rows(reply: str, key: str, n: int) -> list[dict[str, Any]] | None:
 
 
 def _lists(text: str) -> list[list[dict[str, Any]]]:
-    """The outermost JSON lists of objects in a text."""
+    """The outermost JSON lists of objects in a text; none in a text that JSON's reader gives up on."""
     found = []
     place = text.find("[")
-    while place >= 0:
-        try:
-            value, end = DECODER.raw_decode(text, place)
-        except json.JSONDecodeError:
-            value, end = None, place + 1
-        if value and all(isinstance(each, dict) for each in value):
-            found.append(value)
-        place = text.find("[", end)
+    try:
+        while place >= 0:
+            value, end = _decoded(text, place)
+            if value and all(isinstance(each, dict) for each in value):
+                found.append(value)
+            place = text.find("[", end)
+    except (RecursionError, ValueError):
+        # brackets nested a thousand deep, or a number of thousands of digits
+        return []
     return found
+
+
+def _decoded(text: str, place: int) -> tuple[Any, int]:
+    """The JSON value at a place and where it ends; None and the next place where none stands."""
+    try:
+        return DECODER.raw_decode(text, place)
+    except json.JSONDecodeError:
+        return None, place + 1
 
 
 def _number(value: Any) -> int | None:
     """The number in 2, "2", "[2]" and "[2] The ferry ..."; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
-    found = re.match(r"\s*(?:\[(\d+)\]|(\d+)\s*$)", str(value))
+    found = re.match(r"\s*(?:\[(\d{1,9})\]|(\d{1,9})\s*$)", str(value))
     return int(found[1] or found[2]) if found else None
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..config import MiniCheckJudge
+from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences
@@ -22,6 +23,8 @@ from .yes_no import Answers, Question, YesNoAligner
 
 # ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
 UNSUPPORTED, SUPPORTED = 3, 209
+# what T5 has there: how its "0" (a space, then the figure) and its "1" begin
+TOKENS = ("\u2581", "\u25811")
 
 
 class Support:
@@ -34,7 +37,17 @@ class Support:
         return Question("predict: ", premise, f"{end}{claim}")
 
     def answers(self, tokenizer: Any) -> Answers:
-        """The two label tokens."""
+        """The two label tokens.
+
+        Raises:
+            JudgeError: the ids are those of other tokens here, so the model is none that MiniCheck trained.
+        """
+        found = tuple(tokenizer.convert_ids_to_tokens([UNSUPPORTED, SUPPORTED]))
+        if found != TOKENS:
+            raise JudgeError(
+                f"{self.feature}: tokens {UNSUPPORTED} and {SUPPORTED} of the model are {found}, but MiniCheck answers with "
+                f"{TOKENS}; name a MiniCheck model of the T5 family"
+            )
         return Answers(UNSUPPORTED, SUPPORTED)
 
 
@@ -61,17 +74,17 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
     Raises:
         ModelError: the model is a path that holds none.
     """
-    key = canonical_json(["minicheck", options.model, options.most_tokens, options.batch_size])
-    load = partial(YesNoAligner, options.model, Support(), options.most_tokens, options.batch_size)
+    key = canonical_json(["minicheck", options.model, options.revision, options.most_tokens, options.batch_size])
+    load = partial(YesNoAligner, options.model, Support(), options.most_tokens, options.batch_size, options.revision)
     named = judge_signature(
         "minicheck",
         "minicheck",
-        model=signature(options.model),
+        model=signature(options.model, options.revision),
         chunk=options.chunk_words,
         tokens=options.most_tokens,
         against=options.against,
         sentences=splitter(),
-        v=1,
+        v=2,
     )
     reading = Reading(partial(_pair, options.chunk_words), aggregate)
     return SupportJudge(name, named, options.against, models.lazy(key, load), reading)

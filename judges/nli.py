@@ -4,36 +4,27 @@ The class is found by its name in the model's own label table. Models disagree a
 class for entailment is a known defect of published evaluation code.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ..errors import JudgeError, ModelError
-from ..extras import need
-from ..models import locate
-from .aligner import PairAligner, device, most_tokens
+from ..errors import JudgeError
+from ..storage import canonical_json
+from .aligner import Aligner, PairAligner, most_tokens, release
+from .checkpoint import open_checkpoint
+from .shared import Lazy, SharedModels
+
+# what classifiers call the class, in lower case: of most, and of those trained on fact verification (VitaminC, FEVER)
+NAMES = ("entailment", "supports")
 
 
 class NliAligner(PairAligner):
-    """A sequence classifier of transformers with a class that means entailment, by default one of that name."""
+    """A sequence classifier of transformers with a class that means entailment, of that name or the given one."""
 
-    def __init__(self, model: str, batch_size: int, label: str = "entailment") -> None:
-        transformers = need("transformers", "aligner 'nli'")
-        need("torch", "aligner 'nli'")
-        folder = locate(model)
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            loaded, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                folder, output_loading_info=True
-            )
-        except (ValueError, OSError) as error:
-            raise ModelError(f"aligner 'nli' cannot open model {model!r}: {error}") from error
-        if report["missing_keys"]:
-            raise JudgeError(
-                f"aligner 'nli': model {model!r} has no weights for {', '.join(sorted(report['missing_keys'])[:3])}, so it "
-                "would judge at random; name a model that was trained on NLI"
-            )
-        self._class = entailment_class(model, loaded.config.id2label, label)
-        self._model = loaded.to(device()).eval()
-        super().__init__(tokenizer, most_tokens(tokenizer, loaded.config), batch_size)
+    def __init__(self, model: str, batch_size: int, label: str | None = None, revision: str | None = None) -> None:
+        tokenizer, self._model = open_checkpoint("AutoModelForSequenceClassification", model, "aligner 'nli'", revision)
+        self._class = entailment_class(model, self._model.config.id2label, label)
+        super().__init__(tokenizer, most_tokens(tokenizer, self._model), batch_size)
 
     def probabilities(self, encoded: Any) -> list[float]:
         """Probability of entailment for each row."""
@@ -42,20 +33,30 @@ class NliAligner(PairAligner):
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._model
+        release(self, "_model")
 
 
-def entailment_class(model: str, labels: dict[int, str], name: str = "entailment") -> int:
-    """Index of the class of that name, in any spelling of case.
+def entailment_class(model: str, labels: dict[int, str], name: str | None = None) -> int:
+    """Index of the class of that name, in any spelling of case; without one, of the class named like one of `NAMES`.
 
     Raises:
-        JudgeError: no class or more than one has that name.
+        JudgeError: no class or more than one is named so.
     """
-    found = [index for index, label in labels.items() if label.strip().lower() == name.lower()]
+    wanted = NAMES if name is None else (name.lower(),)
+    found = [index for index, label in labels.items() if label.strip().lower() in wanted]
     if len(found) != 1:
         named = ", ".join(repr(label) for label in labels.values())
         raise JudgeError(
-            f"aligner 'nli': model {model!r} needs exactly one class named {name!r}, but its config.json names {named}; "
-            "correct id2label there, or name an NLI model"
+            f"aligner 'nli': model {model!r} needs exactly one class named {' or '.join(map(repr, wanted))}, but its config.json "
+            f"names {named}; write the one that means entailment as the judge's key label (kind: summac), correct id2label in "
+            "config.json, or name an NLI model"
         )
     return found[0]
+
+
+def lazy_nli(
+    models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
+) -> Lazy[Aligner]:
+    """The classifier, which all judges that name it share."""
+    load: Callable[[], Aligner] = partial(NliAligner, model, batch_size, label, revision)
+    return models.lazy(canonical_json(["nli", model, revision, label, batch_size]), load)

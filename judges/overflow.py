@@ -4,12 +4,14 @@ Only the backend knows how many tokens a prompt has, so a source is shortened af
 excess amounts to, and asked about again; a few rounds are enough. Source: specification of the seed paper, section 7.4.
 """
 
+import heapq
+import json
 import logging
 import math
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import JudgeError
 from ..generate.backend import TOO_LONG, Ask, Reply
@@ -23,6 +25,10 @@ log = logging.getLogger(__name__)
 Overflow = Literal["skip", "truncate", "error"]
 # key of a verdict's `raw` that says by how many words its source was cut
 CUT_WORDS = "cut_words"
+# key of a verdict's `raw` that says in how many comparisons the source was cut
+CUT_PAIRS = "cut"
+# what such a `raw` has for keys besides others: of a shortened prompt, of an extract, of a matrix of support
+CUT_SHAPES = ({CUT_WORDS, "reply"}, {CUT_WORDS, "words"}, {CUT_PAIRS, "best"})
 
 WORD = re.compile(r"\S+")
 
@@ -35,9 +41,13 @@ def shortened(text: str, n_words: int) -> str:
     lines = text.split("\n")
     ends = [[word.end() for word in WORD.finditer(line)] for line in lines]
     kept = [len(of_line) for of_line in ends]
+    # the longest line, of equals the last, stands first
+    order = [(-n, -i) for i, n in enumerate(kept)]
+    heapq.heapify(order)
     for _ in range(min(n_words, sum(kept))):
-        longest = max(range(len(kept)), key=lambda i: (kept[i], i))
-        kept[longest] -= 1
+        n, i = order[0]
+        kept[-i] -= 1
+        heapq.heapreplace(order, (n + 1, i))
     left = [
         line[: of_line[n - 1]] if n else ""
         for line, of_line, n in zip(lines, ends, kept, strict=True)
@@ -122,5 +132,21 @@ def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict
 
 
 def was_cut(raw: str | None) -> bool:
-    """Whether a verdict's `raw` says that its source was cut to fit."""
-    return raw is not None and raw.startswith(f'{{"{CUT_WORDS}":')
+    """Whether a score's `raw` says that its source was cut to fit, whichever judge wrote it."""
+    return any(shape <= _flags(raw).keys() for shape in CUT_SHAPES)
+
+
+def cut_words(raw: str | None) -> int:
+    """By how many words a score's `raw` says that its source was cut; 0 when it was not."""
+    n: int = _flags(raw).get(CUT_WORDS, 0) if was_cut(raw) else 0
+    return n
+
+
+def _flags(raw: str | None) -> dict[str, Any]:
+    """The JSON object that a judge wrote as `raw`; {} for anything else, such as a model's reply as it stands."""
+    try:
+        found = json.loads(raw or "null")
+        # a model may reply with an object of these keys, but hardly in this form
+        return found if isinstance(found, dict) and canonical_json(found) == raw else {}
+    except (RecursionError, ValueError):
+        return {}

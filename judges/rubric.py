@@ -3,7 +3,8 @@
 The prompt gives the source first, then the rubric, then the summary, so that all candidates of a request share the long
 part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution: no
 parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable one is asked for again with
-another seed, and when all attempts fail the candidate is left unscored. Source: specification of the seed paper, section 7.
+another seed, and when all attempts fail the candidate is left unscored. `on_fail: min` gives it the lowest grade instead, as the
+released code did, and says so. Source: specification of the seed paper, section 7.
 
 A model in bfloat16 rounds differently with the prompts that are run beside one, so an expected grade may differ by some
 hundredths between runs that ask in other company; the cache keeps the first. In float32 it does not.
@@ -11,6 +12,7 @@ hundredths between runs that ask in other company; the cache keeps the first. In
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
 from .asking import Rounds, ask_together
-from .attempts import refused, until_read
+from .attempts import CUT_OFF, UNREADABLE, refused, until_read
 from .judge import Against, JudgeInput, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels
@@ -101,13 +103,20 @@ class Rubric:
 
     def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
         attempts = [FIRST_ATTEMPT] + [LATER_ATTEMPT] * (self._options.max_attempts - 1)
-        return until_read(self, inputs, attempts, self._read)
+        verdicts = yield from until_read(self, inputs, attempts, self._read)
+        return [self._failed(verdict) for verdict in verdicts] if self._options.on_fail == "min" else verdicts
 
-    def _read(self, each: JudgeInput, replies: Sequence[str]) -> Verdict:
-        """What the replies so far say; `raw` holds all of them, as a JSON list when there are several."""
-        outcome = judge_fallback(replies, self.low, self.high, self._options.max_attempts)
-        raw = replies[0] if len(replies) == 1 else canonical_json(list(replies))
-        return Verdict(outcome.score, "unreadable reply" if outcome.failed else None, raw, outcome.attempts)
+    def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
+        """The grade that the replies so far give: a whole one."""
+        return judge_fallback(replies, self.low, self.high, self._options.max_attempts, integer_only=True).score
+
+    def _failed(self, verdict: Verdict) -> Verdict:
+        """The lowest grade for what could not be read, flagged in `raw`; any other verdict as it stands."""
+        if verdict.unscored not in (UNREADABLE, CUT_OFF):
+            return verdict
+        return replace(
+            verdict, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": verdict.raw})
+        )
 
     def seed(self, each: JudgeInput, attempt: int) -> int:
         """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
@@ -135,6 +144,7 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
 
 def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale: str) -> str:
     attempts = {"attempts": options.max_attempts} if options.scoring == "greedy" else {}
+    on_fail = {"on_fail": options.on_fail} if options.on_fail != "unscored" else {}
     # where a source is cut depends on the room; a prompt that is skipped has no score that could
     cut = {"cut_to": options.backend.max_model_len} if options.overflow == "truncate" else {}
     return judge_signature(
@@ -147,8 +157,9 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         scale=scale,
         scoring=options.scoring,
         **attempts,
+        **on_fail,
         **cut,
-        v=1,
+        v=2,
     )
 
 

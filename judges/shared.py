@@ -15,6 +15,7 @@ class Closable(Protocol):
 
 
 M = TypeVar("M", bound=Closable)
+W = TypeVar("W", bound=Closable)
 
 
 class Lazy(Generic[M]):
@@ -37,6 +38,22 @@ class Lazy(Generic[M]):
         if self._model is not None:
             self._model.close()
             self._model = None
+
+
+class Part(Lazy[M]):
+    """A part of a model that another `Lazy` holds: it has its key, and is loaded and closed with it."""
+
+    def __init__(self, whole: Lazy[W], part: Callable[[W], M]) -> None:
+        super().__init__(whole.key, lambda: part(whole.get()))
+        self._whole = whole
+
+    def get(self) -> M:
+        """The part; nothing keeps it, so that it cannot outlive the whole."""
+        return self._load()
+
+    def close(self) -> None:
+        """Give the memory of the whole back, if it was loaded."""
+        self._whole.close()
 
 
 class SharedModels:

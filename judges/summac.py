@@ -17,10 +17,8 @@ The released read-out (summac_conv_vitc_sent_perc_e.bin) is a pickle; turn it on
     convert_weights(Path("summac_conv_vitc_sent_perc_e.bin"), Path("summac_conv.safetensors"))
 """
 
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +28,12 @@ from ..config import SummacJudge
 from ..errors import JudgeError
 from ..extras import need
 from ..models import signature
-from ..storage import canonical_json, file_digest
+from ..storage import file_digest
 from ..text import sentences
-from .aligner import Aligner, Pairing
+from .aligner import Pairing
 from .judge import Judge, JudgeInput, judge_signature
+from .nli import lazy_nli
+from .released import only_tensors, read_released
 from .shared import SharedModels
 from .support import Reading, SupportJudge, aggregate, splitter
 
@@ -108,21 +108,15 @@ def read_weights(path: Path) -> ReadOut:
 def convert_weights(released: Path, target: Path) -> None:
     """Write the tensors of a released read-out as a safetensors file.
 
-    The file is opened with torch's restricted reader, which builds tensors and plain containers and nothing else.
-
     Raises:
-        JudgeError: the file holds anything else, or is no read-out over these bins.
+        JudgeError: the file cannot be read, or is no read-out over these bins.
     """
-    torch = need("torch", "the conversion of weights")
-    try:
-        state = torch.load(released, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise JudgeError(f"{released}: holds more than tensors and plain values, so it was not opened") from error
-    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()} if isinstance(state, dict) else {}
+    state = read_released(released)
+    tensors = only_tensors(released, state if isinstance(state, dict) else {})
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if shapes != SHAPES:
         raise JudgeError(f"{released}: has tensors {shapes}; a SummaC read-out has {SHAPES}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.clone() for name, tensor in state.items()}
     need("safetensors.torch", "the conversion of weights").save_file(tensors, target)
 
 
@@ -133,10 +127,7 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
         ModelError: the model is a path that holds none.
         JudgeError: the weights of Conv are not there, or are no such weights.
     """
-    model = models.lazy(
-        canonical_json(["summac", options.model, options.label, options.batch_size]),
-        partial(_load, options.model, options.label, options.batch_size),
-    )
+    model = lazy_nli(models, options.model, options.batch_size, options.label, options.revision)
     reduce: Callable[[Array], float] = aggregate
     weights = {}
     if options.weights is not None:
@@ -145,21 +136,15 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
     named = judge_signature(
         f"summac-{options.variant}",
         "summac",
-        model=signature(options.model),
-        label=options.label,
+        model=signature(options.model, options.revision),
+        **({"label": options.label} if options.label is not None else {}),
         **weights,
         against=options.against,
         sentences=splitter(),
-        v=1,
+        v=2,
     )
     return SupportJudge(name, named, options.against, model, Reading(_pair, reduce))
 
 
 def _pair(each: JudgeInput) -> Pairing:
     return Pairing(premises=tuple(sentences(each.reference)), claims=tuple(sentences(each.text)))
-
-
-def _load(model: str, label: str, batch_size: int) -> Aligner:
-    from .nli import NliAligner
-
-    return NliAligner(model, batch_size, label)

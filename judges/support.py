@@ -4,6 +4,7 @@ AlignScore and its kin, SummaC, UniEval and MiniCheck differ in what they take f
 compares the two, and in how the matrix becomes a score. All else is here.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,7 +16,11 @@ from ..storage import canonical_json
 from ..timing import booked
 from .aligner import Aligner, Alignment, Pairing
 from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+from .overflow import CUT_PAIRS
 from .shared import Lazy
+
+# why a summary is unscored whose model overflowed, or was trained to pieces
+NO_NUMBER = "model gave no finite number"
 
 
 def aggregate(matrix: ArrayLike) -> float:
@@ -62,12 +67,15 @@ class SupportJudge:
         matrix = alignment.matrix
         if matrix.size == 0:
             return Verdict(None, "no sentence to compare")
-        if np.isnan(matrix).any():
+        if alignment.has_gaps:
             return Verdict(None, "a sentence exceeds the aligner's length")
+        score = self._reading.reduce(matrix) if np.isfinite(matrix).all() else math.nan
+        if not math.isfinite(score):
+            return Verdict(None, NO_NUMBER)
         # float32 sums differ in the seventh digit with the batch they stood in; six digits are the same every time
         best = [round(float(value), 6) for value in matrix.max(axis=0)]
-        cut = {"cut": alignment.n_cut} if alignment.n_cut else {}
-        return Verdict(round(self._reading.reduce(matrix), 6), raw=canonical_json({"best": best, **cut}))
+        cut = {CUT_PAIRS: alignment.n_cut} if alignment.n_cut else {}
+        return Verdict(round(score, 6), raw=canonical_json({"best": best, **cut}))
 
     def close(self) -> None:
         """Give the aligner's memory back."""

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from ..config import UniEvalJudge
+from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from ..text import sentences
@@ -31,8 +32,14 @@ class Consistency:
         return Question(asked, premise, "")
 
     def answers(self, tokenizer: Any) -> Answers:
-        """The first tokens of "No" and "Yes"."""
+        """The first tokens of "No" and "Yes".
+
+        Raises:
+            JudgeError: the tokenizer does not tell them apart.
+        """
         no, yes = (tokenizer(word)["input_ids"][0] for word in ("No", "Yes"))
+        if no == yes or tokenizer.unk_token_id in (no, yes):
+            raise JudgeError(f"{self.feature}: the model's tokenizer has no words for No and Yes; name a UniEval model")
         return Answers(no, yes)
 
 
@@ -42,16 +49,18 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
     Raises:
         ModelError: the model is a path that holds none.
     """
-    key = canonical_json(["unieval", options.model, options.most_tokens, options.batch_size])
-    load = partial(YesNoAligner, options.model, Consistency(), options.most_tokens, options.batch_size)
+    key = canonical_json(["unieval", options.model, options.revision, options.most_tokens, options.batch_size])
+    load = partial(
+        YesNoAligner, options.model, Consistency(), options.most_tokens, options.batch_size, options.revision
+    )
     named = judge_signature(
         "unieval-consistency",
         "unieval",
-        model=signature(options.model),
+        model=signature(options.model, options.revision),
         tokens=options.most_tokens,
         against=options.against,
         sentences=splitter(),
-        v=1,
+        v=2,
     )
     return SupportJudge(name, named, options.against, models.lazy(key, load), Reading(_pair, aggregate))
 

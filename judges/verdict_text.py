@@ -121,6 +121,7 @@ def judge_fallback(
     high: float,
     max_attempts: int,
     on_fail: Literal["null", "min"] = "null",
+    integer_only: bool = False,
 ) -> Outcome:
     """The grade of the first readable reply among the first `max_attempts`.
 
@@ -130,11 +131,12 @@ def judge_fallback(
         high: highest grade of the scale.
         max_attempts: replies after these are never looked at.
         on_fail: "null" leaves the score out. "min" gives the lowest grade, as the released code of the paper did without
-            a trace; it is there to reproduce its numbers, is marked by `failed`, and no judge of evenhand uses it.
+            a trace; it is there to reproduce its numbers and is marked by `failed`.
+        integer_only: a reply with a fractional grade is unreadable.
     """
     tried = replies[:max_attempts]
     for attempt, reply in enumerate(tried, start=1):
-        score = parse_judge(reply, low, high)
+        score = parse_judge(reply, low, high, integer_only)
         if score is not None:
             return Outcome(score, attempt, failed=False)
     return Outcome(low if on_fail == "min" else None, len(tried), failed=True)

@@ -4,14 +4,16 @@ The question holds the source. When it is longer than the model reads, the end o
 """
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import JudgeError
 from ..extras import need
-from .aligner import Alignment, Pairing, alignment_of
+from .aligner import Alignment, Pairing, alignment_of, release
 from .checkpoint import open_checkpoint
+from .tokens import as_text, special_tokens
 
 log = logging.getLogger(__name__)
 
@@ -56,15 +58,20 @@ class YesNoAligner:
         asking: what is asked, and which tokens answer.
         most_tokens: longest question in tokens, the end token included.
         batch_size: questions run at a time.
+        revision: branch, tag or commit of a Hugging Face id.
 
     Raises:
         ModelError: the model cannot be opened.
-        JudgeError: it lacks weights, or is too small for the answers' tokens.
+        JudgeError: it lacks weights, or has no tokens for the answers.
     """
 
-    def __init__(self, model: str, asking: Asking, most_tokens: int, batch_size: int) -> None:
-        self._tokenizer, self._model = open_checkpoint("AutoModelForSeq2SeqLM", model, asking.feature)
+    def __init__(
+        self, model: str, asking: Asking, most_tokens: int, batch_size: int, revision: str | None = None
+    ) -> None:
+        self._tokenizer, self._model = open_checkpoint("AutoModelForSeq2SeqLM", model, asking.feature, revision)
         self._asking = asking
+        special = sorted(special_tokens(self._tokenizer).values(), key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, special)))
         self._answers = asking.answers(self._tokenizer)
         self._most = most_tokens
         self._batch_size = batch_size
@@ -91,11 +98,13 @@ class YesNoAligner:
         """Token ids of the question, and whether its source was cut; no ids when not even a token of the source fits."""
         end = self._tokenizer.eos_token
         # a text that wrote the end token itself would begin a part of the question
-        asked = self._asking.question(premise.replace(end, " "), claim.replace(end, " "), end)
+        asked = self._asking.question(self._special.sub(" ", premise), self._special.sub(" ", claim), end)
+        text = asked.before + asked.source + asked.after
         encoded = self._tokenizer(
-            asked.before + asked.source + asked.after, return_offsets_mapping=True, truncation=False, verbose=False
+            text, return_offsets_mapping=True, truncation=False, verbose=False, split_special_tokens=False
         )
-        ids: list[int] = encoded["input_ids"]
+        own = [start < stop and text[start:stop].strip() != end for start, stop in encoded["offset_mapping"]]
+        ids = as_text(self._tokenizer, encoded["input_ids"], own)
         excess = len(ids) - self._most
         if excess <= 0:
             return ids, False
@@ -120,4 +129,4 @@ class YesNoAligner:
 
     def close(self) -> None:
         """Give the model's memory back."""
-        del self._model
+        release(self, "_model")

@@ -35,10 +35,3 @@ def test_all_that_is_missing_is_listed_together(tmp_path):
     assert keys == [
         "judges.conv.weights", "judges.facts.model.name", "judges.long.model.name", "judges.long.encoder", "judges.long.nli",
     ]  # fmt: skip
-
-
-def test_model_of_an_extractor_that_is_not_used_is_not_looked_for(tmp_path):
-    judges = {
-        "long": {"kind": "extract", "model": {"name": "org/model"}, "extractors": ["lead"], "nli": "./absent-nli"}
-    }
-    preflight(recipe(tmp_path, judges))

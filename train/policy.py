@@ -49,7 +49,7 @@ def load_tokenizer(section: ModelSection) -> Any:
     transformers = need("transformers", "training")
     try:
         return transformers.AutoTokenizer.from_pretrained(
-            locate(section.name, section.revision), revision=section.revision
+            locate(section.name, section.revision), revision=section.revision, trust_remote_code=False
         )
     except (ValueError, OSError) as error:
         raise ModelError(f"model {section.name!r}: its tokenizer cannot be opened: {error}") from error
@@ -82,6 +82,7 @@ def load_base(section: ModelSection) -> Any:
             dtype=dtype,
             attn_implementation=section.attn_implementation,
             quantization_config=quantisation,
+            trust_remote_code=False,
         )
     except (ValueError, OSError, ImportError) as error:
         raise ModelError(f"model {section.name!r} cannot be opened for training: {error}") from error

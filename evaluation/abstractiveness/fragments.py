@@ -26,10 +26,10 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
     Source: Grusky, Naaman and Artzi 2018 (arXiv:1804.11283), in the form of their reference code: after a match the scan of the
     source goes on behind it. Specification of the seed paper, section 12.4.
     """
-    source, tokens = [words(passage) for passage in passages], words(summary)
+    source, tokens = [_Passage(words(passage)) for passage in passages], words(summary)
     found, place = [], 0
     while place < len(tokens):
-        length = max((_longest_match(passage, tokens[place:]) for passage in source), default=0)
+        length = max((passage.longest_match(tokens, place) for passage in source), default=0)
         if length:
             found.append(tuple(tokens[place : place + length]))
         place += max(length, 1)
@@ -37,18 +37,36 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
     return Fragments(
         coverage=sum(len(fragment) for fragment in found) / n if n else None,
         density=sum(len(fragment) ** 2 for fragment in found) / n if n else None,
-        compression=sum(len(passage) for passage in source) / n if n else None,
+        compression=sum(len(passage.tokens) for passage in source) / n if n else None,
         fragments=tuple(found),
     )
 
 
-def _longest_match(source: Sequence[str], wanted: Sequence[str]) -> int:
-    """Length of the longest run at the beginning of `wanted` that the scan of the source meets."""
-    longest = place = 0
-    while place < len(source):
-        length = 0
-        while place + length < len(source) and length < len(wanted) and source[place + length] == wanted[length]:
+class _Passage:
+    """A passage of the source, and where each token stands in it."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tokens
+        self._places: dict[str, list[int]] = {}
+        for place, token in enumerate(tokens):
+            self._places.setdefault(token, []).append(place)
+
+    def longest_match(self, wanted: Sequence[str], start: int) -> int:
+        """Length of the longest run at `start` of `wanted` that the scan of the passage meets."""
+        places = self._places.get(wanted[start], [])
+        longest = behind = 0
+        for place in places:
+            # inside of the run before
+            if place < behind:
+                continue
+            length = self._run(place, wanted, start)
+            longest = max(longest, length)
+            behind = place + length
+        return longest
+
+    def _run(self, place: int, wanted: Sequence[str], start: int) -> int:
+        length = 1
+        most = min(len(self.tokens) - place, len(wanted) - start)
+        while length < most and self.tokens[place + length] == wanted[start + length]:
             length += 1
-        longest = max(longest, length)
-        place += max(length, 1)
-    return longest
+        return length

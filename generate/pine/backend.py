@@ -39,9 +39,15 @@ class PineBackend:
         self._max_model_len = section.max_model_len
         folder = locate(model.name, model.revision)
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, revision=model.revision)
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, revision=model.revision, trust_remote_code=False
+            )
             loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                folder, revision=model.revision, dtype=getattr(torch, model.dtype), attn_implementation="sdpa"
+                folder,
+                revision=model.revision,
+                dtype=getattr(torch, model.dtype),
+                attn_implementation="sdpa",
+                trust_remote_code=False,
             )
         except (ValueError, OSError) as error:
             raise ModelError(f"attention reweighting cannot open model {model.name!r}: {error}") from error

@@ -68,7 +68,10 @@ def t5_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transformers = pytest.importorskip("transformers")
     words = "the ferry is cheap dear nurses need it at night . a bridge pays Yes No predict: question: claim: document:"
     pieces = ["<pad>", "</s>", "<unk>", "\u2581", *(f"\u2581{word}" for word in words.split()), "."]
+    # token 209, with which MiniCheck says "supported", is a figure 1
+    pieces += [*(f"\u2581never{i}" for i in range(len(pieces), 209)), "\u25811"]
     model = tokenizers.Tokenizer(tokenizers.models.Unigram([(piece, -1.0) for piece in pieces], unk_id=2))
+    model.normalizer = tokenizers.normalizers.NFKC()
     model.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
     model.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     tokenizer = transformers.PreTrainedTokenizerFast(
@@ -83,4 +86,25 @@ def t5_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny-t5"
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sentencepiece_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SentencePiece tokenizer as ALBERT and DeBERTa v3 have it: its special tokens are pieces like any other."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from transformers import PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("models") / "sentencepiece"
+    pieces = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", *"\u2581 \u2581the \u2581ferry \u2581is [ ] SEP".split()]
+    model = tokenizers.Tokenizer(tokenizers.models.Unigram([(piece, -1.0) for piece in pieces], unk_id=3))
+    model.normalizer = tokenizers.normalizers.NFKC()
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    model.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=model, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", unk_token="[UNK]", mask_token="[MASK]",
+        model_max_length=32,
+    ).save_pretrained(folder)  # fmt: skip
     return folder

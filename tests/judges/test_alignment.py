@@ -134,10 +134,18 @@ def test_cut_premises_are_named_in_the_verdict():
 
 
 def test_claim_too_long_for_the_model_is_unscored_and_stops_nobody():
-    found = judge(GivenAlignments(Alignment(np.array([[0.5, np.nan]]), 0), Alignment(np.array([[0.25]]), 0))).score(
+    gaps = np.array([[False, True]])
+    long, short = Alignment(np.array([[0.5, np.nan]]), 0, gaps), Alignment(np.array([[0.25]]), 0, ~gaps[:, 1:])
+    found = judge(GivenAlignments(long, short)).score(inputs("A. B.", "C."))
+    assert [(v.score, v.unscored) for v in found] == [(None, "a sentence exceeds the aligner's length"), (0.25, None)]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_model_that_gives_no_finite_number_is_unscored_and_stops_nobody(value):
+    found = judge(GivenAlignments(Alignment(np.array([[0.5, value]]), 0), Alignment(np.array([[0.25]]), 0))).score(
         inputs("A. B.", "C.")
     )
-    assert [(v.score, v.unscored) for v in found] == [(None, "a sentence exceeds the aligner's length"), (0.25, None)]
+    assert [(v.score, v.unscored) for v in found] == [(None, "model gave no finite number"), (0.25, None)]
 
 
 def test_nothing_to_compare_is_unscored():
@@ -149,12 +157,14 @@ def test_signature_names_what_scores_depend_on_and_is_known_without_a_model():
     plain = judge(None)
     assert plain.signature == (
         "alignment-precision|judge:alignment|aligner:encoder|model:org/model|against:source|chunks:sentence|"
-        f"sentences:sentencex-{version('sentencex')}|v:1"
+        f"sentences:sentencex-{version('sentencex')}|v:2"
     )
     assert judge(None, batch_size=7).signature == plain.signature
     assert judge(None, chunks="sentence").signature == plain.signature
-    for change in ({"aligner": "nli"}, {"model": "org/other"}, {"direction": "recall"}, {"against": "opposing"}):
-        assert judge(None, **change).signature != plain.signature
+    changed = [
+        {"aligner": "nli"}, {"model": "org/other"}, {"revision": "v2"}, {"direction": "recall"}, {"against": "opposing"},
+    ]  # fmt: skip
+    assert len({plain.signature, *(judge(None, **change).signature for change in changed)}) == len(changed) + 1
 
 
 def test_another_sentence_splitter_is_another_signature(monkeypatch):

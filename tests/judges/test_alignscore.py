@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from evenhand.config import AlignmentJudge
-from evenhand.errors import JudgeError
+from evenhand.errors import JudgeError, ModelError
 from evenhand.judges.aligner import Pairing
 from evenhand.judges.alignment import open_alignment
-from evenhand.judges.alignscore import AlignScoreAligner, convert_checkpoint
+from evenhand.judges.alignscore import AlignScore, AlignScoreAligner, convert_checkpoint
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+NAMES = ("base_model", "tri_layer", "bin_layer", "reg_layer")
 PREMISES = ("The ferry is cheap.", "Nurses need it at night.")
 CLAIMS = ("The ferry is dear.", "A bridge pays.")
 
@@ -48,6 +49,10 @@ def converted(released, tmp_path):
     return tmp_path / "converted"
 
 
+def opened(folder, head="nli"):
+    return AlignScoreAligner(head, 3, AlignScore(str(folder)))
+
+
 def test_support_is_class_0_of_the_three_way_head(released, converted):
     _, encoder, modules = released
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
@@ -57,7 +62,7 @@ def test_support_is_class_0_of_the_three_way_head(released, converted):
             for j, claim in enumerate(CLAIMS):
                 pooled = modules["base_model"](**tokenizer(premise, claim, return_tensors="pt")).pooler_output
                 expected[i, j] = modules["tri_layer"](pooled).softmax(-1)[0, 0]
-    aligner = AlignScoreAligner(str(converted), batch_size=3)
+    aligner = opened(converted)
     found = aligner.align([Pairing(PREMISES, CLAIMS)])[0].matrix
     aligner.close()
     assert found == pytest.approx(expected, abs=1e-5)
@@ -74,7 +79,7 @@ def test_other_heads_are_read_as_released(released, converted, mode, head, align
         found = modules[head](pooled)
         # the regression is read as it stands
         expected = float((found.softmax(-1) if mode == "bin" else found)[0, aligned])
-    aligner = AlignScoreAligner(str(converted), 3, mode)
+    aligner = opened(converted, mode)
     assert aligner.align([Pairing(PREMISES[:1], CLAIMS[:1])])[0].matrix[0, 0] == pytest.approx(expected, abs=1e-5)
     aligner.close()
 
@@ -88,7 +93,7 @@ def test_modes_without_splitting_compare_the_whole_texts(released, converted):
     whole, split = (made(converted, mode) for mode in ("nli", "nli_sp"))
     each = JudgeInput("c", "r", " ".join(CLAIMS), True, "\n".join(PREMISES))
     found, parts = whole.score([each])[0], split.score([each])[0]
-    aligner = AlignScoreAligner(str(converted), 3)
+    aligner = opened(converted)
     expected = aligner.align([Pairing((each.reference,), (each.text,))])[0].matrix[0, 0]
     assert found.score == pytest.approx(expected, abs=1e-5)
     assert abs(found.score - parts.score) > 1e-4
@@ -109,6 +114,7 @@ def test_regression_has_no_bounds_and_the_other_heads_have(converted):
         ({"aligner": "nli", "mode": "bin_sp"}, "is one of AlignScore's; write aligner: alignscore"),
         ({"aligner": "alignscore", "mode": "nli", "chunks": "sentence"}, "have no effect; write mode: nli_sp"),
         ({"aligner": "alignscore", "mode": "reg", "direction": "recall"}, "have no effect; write mode: reg_sp"),
+        ({"aligner": "alignscore", "revision": "v2"}, "no effect of revision except with aligner: encoder or nli"),
     ],
 )
 def test_modes_that_would_have_no_effect_are_refused(options, message):
@@ -120,7 +126,7 @@ def test_conversion_keeps_encoder_and_heads_only(converted):
     from safetensors.torch import load_file
 
     names = {name.split(".")[0] for name in load_file(converted / "model.safetensors")}
-    assert names == {"base_model", "tri_layer", "bin_layer", "reg_layer"}
+    assert names == set(NAMES)
 
 
 def test_judge_takes_the_folder_or_the_file_in_it(converted):
@@ -169,14 +175,78 @@ def test_other_checkpoint_is_refused(tmp_path, released, content, message):
         convert_checkpoint(tmp_path / "other.ckpt", str(released[1]), tmp_path / "out")
 
 
-def test_encoder_of_another_size_is_refused(released, tmp_path, roberta_config):
+def test_encoder_of_another_size_is_refused_with_both_names_before_anything_is_written(
+    released, tmp_path, roberta_config
+):
     path, encoder, _ = released
     roberta_config(hidden_size=32).save_pretrained(encoder)
-    convert_checkpoint(path, str(encoder), tmp_path / "wrong")
+    with pytest.raises(JudgeError, match=r"was trained from 'roberta-base', and encoder '.*encoder' has another size"):
+        convert_checkpoint(path, str(encoder), tmp_path / "wrong")
+    assert not (tmp_path / "wrong").exists()
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_encoder_with_more_or_fewer_layers_is_refused(released, tmp_path, roberta_config, layers):
+    path, encoder, _ = released
+    roberta_config(num_hidden_layers=layers).save_pretrained(encoder)
+    with pytest.raises(JudgeError, match=r"encoder\.layer\.\d.*absent"):
+        convert_checkpoint(path, str(encoder), tmp_path / "wrong")
+
+
+def test_encoder_of_another_kind_or_none_is_refused(released, tmp_path):
+    path, encoder, _ = released
+    transformers.BertConfig().save_pretrained(encoder)
+    with pytest.raises(JudgeError, match=r"trained from 'roberta-base', but encoder .* is a bert model"):
+        convert_checkpoint(path, str(encoder), tmp_path / "wrong")
+    with pytest.raises(ModelError, match="cannot open encoder 'nobody/roberta'"):
+        convert_checkpoint(path, "nobody/roberta", tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut short"])
+def test_absent_or_damaged_checkpoint_is_to_be_downloaded_again(tmp_path, released, content):
+    if content is not None:
+        (tmp_path / "other.ckpt").write_bytes(content)
+    with pytest.raises(JudgeError, match=r"other\.ckpt: .*download it again"):
+        convert_checkpoint(tmp_path / "other.ckpt", str(released[1]), tmp_path / "out")
+
+
+def test_checkpoint_whose_tensors_are_none_is_refused(tmp_path, released):
+    state = torch.load(released[0], weights_only=True)["state_dict"] | {"base_model.extra": 3}
+    torch.save({"state_dict": state}, tmp_path / "other.ckpt")
+    with pytest.raises(JudgeError, match=r"'base_model\.extra' should be tensors"):
+        convert_checkpoint(tmp_path / "other.ckpt", str(released[1]), tmp_path / "out")
+
+
+def test_folder_whose_weights_have_another_size_is_refused(converted, roberta_config):
+    roberta_config(hidden_size=32).save_pretrained(converted)
     with pytest.raises(JudgeError, match="is no AlignScore checkpoint of the size"):
-        AlignScoreAligner(str(tmp_path / "wrong"), 8)
+        AlignScore(str(converted))
+
+
+def test_heads_of_one_checkpoint_are_held_together(converted):
+    models = SharedModels()
+    judges = [
+        open_alignment(
+            mode,
+            AlignmentJudge(kind="alignment", aligner="alignscore", model=str(converted), mode=mode, batch_size=size),
+            models,
+        )
+        for mode, size in (("nli_sp", 2), ("bin_sp", 2), ("reg", 5))
+    ]
+    assert len({judge.loads for judge in judges}) == 1
+    each = JudgeInput("c", "r", CLAIMS[0], True, PREMISES[0])
+    scores = [judge.score([each])[0].score for judge in judges]
+    assert len(set(scores)) == 3
+    whole = models.lazy(judges[0].loads, None).get()
+    assert isinstance(whole, AlignScore)
+    judges[0].close()
+    assert not hasattr(whole, "_encoder")
+    # the next use loads it again, for all
+    assert [judge.score([each])[0].score for judge in judges[1:]] == scores[1:]
+    judges[1].close()
+    judges[2].close()
 
 
 def test_folder_without_weights_is_refused(released):
     with pytest.raises(JudgeError, match=r"has no model\.safetensors"):
-        AlignScoreAligner(str(released[1]), 8)
+        AlignScore(str(released[1]))

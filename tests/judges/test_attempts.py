@@ -6,7 +6,7 @@ from answering import AnsweringBackend, GivenModels
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.asking import ask_together
 from evenhand.judges.attempts import refused, until_read
-from evenhand.judges.judge import JudgeInput, Verdict
+from evenhand.judges.judge import JudgeInput
 from evenhand.records import Message, Sampling
 
 SAMPLINGS = [Sampling(temperature=0.0), Sampling(temperature=0.7), Sampling(temperature=0.7)]
@@ -22,8 +22,7 @@ class Echo:
         return attempt
 
     def read(self, each, replies):
-        found = float(replies[-1]) if replies[-1].isdigit() else None
-        return Verdict(found, None if found is not None else "hm", "/".join(replies), len(replies))
+        return float(replies[-1]) if replies[-1].isdigit() else None
 
 
 def asked(answer, *texts):
@@ -45,13 +44,24 @@ def test_each_input_is_asked_until_it_is_read():
         lambda ask: reply("7" if ask.seed >= needed[ask.prompt[0].content] else "hm"), "quick", "slow", "never"
     )
     assert [(v.score, v.attempts) for v in found] == [(7, 1), (7, 3), (None, 3)]
-    assert [v.raw for v in found] == ["7", "hm/hm/7", "hm/hm/hm"]
+    assert [v.raw for v in found] == ["7", '["hm","hm","7"]', '["hm","hm","hm"]']
     assert [sorted(ask.prompt[0].content for ask in batch) for batch in backend.batches] == [
         ["never", "quick", "slow"],
         ["never", "slow"],
         ["never", "slow"],
     ]
     assert [batch[0].sampling.temperature for batch in backend.batches] == [0.0, 0.7, 0.7]
+    assert [v.unscored for v in found] == [None, None, "unreadable reply"]
+
+
+def test_reply_that_was_cut_off_is_never_read_and_asked_for_again():
+    # a "7" that ran into its length may have become "75 of 100"
+    cut = Reply(text="7", finish_reason="length")
+    found, backend = asked(lambda ask: cut if ask.seed == 1 else reply("3"), "A.")
+    assert [(v.score, v.attempts, v.raw) for v in found] == [(3, 2, '["7","3"]')]
+    assert len(backend.batches) == 2
+    found, _ = asked(lambda ask: cut, "A.")
+    assert (found[0].score, found[0].unscored, found[0].attempts) == (None, "reply cut off", 3)
 
 
 def test_refused_input_is_not_asked_again():

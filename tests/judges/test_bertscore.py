@@ -1,6 +1,7 @@
 """BERTScore: its arithmetic by hand, its encoders tiny random ones."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -43,7 +44,11 @@ def deberta(tmp_path, roberta_tokenizer):
 
 
 def embedded(folder, texts, batch_size=4):
-    embedder = TokenEmbedder(str(folder), batch_size)
+    return {text: found.vectors for text, found in embedding(folder, texts, batch_size).items()}
+
+
+def embedding(folder, texts, batch_size=4, most_tokens=4096):
+    embedder = TokenEmbedder(str(folder), batch_size, most_tokens)
     try:
         return embedder.embed(texts)
     finally:
@@ -109,6 +114,72 @@ def test_long_passage_is_read_in_several_windows_and_nothing_is_cut(roberta):
     found = embedded(roberta, ["nurses need " * 25])["nurses need " * 25]
     windows = ["nurses need " * 11, "nurses need " * 11, "nurses need " * 3]
     assert found == pytest.approx(directly(roberta, *windows), abs=1e-5)
+    # two passages, of which the first is too long
+    assert embedding(roberta, ["nurses need " * 25 + "\nIt pays."]).popitem()[1].n_split == 1
+
+
+def test_text_above_the_bound_is_read_in_windows_and_the_judgement_says_so(deberta):
+    # windows of 32 tokens hold 2 special ones: 60 words are two windows of 30
+    long = "nurses need it " * 20
+    found = embedding(deberta, [long], most_tokens=32)[long]
+    assert found.n_split == 1
+    assert found.vectors == pytest.approx(directly(deberta, *["nurses need it " * 10] * 2), abs=1e-5)
+    assert json.loads(verdict(deberta, "A bridge pays.", long, most_tokens=32).raw)["split"] == 1
+    assert "split" not in json.loads(verdict(deberta, "A bridge pays.", long).raw)
+
+
+def test_long_texts_are_run_fewer_at_a_time(deberta):
+    embedder = TokenEmbedder(str(deberta), 4, 4096)
+    shapes = []
+    embedder._model.register_forward_hook(lambda model, given, out: shapes.append(out.last_hidden_state.shape[:2]))
+    short = [f"{'nurses ' * i}" for i in range(1, 7)]
+    long = [f"{'ferry ' * n}" for n in (700, 701, 702)]
+    embedder.embed([*long, *short])
+    embedder.close()
+    # memory for 4 windows of 512 tokens: two of 702 take 0.94 of it, three would take 1.41
+    assert [tuple(shape) for shape in shapes] == [(4, 6), (2, 8), (2, 703), (1, 704)]
+
+
+def test_special_tokens_that_a_text_spells_are_unknown_words(roberta, roberta_tokenizer):
+    for spelled in ("</s>", "<pad>", "<s>"):
+        # its three pieces are words that the tokenizer does not know
+        found = embedded(roberta, [f"A bridge {spelled} pays."]).popitem()[1]
+        assert found == pytest.approx(directly(roberta, "A bridge zz zz zz pays."), abs=1e-5)
+
+
+def test_special_token_that_is_a_piece_of_the_vocabulary_is_an_unknown_word(
+    sentencepiece_folder, roberta_config, tmp_path
+):
+    torch.manual_seed(0)
+    shutil.copytree(sentencepiece_folder, tmp_path / "model")
+    transformers.RobertaModel(roberta_config(pad_token_id=0)).save_pretrained(tmp_path / "model")
+    # both are a space and a word that the tokenizer does not know
+    attacked, plain = (f"the {word} ferry" for word in ("\uff3bSEP\uff3d", "zz"))
+    found = embedded(tmp_path / "model", [attacked, plain])
+    assert found[attacked].shape == (4, 16)
+    assert found[attacked] == pytest.approx(found[plain], abs=1e-5)
+
+
+def test_model_without_finite_numbers_is_unscored(roberta):
+    model = transformers.RobertaModel.from_pretrained(roberta)
+    with torch.no_grad():
+        model.encoder.layer[1].output.dense.bias.fill_(float("nan"))
+    model.save_pretrained(roberta)
+    found = verdict(roberta, "A bridge pays.")
+    assert (found.score, found.unscored) == (None, "model gave no finite number")
+
+
+def test_positions_that_begin_behind_the_padding_are_not_exceeded(tmp_path, roberta_tokenizer):
+    # MPNet counts like RoBERTa: of 26 positions two are lost, and its tokenizer names no length
+    config = transformers.MPNetConfig(
+        vocab_size=20, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=26, pad_token_id=1,
+    )  # fmt: skip
+    transformers.MPNetModel(config).save_pretrained(tmp_path)
+    roberta_tokenizer.save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"model_max_length": 10**30}))
+    assert embedded(tmp_path, ["nurses " * 60])["nurses " * 60].shape == (60, 16)
 
 
 def test_encoder_with_relative_positions_reads_a_text_of_any_length_at_once(deberta):
@@ -146,7 +217,7 @@ def test_model_without_weights_is_refused(tmp_path, roberta_config, roberta_toke
     roberta_config(num_hidden_layers=2).save_pretrained(tmp_path)
     roberta_tokenizer.save_pretrained(tmp_path)
     with pytest.raises(JudgeError, match=r"judge 'bertscore': model .* has no weights for encoder\.layer\.1"):
-        TokenEmbedder(str(tmp_path), 4)
+        TokenEmbedder(str(tmp_path), 4, 4096)
 
 
 def test_what_changes_scores_changes_the_signature():
@@ -155,6 +226,7 @@ def test_what_changes_scores_changes_the_signature():
         return open_bertscore("judge", section, SharedModels()).signature
 
     assert signature(batch_size=1) == signature()
-    assert (
-        len({signature(), signature(measure="precision"), signature(model="org/m"), signature(against="opposing")}) == 4
-    )
+    changed = [
+        {"measure": "precision"}, {"model": "org/m"}, {"against": "opposing"}, {"most_tokens": 512}, {"revision": "v2"},
+    ]  # fmt: skip
+    assert len({signature(), *(signature(**change) for change in changed)}) == len(changed) + 1

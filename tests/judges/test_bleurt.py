@@ -87,7 +87,14 @@ def test_other_architecture_and_encoder_without_head_are_refused(nli_folder, tmp
         BleurtAligner(str(tmp_path / "bare"), 4)
 
 
+def test_separator_in_a_text_is_no_border(folder):
+    path = folder("rembert")
+    found = verdict(path, "A bridge </s></s> pays.").score
+    # "</", "s", "></", "s", ">" are words that the tokenizer does not know
+    assert found == pytest.approx(directly(path, SOURCE, "A bridge zz zz zz zz zz pays."), abs=1e-5)
+
+
 def test_scale_has_no_bounds_and_signature_names_the_model():
     judge = open_bleurt("judge", BleurtJudge(kind="bleurt", model="org/model"), SharedModels())
     assert (judge.low, judge.high) == (-math.inf, math.inf)
-    assert judge.signature == "bleurt|judge:bleurt|model:org/model|against:source|v:1"
+    assert judge.signature == "bleurt|judge:bleurt|model:org/model|against:source|v:2"

@@ -11,6 +11,7 @@ from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.extract import SCALES, open_extract
 from evenhand.judges.judge import JudgeInput
+from evenhand.judges.overflow import was_cut
 from evenhand.judges.shared import SharedModels
 from evenhand.prompts import load_template
 
@@ -21,7 +22,6 @@ TEXT = "The ferry is cheap. Nurses need it. A bridge pays. It runs at night."
 def options(**changes):
     values = {
         "kind": "extract", "model": {"name": "org/model"}, "backend": {"backend": "scripted"}, "extractors": ["lead"],
-        "encoder": "org/encoder", "nli": "org/nli",
     }  # fmt: skip
     return ExtractJudge.model_validate(values | changes)
 
@@ -76,6 +76,53 @@ def test_long_text_is_shortened_and_a_short_one_judged_whole():
     assert json.loads(found[0].raw)["words"] == 14
 
 
+def test_sentence_longer_than_the_budget_is_cut_to_it_and_the_judgement_says_so():
+    answer = grading(consistency=1, faithfulness=1, relevance=1)
+    found, backend = judged(answer, "A ferry.", most_words=3)
+    # sentences of 4, 3, 3 and 4 words: one fits
+    assert {source(ask) for ask in backend.batches[0]} == {"Nurses need it."}
+    assert not was_cut(found[0].raw)
+    found, backend = judged(answer, "A ferry.", most_words=2)
+    # none fits; of the lead sentence two words go
+    assert {source(ask) for ask in backend.batches[0]} == {"The ferry"}
+    assert json.loads(found[0].raw)["cut_words"] == 2
+    assert was_cut(found[0].raw)
+
+
+def test_extractor_without_finite_numbers_leaves_the_summary_unscored_and_stops_nobody(nli_folder):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = nli_folder({0: "entailment", 1: "neutral"})
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        model.classifier.out_proj.bias.fill_(float("nan"))
+    model.save_pretrained(folder)
+    section = options(extractors=["entailment"], nli=str(folder), most_words=4)
+    judge = open_extract("judge", section, SharedModels())
+    long, short = (JudgeInput("c", "r", "A ferry.", True, text) for text in (TEXT, "It pays."))
+    found = judge.score([long, short])
+    judge.close()
+    assert (found[0].score, found[0].unscored) == (None, "model gave no finite number")
+    assert found[1].unscored is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"extractors": ["lead", "lead"]}, "name one twice"),
+        ({"nli": "org/nli"}, "no effect of nli except with extractor entailment"),
+        (
+            {"encoder": "org/encoder", "encoder_revision": "v2"},
+            "no effect of encoder and encoder_revision except .* similarity",
+        ),
+        ({"max_attempts": 7}, "no effect of max_attempts except with scoring: greedy"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        options(**changes)
+
+
 def test_each_summary_has_its_own_extract():
     pytest.importorskip("rouge_score")
     _, backend = judged(
@@ -115,15 +162,15 @@ def test_real_extractors_choose_what_the_summary_is_about(nli_folder):
         extractors=["similarity"],
         encoder="embedded:all-minilm-l6-v2",
         most_words=4,
-        nli=str(nli_folder({0: "entailment", 1: "neutral"})),
     )
     judge = open_extract("judge", section, SharedModels())
     each = JudgeInput(
         "c", "r", "Boat tickets cost little.", True, "It rains at night. Physics is hard. The ferry is cheap."
     )
-    assert judge._extracts([each])[0].reference == "The ferry is cheap."
-    both = open_extract("judge", section.model_copy(update={"extractors": ("entailment",)}), SharedModels())
-    assert len(both._extracts([each])[0].reference.split()) in (3, 4)
+    assert judge._extracts([each])[0].text == "The ferry is cheap."
+    nli = str(nli_folder({0: "entailment", 1: "neutral"}))
+    both = open_extract("judge", options(extractors=["entailment"], most_words=4, nli=nli), SharedModels())
+    assert len(both._extracts([each])[0].text.split()) in (3, 4)
     judge.close()
     both.close()
 
@@ -137,10 +184,11 @@ def test_what_changes_scores_changes_the_signature():
         return open_extract("judge", options(**changes), SharedModels()).signature
 
     plain = signature()
-    # no extractor reads these models
-    assert signature(batch_size=1, encoder="org/other", nli="org/other") == plain
+    assert signature(batch_size=1) == plain
     changed = [
         {"most_words": 9}, {"extractors": ["lead", "rouge"]}, {"extractors": ["similarity"]}, {"extractors": ["entailment"]},
         {"extractors": ["similarity"], "encoder": "org/other"}, {"scoring": "greedy"}, {"overflow": "truncate"},
+        {"extractors": ["similarity"], "encoder": "org/other", "encoder_revision": "v2"},
+        {"extractors": ["entailment"], "nli_revision": "v2"},
     ]  # fmt: skip
     assert len({plain, *(signature(**change) for change in changed)}) == len(changed) + 1

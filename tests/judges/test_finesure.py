@@ -105,6 +105,10 @@ def test_faithfulness_shares_the_source_with_the_rubrics():
     [
         ({"measure": "completeness"}, "counts key facts; write against: key_points"),
         ({"measure": "conciseness", "against": "key_points", "overflow": "truncate"}, "must not lose a key fact"),
+        (
+            {"backend": {"backend": "scripted", "max_model_len": 600}, "most_reply_tokens": 600},
+            "leave no room for a prompt",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(changes, message):

@@ -54,6 +54,21 @@ def test_reply_that_leaves_anything_open_is_not_read(reply):
     assert read_categories(reply, 2) is None
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[" * 100_000,
+        '[{"sentence": ' + "[" * 5000,
+        # int() refuses more than 4300 digits
+        '[{"sentence": ' + "9" * 5000 + ', "category": "no error"}]',
+        '[{"sentence": "' + "9" * 5000 + '", "category": "no error"}, {"sentence": 2, "category": "no error"}]',
+    ],
+)
+def test_reply_that_jsons_reader_gives_up_on_is_not_read(reply):
+    assert read_categories(reply, 2) is None
+    assert read_key_facts(reply, 2, 2) is None
+
+
 @pytest.mark.parametrize("kind", ["out-of-context error", "out of context", "Out_of_context Error"])
 def test_spellings_of_one_kind_are_one(kind):
     assert read_categories(json.dumps([category(1, kind)]), 1) == ["out-of-context error"]

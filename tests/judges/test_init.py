@@ -20,6 +20,7 @@ from evenhand.config import (
     UniEvalJudge,
 )
 from evenhand.judges import JUDGES, open_judge, open_judges
+from evenhand.judges.shared import SharedModels
 from evenhand.recipe_file import JUDGE_KINDS
 
 OPTIONS = {
@@ -63,6 +64,56 @@ def test_rubrics_on_one_model_share_it():
     first, second = open_judges({"coverage": OPTIONS["rubric"], "faithfulness": faithfulness})
     assert first.loads == second.loads != ""
     assert first.signature != second.signature
+
+
+def test_judges_that_read_one_classifier_or_encoder_hold_it_once():
+    nli = {
+        "alignment": AlignmentJudge(kind="alignment", aligner="nli", model="org/nli"),
+        "summac": SummacJudge(kind="summac", model="org/nli"),
+    }
+    models = SharedModels()
+    alignment, summac, extract, encoder = (
+        open_judge(name, options, models)
+        for name, options in {
+            **nli, "extract": OPTIONS["extract"], "encoder": AlignmentJudge(kind="alignment", model="org/encoder"),
+        }.items()
+    )  # fmt: skip
+    similarity, entailment = extract._extractors[1:3]
+    assert alignment.loads == summac.loads == entailment._model.key
+    assert encoder.loads == similarity._model.key
+    other = SummacJudge(kind="summac", model="org/nli", label="yes")
+    assert open_judge("other", other, models).loads != summac.loads
+
+
+def test_revisions_of_aligners_are_held_apart():
+    models = SharedModels()
+    judges = [
+        open_judge("judge", AlignmentJudge(kind="alignment", aligner=aligner, model="org/m", revision=revision), models)
+        for aligner in ("nli", "encoder")
+        for revision in (None, "v2")
+    ]
+    assert len({judge.loads for judge in judges}) == 4
+    section = OPTIONS["extract"].model_copy(
+        update={"nli": "org/m", "nli_revision": "v2", "encoder": "org/m", "encoder_revision": "v2"}
+    )
+    similarity, entailment = open_judge("judge", section, models)._extractors[1:3]
+    assert (entailment._model.key, similarity._model.key) == (judges[1].loads, judges[3].loads)
+
+
+@pytest.mark.parametrize("kind", ["length", "contract"])
+def test_text_that_a_rule_does_not_read_is_refused(kind):
+    with pytest.raises(ValueError, match="no effect of against except with a judge that reads the text"):
+        RuleJudge(kind=kind, against="opposing")
+
+
+@pytest.mark.parametrize("kind", ["alignment", "bertscore", "summac", "unieval", "minicheck", "bleurt"])
+def test_revision_of_a_model_is_part_of_the_signature_and_of_what_is_loaded(kind):
+    options = OPTIONS[kind].model_copy(update={"model": "org/model"})
+    plain = open_judge("judge", options)
+    pinned = open_judge("judge", options.model_copy(update={"revision": "v2"}))
+    assert "|model:org/model@v2|" in pinned.signature
+    assert plain.signature == pinned.signature.replace("@v2", "")
+    assert plain.loads != pinned.loads
 
 
 def test_no_heavy_library_is_imported_with_the_folder():

@@ -1,10 +1,13 @@
 """MiniCheck, on a tiny random T5."""
 
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.config import MiniCheckJudge
+from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.minicheck import open_minicheck, packed
 from evenhand.judges.shared import SharedModels
@@ -68,6 +71,14 @@ def test_long_chunk_is_cut_and_not_the_summary(t5_folder):
     found = verdict(t5_folder, "the ferry is dear.", reference="nurses " * 60, most_tokens=32)
     assert found.raw.endswith('"cut":1}')
     assert found.score == pytest.approx(supported(t5_folder, ("nurses " * 24).strip(), "the ferry is dear."), abs=1e-5)
+
+
+def test_model_whose_label_tokens_are_others_is_refused(t5_folder, tmp_path):
+    shutil.copytree(t5_folder, tmp_path / "other")
+    path = tmp_path / "other" / "tokenizer.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"\u25811"', '"\u25812"'), encoding="utf-8")
+    with pytest.raises(JudgeError, match=r"tokens 3 and 209 of the model are \('\u2581', '\u25812'\)"):
+        verdict(tmp_path / "other", "the ferry is dear.")
 
 
 def test_what_changes_scores_changes_the_signature():

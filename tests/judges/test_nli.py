@@ -1,5 +1,8 @@
 """Alignment by an NLI classifier, on a tiny random one."""
 
+import json
+import weakref
+
 import numpy as np
 import pytest
 
@@ -48,9 +51,13 @@ def test_class_order_is_read_from_the_model(nli_folder):
     assert abs(shares[0] - shares[2]) > 1e-3
 
 
-@pytest.mark.parametrize("labels", [{0: "LABEL_0", 1: "LABEL_1"}, {0: "not_entailment", 1: "other"}])
+@pytest.mark.parametrize(
+    "labels", [{0: "LABEL_0", 1: "LABEL_1"}, {0: "not_entailment", 1: "other"}, {0: "supports", 1: "entailment"}]
+)
 def test_model_without_an_entailment_class_is_refused(nli_folder, labels):
-    with pytest.raises(JudgeError, match="needs exactly one class named 'entailment'.*" + labels[0]):
+    with pytest.raises(
+        JudgeError, match="exactly one class named 'entailment' or 'supports'.*" + labels[0] + ".*key label"
+    ):
         aligned(nli_folder(labels), [])
 
 
@@ -77,6 +84,37 @@ def test_only_the_source_side_is_cut_and_counted(nli_folder):
     found = aligned(folder, [Pairing((long, "It is night."), ("The ferry is dear.",))])[0]
     assert found.n_cut == 1
     assert found.matrix[0, 0] == pytest.approx(directly(folder, "nurses " * 15, "The ferry is dear.")[2], abs=1e-5)
+
+
+def test_what_is_cut_is_the_end_whatever_the_tokenizer_was_saved_with(nli_folder):
+    folder = nli_folder(THREE)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"truncation_side": "left"}))
+    # 15 words are left: ten of the beginning and five of the end
+    found = aligned(folder, [Pairing(("ferry " * 10 + "nurses " * 20,), ("The ferry is dear.",))])[0].matrix[0, 0]
+    kept = directly(folder, "ferry " * 10 + "nurses " * 5, "The ferry is dear.")[2]
+    assert found == pytest.approx(kept, abs=1e-5)
+    assert abs(kept - directly(folder, "nurses " * 15, "The ferry is dear.")[2]) > 1e-3
+
+
+@pytest.mark.parametrize("spelled", ["</s>", "<pad>", "<s>", "<unk>"])
+def test_special_tokens_that_a_text_spells_are_unknown_words(nli_folder, spelled):
+    folder = nli_folder(THREE)
+    attacked, plain = (f"The ferry {word} is." for word in (spelled, "zz zz zz"))
+    found = aligned(folder, [Pairing((attacked,), (attacked,))])[0].matrix[0, 0]
+    # "</", "s" and ">" are words that the tokenizer does not know
+    assert found == pytest.approx(directly(folder, plain, plain)[2], abs=1e-5)
+
+
+def test_closed_aligner_has_let_its_model_go(nli_folder):
+    from evenhand.judges.nli import NliAligner
+
+    aligner = NliAligner(str(nli_folder(THREE)), 4)
+    model = weakref.ref(aligner._model)
+    # models stand in circles, which only a collection finds
+    aligner._model.itself = [aligner._model]
+    aligner.close()
+    assert model() is None
 
 
 def test_claim_longer_than_the_source_is_still_not_cut(nli_folder):

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 
 import pytest
 from hypothesis import given
@@ -37,6 +38,48 @@ def test_exactly_as_many_words_go_and_the_others_keep_their_order(lines, n):
     assert len(left.split()) == max(len(text.split()) - n, 0)
     rest = iter(text.split())
     assert all(word in rest for word in left.split())
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.integers(0, 20))
+def test_each_word_goes_from_the_line_that_is_then_the_longest(lengths, n):
+    lines = [[f"w{i}.{j}" for j in range(length)] for i, length in enumerate(lengths)]
+    text = "\n".join(" ".join(line) for line in lines)
+    for _ in range(min(n, sum(lengths))):
+        max(enumerate(lines), key=lambda each: (len(each[1]), each[0]))[1].pop()
+    assert shortened(text, n).split() == [word for line in lines for word in line]
+
+
+def test_long_sources_are_shortened_in_moments():
+    text = "\n".join(["w " * 30] * 2000)
+    start = time.process_time()
+    # half of the words go, one at a time
+    assert shortened(text, 30_000) == "\n".join([("w " * 15).strip()] * 2000)
+    # looking through all lines for each word took half a minute
+    assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("raw", "cut"),
+    [
+        (None, False),
+        ("4", False),
+        ('{"1":0.5,"2":0.5}', False),
+        ('{"cut_words":3,"reply":"4"}', True),
+        ('{"best":[0.5],"cut":3}', True),
+        ('{"best":[0.5]}', False),
+        ('{"consistency":[4,null],"cut_words":2,"faithfulness":[4,null],"relevance":[4,null],"words":9}', True),
+        ('{"consistency":[4,null],"faithfulness":[4,null],"relevance":[4,null],"words":9}', False),
+        ('{"failed":true,"replies":"hm"}', False),
+        # what a model may reply
+        ('{"cut": 3}', False),
+        ('{"cut_words": 3, "reply": 4}', False),
+        ("[" * 100_000, False),
+        ("9" * 5000, False),
+        ('{"x":NaN}', False),
+    ],
+)
+def test_flag_is_seen_in_every_judges_shape_and_in_no_reply(raw, cut):
+    assert was_cut(raw) is cut
 
 
 def judge(overflow, most_words, scoring="expected"):

@@ -103,6 +103,42 @@ def test_failing_every_attempt_is_unscored_and_never_a_number():
     assert len(backend.batches) == 2
 
 
+@pytest.mark.parametrize(("mode", "text"), [("standard", "3.5"), ("binary", "0.5"), ("ternary", "Score: 1.5")])
+def test_fraction_of_a_grade_is_no_grade(mode, text):
+    judge, backend = judged_by(lambda ask: text_reply(text), scoring="greedy", mode=mode)
+    verdict = judge.score([make_input("A.")])[0]
+    assert (verdict.score, verdict.unscored, len(backend.batches)) == (None, "unreadable reply", 3)
+
+
+def test_reply_that_was_cut_off_is_no_grade():
+    # the number that it begins with would be read as the grade
+    cut = Reply(text="1. The source argues that the ferry is cheap and that", finish_reason="length")
+    judge, backend = judged_by(lambda ask: cut, scoring="greedy")
+    verdict = judge.score([make_input("A.")])[0]
+    assert (verdict.score, verdict.unscored, len(backend.batches)) == (None, "reply cut off", 3)
+    judge, _ = judged_by(lambda ask: text_reply("4") if ask.sampling.temperature else cut, scoring="greedy")
+    assert judge.score([make_input("A.")])[0].score == 4
+
+
+def test_failure_gets_the_lowest_grade_only_when_asked_and_says_so():
+    judge, backend = judged_by(lambda ask: text_reply("3 or 4"), scoring="greedy", on_fail="min", max_attempts=2)
+    verdict = judge.score([make_input("A.")])[0]
+    assert (verdict.score, verdict.unscored, verdict.attempts, len(backend.batches)) == (1.0, None, 2, 2)
+    assert verdict.raw == '{"failed":true,"replies":"[\\"3 or 4\\",\\"3 or 4\\"]"}'
+    refused = Reply(text="", finish_reason="failed", error="too long")
+    judge, _ = judged_by(lambda ask: refused, scoring="greedy", on_fail="min")
+    assert judge.score([make_input("A.")])[0].score is None
+    judge, _ = judged_by(lambda ask: text_reply("3"), scoring="greedy", on_fail="min")
+    assert (judge.score([make_input("A.")])[0].score, judge.score([make_input("A.")])[0].raw) == (3.0, "3")
+
+
+@pytest.mark.parametrize("change", [{"max_attempts": 7}, {"on_fail": "min"}])
+def test_options_of_greedy_scoring_are_refused_without_it(change):
+    with pytest.raises(ValueError, match=r"no effect of .* except with scoring: greedy"):
+        options(**change)
+    assert options(scoring="greedy", **change)
+
+
 def test_refused_prompt_is_not_asked_again_and_stops_nobody():
     refused = Reply(text="", finish_reason="failed", error="too long")
     judge, backend = judged_by(
@@ -257,7 +293,7 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
     template = load_template("faithfulness", PROMPTS).signature
     assert judge.signature == (
         f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|template:{template}|against:source|scale:1-5"
-        "|scoring:expected|v:1"
+        "|scoring:expected|v:2"
     )
 
 
@@ -271,6 +307,7 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
         {"backend": {"backend": "vllm", "engine": {"quantization": "fp8"}}},
         {"scoring": "greedy"},
         {"scoring": "greedy", "max_attempts": 5},
+        {"scoring": "greedy", "on_fail": "min"},
         {"against": "opposing"},
         {"mode": "simple"},
         {"mode": "binary"},
@@ -287,7 +324,6 @@ def test_what_changes_scores_changes_the_signature(change):
     [
         {"backend": {"backend": "vllm", "requests_per_batch": 3, "max_model_len": 9000}},
         {"backend": {"backend": "vllm", "engine": {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2}}},
-        {"max_attempts": 7},
         {"overflow": "error"},
     ],
 )
@@ -342,7 +378,8 @@ def test_judge_runs_on_a_real_model_and_repeats_itself(tiny_model, scoring):
     pytest.importorskip("torch")
     backend = {"backend": "transformers", "max_model_len": 2048}
     model = {"name": str(tiny_model), "dtype": "float32"}
-    judge = open_rubric("judge", options(model=model, backend=backend, scoring=scoring, max_attempts=2), SharedModels())
+    attempts = {"max_attempts": 2} if scoring == "greedy" else {}
+    judge = open_rubric("judge", options(model=model, backend=backend, scoring=scoring, **attempts), SharedModels())
     inputs = [make_input("The ferry is cheap."), make_input("Taxes rose."), make_input("A. " * 3000)]
     first = judge.score(inputs)
     judge.close()
@@ -355,4 +392,4 @@ def test_judge_runs_on_a_real_model_and_repeats_itself(tiny_model, scoring):
         if scoring == "expected":
             assert 2.5 < verdict.score < 3.5
         else:
-            assert (verdict.score is None) == (verdict.unscored == "unreadable reply")
+            assert (verdict.score is None) == (verdict.unscored in ("unreadable reply", "reply cut off"))

@@ -1,6 +1,6 @@
 """Models that judges share."""
 
-from evenhand.judges.shared import SharedModels
+from evenhand.judges.shared import Part, SharedModels
 
 
 class Model:
@@ -44,3 +44,16 @@ def test_closing_what_was_never_loaded_loads_nothing():
         raise AssertionError("was loaded")
 
     SharedModels().lazy("a", load).close()
+
+
+def test_part_is_loaded_and_closed_with_the_whole():
+    whole = SharedModels().lazy("a", Model)
+    first, second = Part(whole, lambda model: model), Part(whole, lambda model: model)
+    first.close()
+    assert first.key == second.key == "a"
+    model = first.get()
+    assert model is second.get() is whole.get()
+    first.close()
+    second.close()
+    assert model.n_closed == 1
+    assert second.get() is not model

@@ -25,7 +25,7 @@ def judge(**options):
 
 
 def verdict(folder, **options):
-    made = judge(model=str(folder), label="SUPPORTS", **options)
+    made = judge(model=str(folder), **options)
     try:
         return made.score([JudgeInput("c", "r", SUMMARY, True, SOURCE)])[0]
     finally:
@@ -77,6 +77,27 @@ def test_read_out_worked_by_hand():
     # logits 0 and (0.01 + 0.02 - 0.02) * 56 - 0.1 = 0.46
     read_out = ReadOut(bins, 0.5, np.array([[0.0, 0, 0], [0.01, 0.02, -0.02]]), np.array([0.0, -0.1]))
     assert read_out.score(support) == pytest.approx(1 / (1 + math.exp(-0.46)))
+
+
+# section 6 of the specification
+EDGES = [
+    0, .01, .02, .03, .04, .07, .13, .37, .90, .91, .92, .93, .94, .95, .955, .96, .965, .97, .975, .98, .985, .99, .995, 1,
+]  # fmt: skip
+
+
+def test_bins_are_the_specifications_with_their_lower_edge_and_the_last_with_both():
+    assert list(BINS) == EDGES
+    support = [0.0, 0.0099, 0.01, 0.0399, 0.04, 0.069, 0.07, 0.37, 0.8999, 0.90, 0.9549, 0.955, 0.9949, 0.995, 1.0]
+    # 0-.01: two; .01-.02 and .03-.04: one; .04-.07: two; .07-.13: one; .37-.90: two; .90-.91, .95-.955, .955-.96 and
+    # .99-.995: one; .995-1: two
+    expected = {0: 2, 1: 1, 3: 1, 4: 2, 5: 1, 7: 2, 8: 1, 13: 1, 14: 1, 21: 1, 22: 2}
+    found = {}
+    for i in range(23):
+        read_out = ReadOut(np.eye(23)[i], 0.0, np.array([[0.0, 0, 0], [1, 0, 0]]), np.zeros(2))
+        share = read_out.score(np.array(support)[:, None])
+        # the count stands in the exponent
+        found[i] = round(math.log(share / (1 - share)), 6)
+    assert {i: count for i, count in found.items() if count} == expected
 
 
 def test_share_a_hair_above_one_is_counted():
@@ -150,13 +171,42 @@ def test_damaged_weights_are_refused(tmp_path):
 
 
 def test_class_is_found_by_the_name_given(nli_folder):
+    folder = nli_folder({0: "yes", 1: "no"})
+    with pytest.raises(JudgeError, match=r"exactly one class named 'entailment' or 'supports'.*'yes'.*key label"):
+        verdict(folder)
+    matrix = entailments(folder)
+    found = verdict(folder, label="YES").score
+    assert found == pytest.approx((max(matrix[:, 0]) + max(matrix[:, 1])) / 2, abs=1e-5)
+
+
+def test_model_without_finite_numbers_is_unscored(nli_folder):
     folder = nli_folder(LABELS)
-    with pytest.raises(JudgeError, match=r"exactly one class named 'entailment'.*'SUPPORTS'"):
-        judge(model=str(folder)).score([JudgeInput("c", "r", SUMMARY, True, SOURCE)])
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        model.classifier.out_proj.bias.fill_(float("nan"))
+    model.save_pretrained(folder)
+    found = verdict(folder)
+    assert (found.score, found.unscored) == (None, "model gave no finite number")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut short"])
+def test_absent_or_damaged_weights_are_to_be_downloaded_again(tmp_path, content):
+    if content is not None:
+        (tmp_path / "other.bin").write_bytes(content)
+    with pytest.raises(JudgeError, match=r"other\.bin: .*download it again"):
+        convert_weights(tmp_path / "other.bin", tmp_path / "out.safetensors")
+
+
+def test_weights_that_are_no_tensors_are_refused(tmp_path):
+    torch.save(layers() | {"mlp.bias": 3}, tmp_path / "other.bin")
+    with pytest.raises(JudgeError, match=r"'mlp\.bias' should be tensors"):
+        convert_weights(tmp_path / "other.bin", tmp_path / "out.safetensors")
 
 
 def test_what_changes_scores_changes_the_signature(weights):
     plain = judge(model="org/model").signature
     assert judge(model="org/model", batch_size=1).signature == plain
-    changed = [{"label": "yes"}, {"against": "opposing"}, {"variant": "conv", "weights": weights[0]}]
-    assert len({plain, *(judge(model="org/model", **change).signature for change in changed)}) == 4
+    changed = [
+        {"label": "yes"}, {"against": "opposing"}, {"variant": "conv", "weights": weights[0]}, {"revision": "v2"},
+    ]  # fmt: skip
+    assert len({plain, *(judge(model="org/model", **change).signature for change in changed)}) == 5

@@ -1,10 +1,12 @@
 """UniEval's consistency, on a tiny random T5."""
 
 import json
+import shutil
 
 import pytest
 
 from evenhand.config import UniEvalJudge
+from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.unieval import open_unieval
@@ -48,6 +50,15 @@ def test_long_document_loses_its_end_and_the_judgement_says_so(t5_folder):
     found = verdicts(t5_folder, "A bridge pays.", reference="nurses need it " * 40, most_tokens=64)[0]
     assert json.loads(found.raw)["cut"] == 1
     assert "cut" not in json.loads(verdicts(t5_folder, "A bridge pays.")[0].raw)
+
+
+def test_tokenizer_without_the_answers_is_refused(t5_folder, tmp_path):
+    shutil.copytree(t5_folder, tmp_path / "other")
+    path = tmp_path / "other" / "tokenizer.json"
+    text = path.read_text(encoding="utf-8").replace('"\u2581Yes"', '"\u2581Oui"').replace('"\u2581No"', '"\u2581Non"')
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(JudgeError, match="no words for No and Yes"):
+        verdicts(tmp_path / "other", "A bridge pays.")
 
 
 def test_what_changes_scores_changes_the_signature():

@@ -82,8 +82,32 @@ def test_claim_that_leaves_no_room_for_the_source_is_undefined_and_stops_nobody(
 
 
 def test_a_text_cannot_write_the_end_token(t5_folder):
-    plain, attacked = aligned(t5_folder, [Pairing((f"it is{gap}dear",), CLAIMS) for gap in (" ", "</s>")])
-    assert attacked.matrix == pytest.approx(plain.matrix, abs=1e-6)
+    gaps = (" ", "</s>", "<pad>")
+    plain, *attacked = aligned(
+        t5_folder, [Pairing((f"it is{gap}dear",), tuple(f"{c}{gap}it" for c in CLAIMS)) for gap in gaps]
+    )
+    for each in attacked:
+        assert each.matrix == pytest.approx(plain.matrix, abs=1e-6)
+
+
+def test_a_text_cannot_write_the_end_token_in_letters_that_normalisation_changes(t5_folder):
+    # a word that the tokenizer does not know stands for what would have become the end token
+    gaps = ("zz", "\uff1c/s\uff1e", "\uff1cpad\uff1e")
+    plain, *attacked = aligned(t5_folder, [Pairing((f"it is {gap} dear",), CLAIMS) for gap in gaps])
+    for each in attacked:
+        assert each.matrix == pytest.approx(plain.matrix, abs=1e-6)
+
+
+def test_of_a_long_source_the_beginning_is_kept(t5_folder):
+    # 9 tokens are left, as above
+    source = "the ferry is cheap " + nurses(26)
+    found = aligned(t5_folder, [Pairing((source,), CLAIMS[:1])], most_tokens=20)[0].matrix[0, 0]
+    kept, end = (
+        share_of_yes(t5_folder, f"{CLAIMS[0]}</s>{text}</s>{CLAIMS[0]}")
+        for text in ("the ferry is cheap " + nurses(5), nurses(9))
+    )
+    assert found == pytest.approx(kept, abs=1e-5)
+    assert abs(kept - end) > 1e-3
 
 
 def test_empty_pairing_gives_an_empty_matrix(t5_folder):

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,25 @@ def test_fragments_worked_by_hand():
 def test_the_scan_goes_on_behind_a_match():
     # the reference code takes "a a" at the start and continues behind it, so it never sees "a a b", which starts one later
     assert fragments(["a a a b"], "a a b").fragments == (("a", "a"), ("b",))
+
+
+@given(st.lists(letters, max_size=3), letters)
+def test_fragments_are_those_of_the_scan_as_the_specification_tells_it(source, summary):
+    tokens, passages = summary.split(), [passage.split() for passage in source]
+    expected, i = [], 0
+    while i < len(tokens):
+        longest = 0
+        for passage in passages:
+            j = 0
+            while j < len(passage):
+                run = 0
+                while [*passage, None][j + run : j + run + 1] == tokens[i + run : i + run + 1]:
+                    run += 1
+                longest = max(longest, run)
+                j += max(run, 1)
+        expected += [tuple(tokens[i : i + longest])] if longest else []
+        i += max(longest, 1)
+    assert list(fragments(source, summary).fragments) == expected
 
 
 def test_an_empty_summary_has_no_ratios():
@@ -40,3 +61,14 @@ def test_fragments_are_copies_in_order_and_a_passage_of_its_own_covers_the_summa
 @given(st.lists(letters, max_size=3), letters)
 def test_order_of_passages_does_not_matter(source, summary):
     assert fragments(source, summary) == fragments(source[::-1], summary)
+
+
+def test_long_texts_are_scanned_in_moments():
+    # 20,000 words of which none is in the other text but every hundredth
+    source = [" ".join(f"s{i}" if i % 100 else "x" for i in range(5000))] * 2
+    summary = " ".join(f"t{i}" if i % 100 else "x" for i in range(10_000))
+    start = time.process_time()
+    found = fragments(source, summary)
+    assert found.fragments == (("x",),) * 100
+    # scanning the source word by word took half a minute
+    assert time.process_time() - start < 3
