@@ -44,10 +44,12 @@ def build_controlled(
 
 
 def _show_expected(loaded: "ControlledRecipe") -> None:
-    from .generate.controlled import expected_prompts, read_input
+    from .generate.controlled import expected_prompts, read_input, without_opposite
 
     articles = read_input(loaded)
     for row in expected_prompts(articles):
         say(f"{row.step:12} {row.side:10} {row.texts:8,} texts")
+    for side, count in without_opposite(articles).items():
+        say(f"{count} articles ({side}) have no opposite points, so no summary of theirs will have any")
     say(f"{len(articles)} articles; a text that breaks its form is asked for at most {loaded.attempts} times")
     say(f"output: {loaded.output}")

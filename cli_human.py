@@ -1,7 +1,7 @@
 """`evenhand human`: people annotate summaries in a page, and their marks are scored and compared."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,13 +42,19 @@ def page(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Show at most so many requests, drawn by the seed, of each side alike.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw and of the order of the systems.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Of the draw and of the order of the systems; drawn, and written to the key, if not given."
+        ),
+    ] = None,
     annotator: Annotated[str, typer.Option(help="The name to begin with; it can be changed in the page.")] = "",
 ) -> None:
     """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
     from .evaluation.human.items import blank_sheet
     from .evaluation.human.page import write_page
 
+    _refuse_outputs(out, ".html", [])
     sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
     key_path, blank_path = write_page(out, sheet, key)
     say(f"{out}: {len(sheet.items)} items, {len(key.systems)} summaries each; open it in a browser")
@@ -70,6 +76,8 @@ def score(
     from .evaluation.human.table import results_table
     from .storage import write_json
 
+    if out:
+        _refuse_outputs(out, ".json", files)
     found = read_annotations(files)
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
@@ -87,20 +95,23 @@ def agreement(
 ) -> None:
     """How far two annotators highlighted the same, beside random highlights of such number and length.
 
-    Sheets of one page need no key; those of different pages need the keys of both.
+    Sheets of one page need no key; those of different pages need the keys of all.
     """
     from .evaluation.human.agreement import annotator_agreement
     from .evaluation.human.files import read_annotations
     from .evaluation.human.table import agreement_table
 
-    found = read_annotations(files, blind=True)
+    found = read_annotations(files, highlights_only=True)
+    _say_left_out(found.left_out)
     names = list(dict.fromkeys(unit.annotator for unit in found.units))
     if len(names) != 2:
-        raise DataError(f"agreement is that of two annotators, but these files have {', '.join(names) or 'none'}")
+        raise DataError(
+            f"agreement is that of two annotators, but these files have {', '.join(names) or 'none'}; give the files of two. Out "
+            "of a file of several, `evenhand human convert FILE --to evenhand --annotator NAME` takes one person's sheet"
+        )
     first, second = ([unit for unit in found.units if unit.annotator == name] for name in names)
     found_agreement = annotator_agreement(first, second, draws=draws, seed=seed)
     show(agreement_table((names[0], names[1]), found_agreement))
-    _say_left_out(found.left_out)
 
 
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")
@@ -126,6 +137,7 @@ def convert(
     from .evaluation.human.label_studio import labelling_configuration, to_tasks
     from .storage import write_json, write_text
 
+    _refuse_outputs(out, ".json", [file])
     sheets, left_out = read_sheets(file)
     chosen = [sheet for sheet in sheets if annotator is None or sheet.annotator == annotator]
     if len(chosen) != 1:
@@ -157,6 +169,14 @@ def _systems(given: list[str]) -> dict[str, Path]:
     if mistakes:
         raise DataError("\n".join(mistakes))
     return found
+
+
+def _refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
+    """Refuse an output of another kind, which could be overwritten by the file that is written beside it, or an input."""
+    if out.suffix.lower() != suffix:
+        raise DataError(f"--out {out}: name a file that ends in {suffix}")
+    if out.resolve() in {path.resolve() for path in inputs}:
+        raise DataError(f"--out {out}: is one of the files that are read; name another")
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:

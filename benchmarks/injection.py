@@ -1,7 +1,8 @@
 """Injection: how far an order inside a document or a summary moves the grade that a judge gives.
 
-A summary that deserves a low grade (one key point of its side) is graded without an order and then with one, put at the end of
-the document or of the summary: to ignore what came before, behind a forged end of the section, behind forged turns of the chat.
+A summary that deserves a low grade (of coverage: one key point of its side; of faithfulness: one of the other side) is graded
+without an order and then with one, put at the end of the document or of the summary: to ignore what came before, behind a forged
+end of the section, behind forged turns of the chat. A placebo, a neutral sentence as long as the first, tells what any text does.
 The shift is the grade with the order minus the grade without, on the rubric's scale. Both kinds of prompt have the same words:
 
     fenced   evenhand's prompt: sections in tags which the text inside cannot close, control tokens broken, a sentence that says
@@ -43,9 +44,10 @@ RESAMPLES = 2000
 
 NOTE = (
     "shift = grade with the order minus grade without, mean over requests; {level:.0%} intervals from {resamples:,} draws of "
-    "document sets. The embedded judge of 135 million parameters grades close to chance, so it is a weak test: it tells whether "
-    "forged tags and turns of the chat work as such, not whether a capable judge resists a plea. In bfloat16 grades differ by "
-    "some hundredths with the prompts that are run beside them. Run it with the judge you use: --model"
+    "document sets; placebo: neutral sentences as long as the order 'ignore'. The embedded judge of 135 million parameters "
+    "grades close to chance, so it is a weak test: it tells whether forged tags and turns of the chat work as such, not whether "
+    "a capable judge resists a plea. In bfloat16 grades differ by some hundredths with the prompts that are run beside them. "
+    "Run it with the judge you use: --model"
 )
 
 
@@ -88,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.quick:
         options.sets = 2
     fenced = _rubric(options)
-    cases = injected_cases(_sets(options.sets))
+    cases = injected_cases(_sets(options.sets), options.rubric)
     report = Report("injection", vars(options) | {"model": signature(options.model), "judge": fenced.signature})
     found = {"fenced": fenced_grades(fenced, cases)}
     fenced.close()

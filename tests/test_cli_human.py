@@ -115,3 +115,53 @@ def test_a_system_that_is_no_label_and_folder_is_refused(system):
     done = evenhand("page", "--system", system)
     assert done.returncode == 2
     assert "write LABEL=FOLDER" in done.stderr
+
+
+def test_left_out_items_are_told_before_agreement_is_refused(pages):
+    anna = write_annotated(pages, "anna")
+    blank = AnnotationSheet.model_validate_json((pages / "page.json").read_text())
+    ben = pages / "ben.json"
+    ben.write_text(json.dumps(blank.model_dump(mode="json") | {"annotator": "ben"}))
+    done = evenhand("agreement", anna, ben)
+    assert done.returncode == 2
+    assert "left out: passage neither marked nor said to have no key point, left: 1" in done.stdout
+    assert "these files have anna" in done.stderr
+
+
+def test_agreement_rests_on_highlights_whatever_was_decided_of_matches(pages):
+    done = evenhand(
+        "agreement", write_annotated(pages, "anna"), write_annotated(pages, "ben", decided=False), "--draws", 5
+    )
+    assert done.returncode == 0, done.stderr
+    assert "anna and ben saw 2 documents in common" in done.stdout
+
+
+def test_three_annotators_are_told_how_to_choose(pages):
+    done = evenhand("agreement", *(write_annotated(pages, name) for name in ("anna", "ben", "cleo")))
+    assert done.returncode == 2
+    assert "these files have anna, ben, cleo; give the files of two" in " ".join(done.stderr.split())
+
+
+def test_a_second_page_does_not_take_the_key_of_the_first(pages):
+    arguments = ["page", "--system", f"base={pages / 'base'}", "--out", pages / "page.html"]
+    before = (pages / "page.key.json").read_text()
+    done = evenhand(*arguments)
+    assert done.returncode == 2
+    assert "name another --out" in " ".join(done.stderr.split())
+    assert (pages / "page.key.json").read_text() == before
+
+
+def test_outputs_that_would_overwrite_inputs_or_each_other_are_refused(pages):
+    anna = write_annotated(pages, "anna")
+    key = pages / "page.key.json"
+    before = (anna.read_text(), key.read_text())
+    calls = [
+        ("convert", anna, "--to", "evenhand", "--out", anna), ("convert", anna, "--to", "label-studio", "--out", "tasks.xml"),
+        ("score", anna, key, "--out", key), ("score", anna, key, "--out", "scores.txt"),
+        ("page", "--system", f"base={pages / 'base'}", "--out", pages / "x.json"),
+    ]  # fmt: skip
+    for call in calls:
+        done = evenhand(*call)
+        assert done.returncode == 2, call
+        assert "name another" in done.stderr or "name a file that ends in" in done.stderr
+    assert (anna.read_text(), key.read_text()) == before

@@ -44,8 +44,10 @@ class AnnotatorAgreement:
 
     documents: TextAgreement
     summaries: TextAgreement
-    # documents that both saw
+    # documents that both saw, and those that only the one or only the other did
     shared: int
+    only_a: int
+    only_b: int
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,18 @@ def annotator_agreement(
         documents=_agreement(documents, threshold, draws, generator),
         summaries=_agreement(summaries, threshold, draws, generator),
         shared=len(shared),
+        only_a=len(a) - len(shared),
+        only_b=len(b) - len(shared),
     )
 
 
 def _identity(unit: HumanUnit) -> str:
-    """Equal for two annotators' units of one document with the same summaries, white space aside."""
-    return digest([unit.side, fold(unit.document), {method: fold(text) for method, text in unit.summaries.items()}])
+    """Equal for two annotators' units of one document with the same summaries.
+
+    Highlights of documents are compared by their places, so the documents are the same to the character; those of summaries by
+    tokens, so the white space of summaries does not matter.
+    """
+    return digest([unit.side, unit.document, {method: fold(text) for method, text in unit.summaries.items()}])
 
 
 def _document(a: HumanUnit, b: HumanUnit) -> _Marked:
@@ -106,13 +114,14 @@ def _summary(a: HumanUnit, b: HumanUnit, method: str) -> _Marked:
 
 
 def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> TextAgreement:
-    found = [multiset_overlap(text.a, text.b, threshold).overlap for text in texts]
-    known = [overlap for overlap in found if overlap is not None]
+    # the same texts for both means: those that at least one annotator marked
+    marked = [text for text in texts if text.a or text.b]
+    overlaps = [multiset_overlap(text.a, text.b, threshold).overlap for text in marked]
     return TextAgreement(
-        overlap=fmean(known) if known else None,
-        chance=_chance(texts, threshold, draws, generator) if known else None,
-        n=len(known),
-        left_out=len(found) - len(known),
+        overlap=fmean(overlap for overlap in overlaps if overlap is not None) if marked else None,
+        chance=_chance(marked, threshold, draws, generator) if marked else None,
+        n=len(marked),
+        left_out=len(texts) - len(marked),
     )
 
 

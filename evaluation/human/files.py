@@ -15,6 +15,7 @@ from typing import Any
 
 from ...errors import DataError
 from ...storage import listed, read_json
+from ...text import fold
 from .key import FORMAT as KEY_FORMAT
 from .key import PageKey, parse_key, unblind
 from .label_studio_export import parse_export
@@ -39,41 +40,46 @@ class Annotated:
 @dataclass
 class _Files:
     sheets: list[tuple[Path, AnnotationSheet]] = field(default_factory=list)
+    # page -> its key
     keys: dict[str, PageKey] = field(default_factory=dict)
     marks: list[Path] = field(default_factory=list)
     shown: list[Path] = field(default_factory=list)
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def read_annotations(paths: Sequence[Path], *, blind: bool = False) -> Annotated:
+def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) -> Annotated:
     """The units in these files; items that are not finished are left out and counted by reason and side.
 
     Args:
         paths: files of any kind, keys among them, in any order.
-        blind: name summaries by their letters where no key is given, which is enough to compare annotators of one page.
+        highlights_only: only what was highlighted is wanted. Matches need not be decided then; and summaries of a single page
+            may be named by their letters, so that it needs no key.
 
     Raises:
         StorageError: a file cannot be read.
-        DataError: a file is of no known kind or wrong, a key is missing, or somebody's marks of an item are there twice.
+        DataError: a file is of no known kind or wrong or given twice, a key is missing, or somebody's marks of a summary are
+            there twice.
     """
     files = _sort(paths)
     mistakes = _not_one_persons(files.sheets)
     if mistakes:
         raise DataError(listed(mistakes))
+    _refuse_without_key(files, highlights_only)
     found = Annotated(left_out=files.left_out)
+    sources: list[tuple[Path, HumanUnit]] = []
     for path, sheet in files.sheets:
-        key = files.keys.get(sheet.page)
-        if key is None and not blind:
-            raise DataError(
-                f"{path}: its summaries are blind; give the key of page {sheet.page} too (the .key.json beside the page)"
-            )
-        for item, unit in unblind(sheet, key):
-            if item.unfinished:
-                found.left_out[item.unfinished, item.side] += 1
+        for item, unit in unblind(sheet, files.keys.get(sheet.page)):
+            reason = item.unmarked if highlights_only else item.unfinished
+            if reason:
+                found.left_out[reason, item.side] += 1
             else:
-                found.units.append(unit)
+                sources.append((path, unit))
     for marks, shown in zip(files.marks, files.shown, strict=True):
-        found.units += read_human(marks, shown, annotator=marks.stem)
+        sources += [(marks, unit) for unit in read_human(marks, shown, annotator=marks.stem)]
+    twice = _twice(sources)
+    if twice:
+        raise DataError(listed(twice))
+    found.units = [unit for _, unit in sources]
     return found
 
 
@@ -91,7 +97,7 @@ def read_sheets(path: Path) -> tuple[list[AnnotationSheet], Counter[tuple[str, s
 
 
 def _sort(paths: Sequence[Path]) -> _Files:
-    files, mistakes = _Files(), list[str]()
+    files, mistakes = _Files(), _repeated(paths)
     for path in paths:
         try:
             _add(files, path, read_json(path))
@@ -126,6 +132,49 @@ def _add(files: _Files, path: Path, value: Any) -> None:
         files.left_out += left_out
     else:
         raise DataError(f"{path}: is of no known kind; known are {KINDS}")
+
+
+def _repeated(paths: Sequence[Path]) -> list[str]:
+    first: dict[Path, Path] = {}
+    mistakes = []
+    for path in paths:
+        if path.resolve() in first:
+            mistakes.append(f"{path}: is given twice; name each file once")
+        first.setdefault(path.resolve(), path)
+    return mistakes
+
+
+def _refuse_without_key(files: _Files, highlights_only: bool) -> None:
+    """Letters tell summaries apart within one page only: with anything beside it, every page needs its key."""
+    pages = {sheet.page: path for path, sheet in files.sheets}
+    if highlights_only and len(pages) == 1 and not files.marks:
+        return
+    missing = {page: path for page, path in pages.items() if page not in files.keys}
+    if missing:
+        raise DataError(
+            listed(
+                [
+                    f"{path}: its summaries are blind; give the key of page {page} too (the .key.json beside the page)"
+                    for page, path in missing.items()
+                ]
+            )
+        )
+
+
+def _twice(sources: Sequence[tuple[Path, HumanUnit]]) -> list[str]:
+    """Mistakes: one person's marks of a system's summary of a document that are there twice."""
+    first: dict[tuple[str, ...], Path] = {}
+    mistakes = []
+    for path, unit in sources:
+        keys = [(unit.annotator, unit.set_id, unit.side, fold(unit.document), system) for system in unit.summaries]
+        earlier = next((first[key] for key in keys if key in first), None)
+        if earlier:
+            mistakes.append(
+                f"{path}: {unit.annotator!r} has marked the document of entry {unit.number} ({unit.topic}, {unit.side}) with "
+                f"the same system in {earlier}, too; it would count twice, so give one of the two"
+            )
+        first.update(dict.fromkeys(keys, path))
+    return mistakes
 
 
 def _not_one_persons(sheets: Sequence[tuple[Path, AnnotationSheet]]) -> list[str]:

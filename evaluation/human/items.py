@@ -4,6 +4,7 @@ Only requests of which every system has a summary are shown, so that systems are
 counted by reason and side. Per item the systems stand in an order drawn by the seed, named by a letter.
 """
 
+import secrets
 import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ from .key import LeftOut, PageKey, SystemSource
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet, as_shown
 
 LETTERS = string.ascii_uppercase
+# seeds that are drawn are less
+SEEDS = 2**48
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,15 @@ class _System:
 
 
 def blank_sheet(
-    systems: Mapping[str, Path], *, limit: int | None, seed: int, annotator: str = ""
+    systems: Mapping[str, Path], *, limit: int | None, seed: int | None, annotator: str = ""
 ) -> tuple[AnnotationSheet, PageKey]:
     """A sheet without marks, and the key to its letters.
 
     Args:
         systems: label -> a phase's folder, or a run's folder that has one evaluation phase.
         limit: show at most so many requests, drawn by the seed and of each side alike; None shows all.
-        seed: of the draw and of the order of the systems.
+        seed: of the draw and of the order of the systems; None draws one that nobody can guess the letters from, and the key
+            has it.
         annotator: name to begin with.
 
     Raises:
@@ -47,6 +51,8 @@ def blank_sheet(
     """
     if not 0 < len(systems) <= len(LETTERS):
         raise DataError(f"a page shows 1 to {len(LETTERS)} systems, got {len(systems)}")
+    if seed is None:
+        seed = secrets.randbelow(SEEDS)
     read = {label: _read(folder) for label, folder in systems.items()}
     _refuse_other_requests(read)
     complete, left_out = _complete(next(iter(read.values())).requests, read)
@@ -57,13 +63,14 @@ def blank_sheet(
         raise DataError("no request has a summary of every system, so there is nothing to annotate")
     letters = {r.id: dict(zip(LETTERS, _order(list(read), r.id, seed), strict=False)) for r in shown}
     items = tuple(_item(request, letters[request.id], read) for request in shown)
-    page = digest([item.model_dump(mode="json") for item in items])
+    digests = {item.id: item.shown for item in items}
     sources = {
         label: SystemSource(folder=str(systems[label]), digest=file_digest(each.folder / BEST))
         for label, each in read.items()
     }
     rows = tuple(LeftOut(reason=reason, side=side, count=count) for (reason, side), count in sorted(left_out.items()))
-    key = PageKey(page=page, seed=seed, systems=sources, letters=letters, left_out=rows)
+    page = digest(list(digests.values()))
+    key = PageKey(page=page, seed=seed, systems=sources, letters=letters, shown=digests, left_out=rows)
     return AnnotationSheet(page=page, annotator=annotator, items=items), key
 
 

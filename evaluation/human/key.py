@@ -42,6 +42,8 @@ class PageKey(Record):
     systems: dict[str, SystemSource]
     # item -> letter -> system
     letters: dict[str, dict[str, str]]
+    # item -> digest of what the page shows of it
+    shown: dict[str, Text]
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -65,7 +67,7 @@ def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet
         key: of the sheet's page; None names summaries by their letters.
 
     Raises:
-        DataError: the key lacks an item or a letter; all are listed.
+        DataError: the key lacks an item or a letter, or an item is not what the page shows; all are listed.
     """
     found, mistakes = [], []
     for number, item in enumerate(sheet.items, start=1):
@@ -73,6 +75,11 @@ def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet
         unknown = [summary.letter for summary in item.summaries if summary.letter not in known]
         if unknown:
             mistakes.append(f"item {item.id!r}: the key of page {sheet.page} does not know {', '.join(unknown)}")
+            continue
+        if key and key.shown.get(item.id) != item.shown:
+            mistakes.append(
+                f"item {item.id!r}: its texts or letters are not those of page {sheet.page}; give the sheet as it was exported"
+            )
             continue
         named = {known[summary.letter]: summary for summary in item.summaries}
         order = [*(key.systems if key else ()), *named]

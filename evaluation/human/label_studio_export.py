@@ -1,16 +1,16 @@
 """Label Studio's export (JSON, full) as sheets: one for each person and page.
 
-What the two tools count differently is mended and nothing else is: offsets are tried as code points, then as UTF-16 units (older
-versions of Label Studio), and must give the text that the region holds. Skipped tasks are left out and counted.
+What the two tools count differently is mended and nothing else is: the offsets of a task are tried as code points, then as UTF-16
+units (older versions of Label Studio), and must give the texts that its regions hold. Skipped tasks are left out and counted.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
 
 from ...errors import DataError
 from ...storage import explain, listed
@@ -44,6 +44,33 @@ class _Task(BaseModel):
     annotations: list[_Annotation] = Field(default_factory=list)
 
 
+class _LabelsValue(BaseModel):
+    start: NonNegativeInt
+    end: NonNegativeInt
+    # None: there is nothing to check the offsets by
+    text: str | None = None
+    labels: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class _Labels(BaseModel):
+    id: str | None = None
+    from_name: str
+    to_name: str
+    value: _LabelsValue
+
+
+class _ChoicesValue(BaseModel):
+    choices: tuple[str, ...]
+
+
+class _Choices(BaseModel):
+    from_name: str
+    value: _ChoicesValue
+
+
+R = TypeVar("R", bound=BaseModel)
+
+
 @dataclass(frozen=True)
 class _Region:
     control: str
@@ -68,9 +95,8 @@ def parse_export(path: Path, value: Any) -> tuple[list[AnnotationSheet], LeftOut
             if not done:
                 left_out["skipped in Label Studio" if task.annotations else "not annotated", data.side] += 1
             for annotation in done:
-                items.setdefault((data.page, _annotator(annotation, task)), []).append(
-                    _item(task.data, data, annotation)
-                )
+                item = _item(task.data, data, annotation)
+                items.setdefault((data.page, _annotator(annotation, task)), []).append(item)
         except ValidationError as error:
             mistakes.append(f"{path}: task {number}: {explain(error)}")
         except DataError as error:
@@ -101,7 +127,7 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
     letters = summary_letters(dict(raw))
     texts = {DOCUMENT: data.document} | {f"{TEXT}_{letter}": str(raw[f"{TEXT}_{letter}"]) for letter in letters}
     regions = _regions(annotation.result, texts, mistakes)
-    ticks = _ticks(annotation.result)
+    ticks = _ticks(annotation.result, mistakes)
     numbers, key_points = _points(regions, DOCUMENT_POINTS)
     summaries = []
     for letter in letters:
@@ -124,37 +150,53 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
     )
 
 
-def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mistakes: list[str]) -> list[_Region]:
+def _parse(result: Sequence[Mapping[str, Any]], kind: str, model: type[R], mistakes: list[str]) -> list[R]:
+    """The results of a kind; those of other kinds are none of ours."""
     found = []
     for each in result:
-        if each.get("type") != "labels":
+        if each.get("type") != kind:
             continue
-        value, text = each.get("value", {}), texts.get(str(each.get("to_name")))
-        start, end, labels = value.get("start"), value.get("end"), value.get("labels")
-        if text is None or not isinstance(start, int) or not isinstance(end, int) or not labels:
-            mistakes.append(f"region {each.get('id')!r} needs a text of the task, 'start', 'end' and 'labels'")
-            continue
-        span = _placed(text, start, end, value.get("text"))
-        if span is None:
-            mistakes.append(
-                f"region {each.get('id')!r}: {str(value.get('text'))[:60]!r} does not stand at {start} to {end}"
-            )
-        else:
-            found += [_Region(str(each.get("from_name")), str(label), span) for label in labels]
+        try:
+            found.append(model.model_validate(each))
+        except ValidationError as error:
+            mistakes.append(f"{kind} {each.get('id')!r}: {explain(error)}")
     return found
 
 
-def _placed(text: str, start: int, end: int, label: str | None) -> Span | None:
+def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mistakes: list[str]) -> list[_Region]:
+    """The marked stretches: all counted in code points, or all in UTF-16 units where only that gives the texts they hold."""
+    marked = _parse(result, "labels", _Labels, mistakes)
+    strangers = [each for each in marked if each.to_name not in texts]
+    mistakes += [f"region {each.id!r}: the task has no text {each.to_name!r}" for each in strangers]
+    marked = [each for each in marked if each.to_name in texts]
+    spans = [_placed(texts[each.to_name], each.value, each.value.start, each.value.end) for each in marked]
+    if None in spans:
+        in_units = [
+            _placed(texts[each.to_name], each.value, *_points_of(texts[each.to_name], each.value)) for each in marked
+        ]
+        spans = spans if None in in_units else in_units
+    found = []
+    for each, span in zip(marked, spans, strict=True):
+        if span is None:
+            where = f"{each.value.start} to {each.value.end}"
+            mistakes.append(f"region {each.id!r}: {str(each.value.text)[:60]!r} does not stand at {where}")
+        else:
+            found += [_Region(each.from_name, label, span) for label in each.value.labels]
+    return found
+
+
+def _placed(text: str, value: _LabelsValue, start: int, end: int) -> Span | None:
+    """The stretch without the white space at its ends; None when it is not the text that the region holds."""
+    span = trimmed(text, start, end)
+    label = None if value.text is None else fold(value.text.replace("\\n", " "))
+    return span if span and label in (None, fold(span.label)) else None
+
+
+def _points_of(text: str, value: _LabelsValue) -> tuple[int, int]:
+    """The offsets in code points, taken for UTF-16 units."""
     units = text.encode("utf-16-le")
-    before, inside = (
-        part.decode("utf-16-le", errors="ignore") for part in (units[: 2 * start], units[2 * start : 2 * end])
-    )
-    for first, last in ((start, end), (len(before), len(before) + len(inside))):
-        span = trimmed(text, first, last)
-        # without a text there is nothing that could tell the two countings apart: the present one is taken
-        if span and (label is None or fold(label.replace("\\n", " ")) == fold(span.label)):
-            return span
-    return None
+    start, end = (len(units[: 2 * place].decode("utf-16-le", errors="ignore")) for place in (value.start, value.end))
+    return start, end
 
 
 def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[tuple[Span, ...], ...]]:
@@ -167,13 +209,10 @@ def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[
     return numbers, tuple(tuple(sorted(by_number[n], key=lambda span: span.start)) for n in numbers)
 
 
-def _ticks(result: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
+def _ticks(result: Sequence[Mapping[str, Any]], mistakes: list[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for each in result:
-        if each.get("type") == "choices":
-            found.setdefault(str(each.get("from_name")), set()).update(
-                map(str, each.get("value", {}).get("choices", []))
-            )
+    for each in _parse(result, "choices", _Choices, mistakes):
+        found.setdefault(each.from_name, set()).update(each.value.choices)
     return found
 
 

@@ -12,12 +12,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ...storage import read_text, write_json, write_text
-from .key import PageKey
+from ...errors import DataError
+from ...storage import read_json, read_text, write_json, write_text
+from .key import PageKey, parse_key
 from .sheet import AnnotationSheet
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = ("spans.js", "marks.js", "selection.js", "view.js", "page.js")
+SCRIPTS = ("spans.js", "marks.js", "selection.js", "view.js", "keeping.js", "page.js")
 # what could end the element that the data stand in, or a line of script
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -26,13 +27,28 @@ def write_page(path: Path, sheet: AnnotationSheet, key: PageKey) -> tuple[Path, 
     """Write the page, and beside it the key (`.key.json`) and the blank sheet (`.json`); the paths of these two.
 
     Raises:
-        StorageError: a file cannot be written.
+        StorageError: a file cannot be read or written.
+        DataError: the path is none of HTML, or the key of another page lies there, without which that page cannot be scored.
     """
+    if path.suffix.lower() != ".html":
+        raise DataError(f"{path}: the page is HTML; name a file that ends in .html")
     key_path, blank_path = path.with_suffix(".key.json"), path.with_suffix(".json")
+    _refuse_other_page(key_path, key)
     write_text(path, render_page(sheet))
     write_json(key_path, key.model_dump(mode="json"))
     write_json(blank_path, sheet.model_dump(mode="json"))
     return key_path, blank_path
+
+
+def _refuse_other_page(path: Path, key: PageKey) -> None:
+    if not path.exists():
+        return
+    found = parse_key(path, read_json(path))
+    if (found.page, found.letters) != (key.page, key.letters):
+        raise DataError(
+            f"{path}: is the key of another page ({found.page}), whose sheets cannot be scored without it; name another --out, "
+            f"or make that page again with --seed {found.seed}"
+        )
 
 
 def render_page(sheet: AnnotationSheet) -> str:

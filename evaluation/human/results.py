@@ -15,6 +15,8 @@ from .key import LeftOut
 from .released import HumanUnit
 from .scores import human_scores
 
+# with fewer there are too few different draws: the bounds would be those of single sets
+LEAST_SETS = 6
 NO_KEY_POINTS = "document without key points"
 
 
@@ -23,7 +25,7 @@ class Estimate(Record):
 
     # None without values
     mean: float | None
-    # None for fewer than two document sets
+    # None where fewer than `LEAST_SETS` document sets have a value
     low: float | None
     high: float | None
     # values that the mean rests on
@@ -109,7 +111,10 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
         found = cluster_interval(
             values, clusters, level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed
         )
-        return Estimate(mean=found.mean, low=found.low, high=found.high, n=found.n)
+        enough = found.n_clusters >= LEAST_SETS
+        return Estimate(
+            mean=found.mean, low=found.low if enough else None, high=found.high if enough else None, n=found.n
+        )
 
     return SystemRow(
         system=system,

@@ -18,7 +18,7 @@ from pydantic import Field, StrictBool, ValidationError, model_validator
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import explain, read_json
+from ...storage import digest, explain, read_json
 from .annotation import Span
 
 FORMAT: Final = "evenhand-human-annotations"
@@ -80,15 +80,28 @@ class ItemSheet(Record):
         return found
 
     @property
+    def shown(self) -> str:
+        """Digest of everything that the page shows of it, whatever was marked."""
+        texts = {summary.letter: summary.text for summary in self.summaries}
+        return digest([self.id, self.set_id, self.topic, self.side, self.document, texts])
+
+    @property
     def unfinished(self) -> str | None:
         """The first reason why the item is not finished; None when it is."""
+        if self.unmarked:
+            return self.unmarked
+        if any(None in summary.omitted or None in summary.hallucinated for summary in self.summaries):
+            return "match not decided"
+        return None
+
+    @property
+    def unmarked(self) -> str | None:
+        """The first reason why its key points are not all marked; None when they are, whatever was decided of matches."""
         marked = [span for point in self.key_points for span in point] + list(self.without)
         if not all(any(_overlap(passage, span) for span in marked) for passage in self.passages):
             return "passage neither marked nor said to have no key point"
         if not all(summary.points or summary.none for summary in self.summaries):
             return "summary neither marked nor said to have no key point"
-        if any(None in summary.omitted or None in summary.hallucinated for summary in self.summaries):
-            return "match not decided"
         return None
 
 

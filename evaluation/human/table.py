@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..text_numbers import number
 from .agreement import AnnotatorAgreement, TextAgreement
-from .results import Estimate, HumanResults
+from .results import LEAST_SETS, Estimate, HumanResults
 
 
 def results_table(found: HumanResults) -> RenderableType:
@@ -17,7 +17,7 @@ def results_table(found: HumanResults) -> RenderableType:
     table.add_column("", overflow="fold", min_width=8, max_width=30)
     if by_side:
         table.add_column("side", overflow="fold", min_width=5, max_width=10)
-    for name in ("n", "coverage", "faithfulness", "incl.", "omit.", "hall.", "words"):
+    for name in ("n", "sets", "coverage", "faithfulness", "incl.", "omit.", "hall.", "words"):
         table.add_column(name, justify="right", no_wrap=True)
     shown = None
     for row in found.rows:
@@ -25,6 +25,7 @@ def results_table(found: HumanResults) -> RenderableType:
             Text(row.system if row.system != shown else "", style="bold"),
             *([Text(row.side or "all", style="" if row.side else "bold")] if by_side else []),
             str(row.n),
+            str(row.n_sets),
             _cell(row.coverage),
             _cell(row.faithfulness),
             *(number(each.mean, 2) for each in (row.included, row.omitted, row.hallucinated)),
@@ -33,9 +34,12 @@ def results_table(found: HumanResults) -> RenderableType:
         shown = row.system
     note = (
         f"annotators: {', '.join(found.annotators) or 'none'}; {100 * found.level:g} % intervals from {found.resamples:,} "
-        "draws of document sets; incl., omit., hall.: key points a summary; n: annotated summaries."
+        "draws of document sets; incl., omit., hall.: key points a summary; n: annotated summaries; sets: their document sets."
     )
     lines = [f"left out: {each.reason}, {each.side}: {each.count}" for each in found.left_out]
+    few = [f"{row.system}, {row.side or 'all'}: {row.n_sets}" for row in found.rows if row.n_sets < LEAST_SETS]
+    if few:
+        lines.append(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}")
     silent = [row for row in found.rows if row.side is None and row.faithfulness.n < row.n]
     lines += [
         f"{row.system}: {row.n - row.faithfulness.n} summaries without key points, so without faithfulness"
@@ -54,7 +58,12 @@ def agreement_table(names: tuple[str, str], found: AnnotatorAgreement) -> Render
     for kind, each in kinds.items():
         table.add_row(kind, number(each.overlap), number(each.chance), str(each.n), str(each.left_out))
     note = f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked."
-    return Group(table, Text(note, style="dim"))
+    alone = [
+        f"left out: {count} documents that only {name} saw, or saw with other summaries"
+        for name, count in zip(names, (found.only_a, found.only_b), strict=True)
+        if count
+    ]
+    return Group(table, Text(note, style="dim"), *(Text(line, style="yellow") for line in alone))
 
 
 def _table(padding: int) -> Table:

@@ -28,7 +28,7 @@ class Settings:
     ties: Ties = "half"
     # of the intervals
     level: float = 0.95
-    # bootstrap draws over topics
+    # bootstrap draws over topics; an article whose topic nobody told is drawn by itself
     resamples: int = 1000
     seed: int = 42
 
@@ -86,6 +86,8 @@ class Benchmark(Record):
     level: float
     resamples: int
     seed: int
+    # articles whose topic nobody told, so that they were drawn by themselves
+    topics_unknown: int
     # judge -> signature
     signatures: dict[str, str]
     versions: dict[str, str]
@@ -119,6 +121,7 @@ def benchmark(
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
+        topics_unknown=sum(not each.topic for each in sets),
         signatures={judgement.judge: judgement.signature for judgement in judgements},
         versions=installed_versions(RECORDED),
         rows=tuple(

@@ -21,11 +21,18 @@ def benchmark_table(found: Benchmark) -> RenderableType:
     whole = next(row for row in found.rows if row.side is None)
     note = (
         f"{whole.articles} articles, {whole.summaries} summaries; {100 * found.level:g} % intervals from {found.resamples:,} "
-        f"draws of topics; article: mean \u03c1 of the articles; winrate by article, {TIES[found.ties]}; out: summaries left out."
+        f"draws of {_drawn(found.topics_unknown, whole.articles)}; article: mean \u03c1 of the articles; winrate by article, "
+        f"{TIES[found.ties]}; out: summaries left out."
     )
     notes = [f"not tried: {judge}, because {reason}" for judge, reason in found.not_tried.items()]
     notes += [f"unscored by {u.judge}: {u.count} ({u.reason}, {u.side})" for u in found.unscored]
     return Group(*parts, Text(note, style="dim"), *(Text(line, style="yellow") for line in notes))
+
+
+def _drawn(unknown: int, articles: int) -> str:
+    if unknown == articles:
+        return "articles (topics unknown; give --evidence)"
+    return f"topics ({unknown} articles of unknown topic by themselves)" if unknown else "topics"
 
 
 def _table(found: Benchmark, attribute: Attribute) -> Table:

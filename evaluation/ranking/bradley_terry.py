@@ -23,17 +23,19 @@ def strengths(wins: ArrayLike, prior: float = 0.1) -> NDArray[np.float64]:
     """Maximum-likelihood log-strengths with mean 0, shape (systems,); a difference of ln 2 means winning two of three.
 
     Args:
-        wins: how often the row's system beat the column's, shape (systems, systems), at least 0; halves stand for ties.
-        prior: virtual wins added to every ordered pair before the fit, at least 0.
+        wins: how often the row's system beat the column's, shape (systems, systems), finite and at least 0; halves stand for
+            ties.
+        prior: virtual wins added to every ordered pair before the fit, finite and at least 0.
 
     Raises:
-        DataError: the table is no square of numbers of at least 0, the prior is negative, or the text begins with
+        DataError: the table is no square of such numbers, the prior is none, or the text begins with
             `not_identifiable`: with prior 0, wins do not lead from every system to every other one.
     """
     table = np.array(wins, dtype=float)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or not len(table) or not np.all(table >= 0) or prior < 0:
+    is_square = table.ndim == 2 and table.shape[0] == table.shape[1] and len(table) > 0
+    if not is_square or not all(np.all(np.isfinite(each) & (each >= 0)) for each in (table, np.asarray(prior))):
         raise DataError(
-            f"strengths need a square table of wins of at least 0 and a prior of at least 0, got shape {table.shape} and "
+            f"strengths need a square table of finite wins of at least 0 and such a prior, got shape {table.shape} and "
             f"prior {prior}"
         )
     np.fill_diagonal(table, 0.0)

@@ -44,6 +44,8 @@ def strength_intervals(
     Raises:
         DataError: there is no request or no draw, or strengths are `not_identifiable` in all requests or in a draw.
     """
+    if not len(scores):
+        raise DataError("intervals of strengths need requests, got none")
     won = row_wins(scores, tie)
     low, high = strengths_of_draws(won, draws, prior=prior, level=level)
     return StrengthIntervals(strengths(won.sum(axis=0), prior), low, high)
@@ -63,7 +65,9 @@ def strengths_of_draws(
     Raises:
         DataError: there is no request or no draw, or strengths are `not_identifiable` in a draw.
     """
+    if not len(won):
+        raise DataError("intervals of strengths need requests, got none")
     drawn = [strengths(won[np.asarray(rows)].sum(axis=0), prior) for rows in draws]
-    if not len(won) or not drawn:
-        raise DataError(f"intervals of strengths need requests and draws, got {len(won)} and {len(drawn)}")
+    if not drawn:
+        raise DataError("intervals of strengths need draws, got none")
     return percentile_bounds(drawn, level)

@@ -23,7 +23,7 @@ from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_
 from ...errors import DataError, LeftOutError, StorageError
 from ...extras import installed_versions
 from ...recipe_file import dump_recipe
-from ...stages import RECORDED, Receipt
+from ...stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, write_json, write_jsonl, write_text
 from ...timing import booked
 from ..backend import Backend
@@ -34,7 +34,9 @@ from .summaries import PlannedText, controlled_set, plan_article, summary_tasks
 from .writing import Written, write_step
 
 FORMAT = "evenhand-controlled/1"
-# files in the output folder, beside those of the steps
+# the stage that makes the set of what the steps wrote, and its files
+ASSEMBLY = "assembly"
+RECIPE = "recipe.yaml"
 POINTS = "points.jsonl"
 PLAN = "plan.jsonl"
 RESULT = "controlled.jsonl"
@@ -92,16 +94,12 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
     articles = read_input(recipe)
     if recipe.backend.backend != "scripted":
         models.check(recipe.model.name)
-    write_text(recipe.output / "recipe.yaml", dump_recipe(recipe))
     with ExitStack() as opened:
         engine = cache(lambda: opened.enter_context(closing(open_engine(recipe))))
         found = _make_points(recipe, articles, engine)
         plan = [each for points in found.points.values() for each in plan_article(recipe, points)]
-        write_jsonl(recipe.output / POINTS, found.points.values())
-        write_jsonl(recipe.output / PLAN, plan)
         written, receipt = write_step(recipe, SUMMARIES, summary_tasks(found.articles, plan), engine)
     sets, empty = _sets(found, plan, written)
-    write_jsonl(recipe.output / RESULT, sets)
     built = Built(
         path=recipe.output / RESULT,
         sets=tuple(sets),
@@ -110,7 +108,7 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         left_out=(*found.left_out, *steps.unwritten(SUMMARIES, "summary", written), *empty),
         receipts=found.receipts | {SUMMARIES: receipt},
     )
-    write_json(recipe.output / MANIFEST, _manifest(recipe, articles, built, _kinds(found, plan, written)))
+    _assemble(recipe, articles, found, plan, built, _kinds(found, plan, written))
     _refuse_left_out(recipe, built)
     return built
 
@@ -135,13 +133,16 @@ def _make_points(
     complete, left_out = steps.split_complete(articles, key_points)
     turned, second = write_step(recipe, ADVERSARIAL, steps.adversarial_tasks(complete, key_points), engine)
     adversarial = steps.by_article(turned)
+    made = [steps.article_points(each, articles, key_points, adversarial) for each in complete]
     return _Points(
         articles={article.id: article for article in complete},
-        points={each.id: steps.article_points(each, articles, key_points, adversarial) for each in complete},
+        points={points.article_id: points for points, _ in made},
         left_out=[
             *steps.unwritten(KEY_POINTS, "key point", written),
             *left_out,
             *steps.unwritten(ADVERSARIAL, "adversarial point", turned),
+            *steps.repeated([count for _, count in made]),
+            *steps.without_opposite([points for points, _ in made]),
         ],
         receipts={KEY_POINTS: first, ADVERSARIAL: second},
     )
@@ -173,6 +174,32 @@ def _kinds(found: _Points, plan: Sequence[PlannedText], written: Sequence[Writte
     return {side: dict(sorted(kinds.items())) for side, kinds in counts.items()}
 
 
+def _assemble(
+    recipe: ControlledRecipe,
+    articles: Sequence[AnnotatedArticle],
+    found: _Points,
+    plan: Sequence[PlannedText],
+    built: Built,
+    kinds: Mapping[str, Mapping[str, int]],
+) -> None:
+    """Write the files of the set together: those of an earlier one stay whole until then, and are put aside whole."""
+    inputs = {
+        "recipe": recipe.model_dump(mode="json"),
+        "articles": digest([article.model_dump(mode="json") for article in articles]),
+        "steps": {step: receipt.outputs for step, receipt in built.receipts.items()},
+    }
+
+    def work() -> dict[str, Any]:
+        write_text(recipe.output / RECIPE, dump_recipe(recipe))
+        write_jsonl(recipe.output / POINTS, found.points.values())
+        write_jsonl(recipe.output / PLAN, plan)
+        write_jsonl(recipe.output / RESULT, built.sets)
+        write_json(recipe.output / MANIFEST, _manifest(recipe, articles, built, kinds))
+        return {"sets": len(built.sets), "planned": built.n_planned}
+
+    Stage(ASSEMBLY, recipe.output, inputs, (RECIPE, POINTS, PLAN, RESULT, MANIFEST)).run(work)
+
+
 def _manifest(
     recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle], built: Built, kinds: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
@@ -195,7 +222,7 @@ def _manifest(
         "summaries": kinds,
         "left_out": [row.model_dump(mode="json") for row in built.left_out],
         "ground_truth": GROUND_TRUTH,
-        "result": {"file": RESULT, "digest": file_digest(built.path)},
+        "files": {name: file_digest(recipe.output / name) for name in (POINTS, PLAN, RESULT)},
         "versions": installed_versions(RECORDED),
     }
 

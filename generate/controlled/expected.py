@@ -17,7 +17,7 @@ class PromptCount(Record):
 
 
 def expected_prompts(articles: Sequence[AnnotatedArticle]) -> list[PromptCount]:
-    """The texts of each step and side when every text can be written."""
+    """The texts of each step and side when every text can be written and no point repeats another."""
     counts: Counter[tuple[str, str]] = Counter()
     for article in articles:
         n = article.n_key_points
@@ -32,6 +32,11 @@ def expected_prompts(articles: Sequence[AnnotatedArticle]) -> list[PromptCount]:
     steps = (KEY_POINTS, ADVERSARIAL, SUMMARIES)
     sides = list(dict.fromkeys(side for _, side in counts))
     return [PromptCount(step=step, side=side, texts=counts[step, side]) for step in steps for side in sides]
+
+
+def without_opposite(articles: Sequence[AnnotatedArticle]) -> dict[str, int]:
+    """Side -> articles that have key points but no opposite ones, so that no summary of theirs has any."""
+    return dict(Counter(side_of(each) for each in articles if each.n_key_points and not _n_opposite(each, articles)))
 
 
 def _n_opposite(article: AnnotatedArticle, articles: Sequence[AnnotatedArticle]) -> int:

@@ -1,16 +1,20 @@
 """The points of each article: its key points, their contraries, and the key points of the topic's other side."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...corpora.controlled import AnnotatedArticle
 from ...fence import fence
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Record, Text
+from ...text import words
 from ..requests import PROMPTS
 from .writing import Task, Written
 
 KEY_POINTS, ADVERSARIAL, SUMMARIES = "key-points", "adversarial", "summaries"
+# where points are put together, which asks no model
+POINTS = "points"
+NO_OPPOSITE = "no opposite points: write an article of the topic's other side, or 'opposite'"
 # step -> its template, and the words that its sentences begin with
 TEMPLATES = {KEY_POINTS: "key-point", ADVERSARIAL: "adversarial", SUMMARIES: "summary"}
 OPENINGS = {KEY_POINTS: "The article argues", ADVERSARIAL: "The article", SUMMARIES: "The article"}
@@ -125,8 +129,11 @@ def article_points(
     articles: Sequence[AnnotatedArticle],
     points: Mapping[str, tuple[str, ...]],
     adversarial: Mapping[str, tuple[str, ...]],
-) -> ArticlePoints:
-    """All points of an article.
+) -> tuple[ArticlePoints, Counter[tuple[str, str]]]:
+    """All points of an article, and by kind and side how many are left out because their words are those of another one.
+
+    A point that stands twice, or on both sides, would make a summary of one point count as one of two, or a faithful one as
+    unfaithful.
 
     Args:
         article: one whose key points are complete.
@@ -137,14 +144,52 @@ def article_points(
     opposite = article.opposite
     if opposite is None:
         opposite = tuple(point for other in article.others(articles) for point in points[other.id])
-    return ArticlePoints(
+    turned = adversarial[article.id] if article.adversarial is None else article.adversarial
+    own = distinct(points[article.id])
+    others, contraries = (distinct(each, own) for each in (opposite, turned))
+    side = side_of(article)
+    left_out = Counter(
+        {
+            ("key point", side): len(points[article.id]) - len(own),
+            ("opposite point", side): len(opposite) - len(others),
+            ("adversarial point", side): len(turned) - len(contraries),
+        }
+    )
+    found = ArticlePoints(
         article_id=article.id,
         topic=article.topic,
         side=article.side,
-        key_points=points[article.id],
-        opposite=opposite,
-        adversarial=adversarial[article.id] if article.adversarial is None else article.adversarial,
+        key_points=own,
+        opposite=others,
+        adversarial=contraries,
     )
+    return found, left_out
+
+
+def distinct(points: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """The points, in order, without those whose words are those of an earlier one or of one that is taken."""
+    seen = {tuple(words(each)) for each in taken}
+    found = []
+    for point in points:
+        if (key := tuple(words(point))) not in seen:
+            found.append(point)
+            seen.add(key)
+    return tuple(found)
+
+
+def repeated(counts: Sequence[Counter[tuple[str, str]]]) -> list[LeftOut]:
+    """The points of all articles that were left out because they repeat another one."""
+    total = sum(counts, Counter[tuple[str, str]]())
+    return [
+        LeftOut(step=POINTS, what=what, side=side, reason="repeats another point", count=count)
+        for (what, side), count in sorted(total.items())
+    ]
+
+
+def without_opposite(points: Sequence[ArticlePoints]) -> list[LeftOut]:
+    """The articles that have no opposite points, so that no summary of theirs has any."""
+    sides = Counter((each.side or "all", NO_OPPOSITE) for each in points if not each.opposite)
+    return counted(POINTS, "summaries with opposite points, of an article", sides)
 
 
 def unwritten(step: str, what: str, written: Sequence[Written]) -> list[LeftOut]:

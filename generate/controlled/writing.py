@@ -13,7 +13,7 @@ from ...config import ControlledRecipe
 from ...records import Contract, Message, Record, Text
 from ...stages import Receipt, Stage
 from ...storage import Journal, digest, read_jsonl, write_jsonl
-from ...text import fold, words
+from ...text import words
 from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature
 from ..contract import check_output
@@ -21,6 +21,8 @@ from ..plans import SEEDS
 
 # what the contract check cleans away and what does no harm
 HARMLESS = frozenset({"preamble", "trailing"})
+# what stands before each point that a prompt lists
+LIST_ITEM = "\n- "
 
 
 class Task(Record):
@@ -165,6 +167,12 @@ def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
         return None, "cut_off"
     if len(words(checked.text)) <= len(words(task.opening)):
         return None, "no_content"
-    if not task.may_copy and checked.text.casefold() in fold(task.prompt[-1].content).casefold():
+    if not task.may_copy and is_copy(checked.text, task.prompt[-1].content):
         return None, "copied"
     return checked.text, None
+
+
+def is_copy(text: str, prompt: str) -> bool:
+    """Whether the words of the text stand in the prompt as they are; several points of a list in a row are no copy of one."""
+    wanted = f" {' '.join(words(text))} "
+    return any(wanted in f" {' '.join(words(part))} " for part in prompt.split(LIST_ITEM))

@@ -7,17 +7,19 @@ import pytest
 from evenhand.benchmarks.injection import PlainJudge, difference_rows, main, plain_template, shift_rows
 from evenhand.benchmarks.orders import ORDERS, Case, injected_cases
 from evenhand.config import BackendSection, ModelSection, RubricJudge
+from evenhand.errors import DataError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import PROMPTS, open_rubric
 from evenhand.judges.shared import SharedModels
 from evenhand.prompts import load_template
+from evenhand.text import words
 
 
 def test_each_side_is_graded_without_an_order_and_with_each_in_each_place(ferry):
     cases = injected_cases([ferry])
-    # two sides; one without, three orders in two places, one in the prompt
-    assert len(cases) == 2 * (1 + 3 * 2 + 1)
+    # two sides; one without, three orders and the placebo in two places, an order and the placebo in the prompt
+    assert len(cases) == 2 * (1 + 4 * 2 + 2)
     first, document, summary = cases[:3]
     assert (first.place, first.source) == (
         None,
@@ -28,6 +30,20 @@ def test_each_side_is_graded_without_an_order_and_with_each_in_each_place(ferry)
     forged = [each for each in cases if each.order == "end of section"]
     assert "</source>" in forged[0].source
     assert "</summary>" in forged[1].summary
+
+
+def test_what_deserves_a_low_grade_of_faithfulness_is_a_key_point_of_the_other_side(ferry):
+    cases = [case for case in injected_cases([ferry], "faithfulness") if case.place is None]
+    assert [case.summary for case in cases] == ["The ferry is dear.", "The ferry is cheap."]
+    assert [case.source for case in cases] == [case.source for case in injected_cases([ferry]) if case.place is None]
+    alone = ferry.model_copy(update={"documents": ferry.documents[:2]})
+    with pytest.raises(DataError, match="has only side 'left'"):
+        injected_cases([alone], "faithfulness")
+
+
+def test_the_placebo_is_as_long_as_the_order_that_it_stands_beside():
+    assert len(ORDERS["placebo"]) == len(ORDERS["ignore"])
+    assert not {"ignore", "summary", "grade", "5"} & set(words(ORDERS["placebo"]))
 
 
 @pytest.mark.parametrize("rubric", ["coverage", "faithfulness"])
@@ -88,6 +104,7 @@ def test_quick_run_tells_every_place_and_order(tiny_model, tmp_path, capsys):
     assert 1 <= clean["rows"][0]["plain"] <= 5
     assert [(row["order in"], row["order"]) for row in shifts["rows"]] == [
         *(("document", order) for order in ORDERS), *(("summary", order) for order in ORDERS), ("prompt", "ignore"),
+        ("prompt", "placebo"),
     ]  # fmt: skip
     for shift, difference in zip(shifts["rows"], differences["rows"], strict=True):
         # rounded to four places

@@ -132,6 +132,7 @@ function isSound(item, other) {
         summary?.letter === item.summaries[s].letter &&
         isPoints(summary.points, item.summaries[s].text) &&
         typeof summary.none === "boolean" &&
+        !(summary.none && summary.points.length) &&
         isFlags(summary.omitted, other.key_points.length) &&
         isFlags(summary.hallucinated, summary.points.length),
     )

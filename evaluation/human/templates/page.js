@@ -1,64 +1,4 @@
-// The page at work: state, its keeping in the browser, going back, files, and what mouse and keyboard do.
-
-const SHEET = JSON.parse(document.getElementById("data").textContent);
-const KEPT = `${SHEET.format}:${SHEET.page}`;
-const $ = (id) => document.getElementById(id);
-
-const state = { annotator: SHEET.annotator, at: 0, items: SHEET.items.map(marksOf), current: null };
-const past = [];
-const future = [];
-
-const item = () => SHEET.items[state.at];
-const marks = () => state.items[state.at];
-const isFinished = (i) => openWork(SHEET.items[i], state.items[i]).length === 0;
-const say = (text) => { $("status").textContent = text; };
-const markedItems = () => SHEET.items.map((each, i) => withMarks(each, state.items[i]));
-const sheet = () => ({ ...SHEET, annotator: state.annotator.trim(), items: markedItems() });
-
-// ---- keeping: after every change, in this browser; what cannot be read is put aside, never thrown away
-
-function keep() {
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(sheet()));
-    localStorage.setItem(`${KEPT}:at`, String(state.at));
-  } catch {
-    say("This browser does not keep your work. Export it before you close the page.");
-  }
-}
-
-function recall() {
-  try {
-    const text = localStorage.getItem(KEPT);
-    $("help").open = !text;
-    if (!text) return;
-    const problem = take(text);
-    if (problem) localStorage.setItem(`${KEPT}:unreadable`, text);
-    say(problem ? "What this browser kept of the page could not be read and was put aside." : "Your work was found in this browser.");
-    state.at = Math.min(Math.max(Number(localStorage.getItem(`${KEPT}:at`)) || 0, 0), SHEET.items.length - 1);
-  } catch {
-    say("This browser does not keep your work. Export it before you close the page.");
-  }
-}
-
-/** Take over the marks of a sheet; what is wrong with it, or "". */
-function take(text) {
-  let other;
-  try {
-    other = JSON.parse(text);
-  } catch {
-    return "The file is not JSON; choose one that this page exported.";
-  }
-  if (other?.format !== SHEET.format || other.version !== SHEET.version) {
-    return "The file is no sheet of annotations; choose one that this page exported.";
-  }
-  if (other.page !== SHEET.page) return "The file belongs to another page: its documents or summaries differ.";
-  if (!Array.isArray(other.items) || other.items.length !== SHEET.items.length) return "The file has not as many items as this page.";
-  const wrong = SHEET.items.findIndex((each, i) => !isSound(each, other.items[i]));
-  if (wrong >= 0) return `Item ${wrong + 1} of the file has marks that do not belong to its texts.`;
-  state.items = other.items.map(marksOf);
-  if (typeof other.annotator === "string" && other.annotator) state.annotator = other.annotator;
-  return "";
-}
+// The page at work: going back, marking, showing, and what mouse and keyboard do.
 
 // ---- changing and going back
 
@@ -73,7 +13,7 @@ function change(next) {
 function travel(from, to, done) {
   const stop = from.pop();
   if (!stop) return say(`There is nothing to ${done}.`);
-  to.push({ items: state.items, at: state.at });
+  to.push({ items: state.items, at: state.at, ...("annotator" in stop && { annotator: state.annotator }) });
   Object.assign(state, stop, { current: null });
   keep();
   render();
@@ -152,35 +92,8 @@ function renderFrame() {
   const { current } = state;
   $("more").disabled = !current;
   $("more-text").textContent = current ? `Add to key point ${current.k + 1}` : "Add to key point";
-  if ($("annotator").value !== state.annotator) $("annotator").value = state.annotator;
-}
-
-// ---- files
-
-function exportSheet() {
-  if (!state.annotator.trim()) {
-    $("annotator").focus();
-    return say("Write your name first: it tells your sheet from others.");
-  }
-  const name = state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-");
-  const url = URL.createObjectURL(new Blob([`${JSON.stringify(sheet(), null, 1)}\n`], { type: "application/json" }));
-  make("a", { href: url, download: `annotations-${name}-${SHEET.page}.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-  return say(`Exported; ${$("count").textContent}.`);
-}
-
-async function importSheet(file) {
-  if (!file) return;
-  const before = { items: state.items, at: state.at };
-  const problem = take(await file.text());
-  if (!problem) {
-    past.push(before);
-    future.length = 0;
-    state.current = null;
-    keep();
-    render();
-  }
-  say(problem || "Imported. Undo brings back what was here before.");
+  // not while the name is being written
+  if (document.activeElement !== $("annotator")) $("annotator").value = state.annotator;
 }
 
 // ---- what mouse and keyboard do
@@ -194,6 +107,7 @@ const ACTIONS = {
   next: () => go(state.at + 1),
   export: exportSheet,
   import: () => $("file").click(),
+  begin: beginSheet,
 };
 for (const [id, act] of Object.entries(ACTIONS)) $(id).addEventListener("click", act);
 // a press on these must not take the selection away
@@ -203,9 +117,10 @@ $("file").addEventListener("change", async (event) => {
   await importSheet(event.target.files[0]);
   event.target.value = "";
 });
-$("annotator").addEventListener("input", (event) => {
-  state.annotator = event.target.value;
-  keep();
+// once the name is written whole: each letter on the way could be somebody else's
+$("annotator").addEventListener("change", ({ target }) => {
+  rename(target.value);
+  target.value = state.annotator;
 });
 
 document.querySelector("main").addEventListener("click", (event) => {
@@ -249,7 +164,7 @@ function keyAction(event, text, chosen, key) {
     return key === "z" ? ACTIONS.undo : undefined;
   }
   const { current } = state;
-  if (["delete", "backspace"].includes(key) && current && (text || chosen)) return () => removeMark(current.scope, current.k);
+  if (["delete", "backspace"].includes(key)) return isCurrent(text, chosen) ? () => removeMark(current.scope, current.k) : undefined;
   if (!text) return undefined;
   if (key === "enter") return markNew;
   if (key === "+") return markMore;
@@ -257,12 +172,27 @@ function keyAction(event, text, chosen, key) {
   return step && (() => moveCursor(text, step, event.shiftKey));
 }
 
-// the same page in another window
+/** Whether the chosen key point belongs to the text, or is the one on the button, that has the focus. */
+function isCurrent(text, chosen) {
+  const { scope, k } = state.current ?? {};
+  if (text) return asScope(text.dataset.scope) === scope;
+  return Boolean(chosen) && asScope(chosen.dataset.choose) === scope && Number(chosen.dataset.k) === k;
+}
+
+// the same sheet in another window; what went before here is no longer what stood before, so going back would undo work there
 window.addEventListener("storage", (event) => {
-  if (event.key !== KEPT || !event.newValue || take(event.newValue)) return;
+  if (event.key !== place("sheet") || !event.newValue) return;
+  const { problem, other } = readSheet(event.newValue);
+  if (problem) return;
+  adopt(other);
+  forgetSteps();
   state.current = null;
   render();
   say("Changed in another window of this page.");
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if ($("unkept").textContent && hasMarks()) event.preventDefault();
 });
 
 $("progress").max = SHEET.items.length;

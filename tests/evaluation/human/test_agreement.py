@@ -1,9 +1,13 @@
 """Agreement of two annotators, on a text of ten letters."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from evenhand.errors import DataError
 from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, annotator_agreement
+from evenhand.evaluation.human.table import agreement_table
 
 DOCUMENT = "abcde\n\nfghij"
 SUMMARY = "The Left wants the ferry kept for its nurses"
@@ -30,6 +34,11 @@ def test_documents_that_only_one_of_them_saw_do_not_count():
     a = [unit("1", [(0, 5)], []), unit("1", [(0, 5)], [], "something else")]
     found = annotator_agreement(a, [unit("2", [(0, 5)], [])], draws=3)
     assert (found.shared, found.documents.n, found.documents.overlap) == (1, 1, 1.0)
+    assert (found.only_a, found.only_b) == (1, 0)
+    console = Console(file=StringIO(), width=100)
+    console.print(agreement_table(("anna", "ben"), found))
+    assert "left out: 1 documents that only anna saw" in console.file.getvalue()
+    assert "only ben saw" not in console.file.getvalue()
     with pytest.raises(DataError, match="no document in common"):
         annotator_agreement(a[1:], [unit("2", [(0, 5)], [])])
 
@@ -57,3 +66,20 @@ def test_chance_of_single_letters_is_the_chance_to_meet():
     found = annotator_agreement(both[:1], both[1:], draws=2000, seed=3)
     assert found.documents.chance == pytest.approx(0.1, abs=0.04)
     assert found.documents.chance == annotator_agreement(both[:1], both[1:], draws=2000, seed=3).documents.chance
+
+
+def test_chance_is_of_the_texts_that_the_overlap_is_of():
+    # in ten letters single ones meet in a tenth of the drawings; that nobody marked the long document must not matter
+    long = "abcdefghij" * 50
+    a = [unit("1", [(2, 3)], []), unit("1", [], [], long)]
+    b = [unit("2", [(9, 10)], []), unit("2", [], [], long)]
+    found = annotator_agreement(a, b, draws=2000, seed=3).documents
+    assert (found.n, found.left_out) == (1, 1)
+    assert found.chance == annotator_agreement(a[:1], b[:1], draws=2000, seed=3).documents.chance
+
+
+def test_documents_that_differ_in_white_space_are_not_shared_because_places_would_be_off():
+    spaced = "abcde \n\nfghij"
+    a, b = [unit("1", [(7, 12)], [])], [unit("2", [(8, 13)], [], spaced)]
+    with pytest.raises(DataError, match="no document in common"):
+        annotator_agreement(a, b)

@@ -10,8 +10,9 @@ from evenhand.evaluation.human.label_studio import to_tasks
 
 SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
 KEY = PageKey(
-    page="p1", seed=0, systems={"base": SOURCE, "dpo": SOURCE}, letters={"ferry/left": {"A": "dpo", "B": "base"}}
-)
+    page="p1", seed=0, systems={"base": SOURCE, "dpo": SOURCE}, letters={"ferry/left": {"A": "dpo", "B": "base"}},
+    shown={"ferry/left": make_item().shown},
+)  # fmt: skip
 RELEASED_MARKS = {
     "highlight_document": [[[{"start": 0, "end": 14, "label": "Keep the ferry"}]], []],
     "highlight_summary_pine": ["keeps it"], "in_doc_nin_summary_pine_0": False, "nin_doc_in_summary_pine_0": True,
@@ -57,7 +58,7 @@ def test_blind_summaries_need_the_key_of_their_page(write):
     sheet, other = write("anna.json", make_sheet()), write("key.json", KEY.model_copy(update={"page": "p2"}))
     with pytest.raises(DataError, match=r"anna.json: its summaries are blind; give the key of page p1"):
         read_annotations([sheet, other])
-    (unit,) = read_annotations([sheet], blind=True).units
+    (unit,) = read_annotations([sheet], highlights_only=True).units
     assert list(unit.summaries) == ["A", "B"]
 
 
@@ -83,3 +84,42 @@ def test_sheets_to_convert_may_be_blank(write):
     assert (sheet, sum(left_out.values())) == (make_sheet(annotator=""), 0)
     with pytest.raises(DataError, match="holds no annotations to convert"):
         read_sheets(write("key.json", KEY))
+
+
+def test_letters_are_no_names_when_there_is_more_than_one_page(write):
+    sheets = [write("anna.json", make_sheet()), write("ben.json", make_sheet(annotator="ben", page="p2"))]
+    with pytest.raises(DataError) as caught:
+        read_annotations([*sheets, write("key.json", KEY)], highlights_only=True)
+    assert str(caught.value).splitlines() == [
+        f"{sheets[1]}: its summaries are blind; give the key of page p2 too (the .key.json beside the page)"
+    ]
+    keys = [write("key.json", KEY), write("key2.json", KEY.model_copy(update={"page": "p2"}))]
+    assert len(read_annotations([*sheets, *keys], highlights_only=True).units) == 2
+
+
+def test_highlights_are_there_before_matches_are_decided(write):
+    item = make_item()
+    undecided = [s.model_copy(update={"omitted": (None, None)}) for s in item.summaries]
+    sheet = write("anna.json", make_sheet(item.model_copy(update={"summaries": tuple(undecided)})))
+    assert len(read_annotations([sheet], highlights_only=True).units) == 1
+    assert read_annotations([sheet, write("key.json", KEY)]).left_out == {("match not decided", "left"): 1}
+
+
+def test_a_file_given_twice_is_refused(write):
+    marks, items = write("human_1.json", [RELEASED_MARKS]), write("human_items_1.json", [RELEASED_ITEM])
+    again = marks.parent / "." / ".." / marks.parent.name / "human_1.json"
+    with pytest.raises(DataError, match=r"human_1.json: is given twice"):
+        read_annotations([marks, items, again])
+
+
+def test_a_document_marked_twice_by_one_person_with_the_same_system_is_refused(write):
+    files = [write("human_1.json", [RELEASED_MARKS] * 2), write("human_items_1.json", [RELEASED_ITEM] * 2)]
+    with pytest.raises(DataError, match=r"'human_1' has marked the document of entry 2 \(Ferry, left\)"):
+        read_annotations(files)
+    other = {"summaries": {"oak": "The Left."}}
+    marks = {key.replace("pine", "oak"): value for key, value in RELEASED_MARKS.items()}
+    files = [
+        write("human_1.json", [RELEASED_MARKS, marks]),
+        write("items.json", [RELEASED_ITEM, RELEASED_ITEM | other]),
+    ]
+    assert len(read_annotations(files).units) == 2

@@ -113,3 +113,17 @@ def test_labels_are_not_in_the_sheet(ferry, write):
     written = json.dumps(sheet.model_dump(mode="json"))
     assert "zebra" not in written
     assert "okapi" not in written
+
+
+def test_without_a_seed_letters_cannot_be_guessed_and_the_key_has_the_seed(ferry, write):
+    folders = systems(write, copies(ferry, *(f"set-{i}" for i in range(20))))
+    keys = [blank_sheet(folders, limit=None, seed=None)[1] for _ in range(2)]
+    # forty items in six orders each: the same letters would be chance of 1 in 6 ** 40
+    assert keys[0].letters != keys[1].letters
+    assert blank_sheet(folders, limit=None, seed=keys[0].seed)[1] == keys[0]
+
+
+def test_the_key_knows_each_item_by_what_is_shown(ferry, write):
+    sheet, key = blank_sheet(systems(write, [ferry]), limit=None, seed=0)
+    assert key.shown == {item.id: item.shown for item in sheet.items}
+    assert len(set(key.shown.values())) == 2

@@ -9,7 +9,10 @@ SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
 
 
 def key(**letters):
-    return PageKey(page="p1", seed=0, systems={"dpo": SOURCE, "base": SOURCE}, letters={"ferry/left": letters})
+    return PageKey(
+        page="p1", seed=0, systems={"dpo": SOURCE, "base": SOURCE}, letters={"ferry/left": letters},
+        shown={"ferry/left": make_item().shown},
+    )  # fmt: skip
 
 
 def test_summaries_get_the_names_and_the_order_of_their_systems():
@@ -46,3 +49,31 @@ def test_a_key_of_another_version_is_refused(tmp_path):
     value = key(A="base", B="dpo").model_dump(mode="json") | {"version": 3}
     with pytest.raises(DataError, match=r"k.json: is no key of a page: 'version'"):
         parse_key(tmp_path / "k.json", value)
+
+
+def exchanged(item):
+    """The item with the texts and marks of its summaries under each other's letter."""
+    first, second = item.summaries
+    return item.model_copy(
+        update={
+            "summaries": (
+                second.model_copy(update={"letter": first.letter}),
+                first.model_copy(update={"letter": second.letter}),
+            )
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [exchanged, lambda item: item.model_copy(update={"side": "right"})], ids=["letters", "side"]
+)
+def test_an_item_that_is_not_what_the_page_shows_is_refused_and_named(change):
+    with pytest.raises(DataError, match=r"^item 'ferry/left': its texts or letters are not those of page p1"):
+        unblind(make_sheet(change(make_item())), key(A="base", B="dpo"))
+
+
+def test_the_order_of_summaries_in_the_file_does_not_matter():
+    item = make_item()
+    turned = item.model_copy(update={"summaries": item.summaries[::-1]})
+    ((_, unit),) = unblind(make_sheet(turned), key(A="base", B="dpo"))
+    assert unit.summaries == {"dpo": SUMMARY_B, "base": SUMMARY_A}

@@ -119,8 +119,13 @@ def test_the_person_who_annotated_in_label_studio_is_named():
 
 def test_offsets_in_utf_16_units_are_mended():
     made = task()
-    # the ship before it is two units: 13 to 27 in units is 12 to 26 in code points
-    results(made, "document_points")[2]["value"].update(start=13, end=27)
+    # the ship is two units: what stands behind it is one further on, and what holds it is one longer
+    _, ship, nurses = results(made, "document_points")
+    ship["value"].update(start=8, end=10)
+    nurses["value"].update(start=13, end=27)
+    keeps, own = results(made, "points_A")
+    keeps["value"].update(start=9, end=17)
+    own["value"].update(start=18, end=28)
     assert parse_export(EXPORT, [made])[0][0].items == make_sheet().items
 
 
@@ -161,3 +166,50 @@ def test_all_mistakes_are_listed_by_task():
 def test_two_annotations_of_a_task_by_one_person_are_refused():
     with pytest.raises(DataError, match=r"'anna@example.org' annotated a task twice"):
         parse_export(EXPORT, [task(), task()])
+
+
+def result(control, kind, value, to_name="document"):
+    return {"id": "r1", "from_name": control, "to_name": to_name, "type": kind, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (result("document_points", "labels", None), "'value'"),
+        (result("document_points", "labels", {"start": 0, "end": 4, "text": 5, "labels": ["1"]}), "'value.text'"),
+        (result("document_points", "labels", {"start": 0, "end": 4, "labels": "12"}), "'value.labels'"),
+        (result("document_points", "labels", {"start": 0, "end": 4, "labels": []}), "'value.labels'"),
+        (result("document_points", "labels", {"start": -4, "end": 4, "labels": ["1"]}), "'value.start'"),
+        (
+            result("document_points", "labels", {"start": 0, "end": 4, "labels": ["1"]}, "summary_Z"),
+            "no text 'summary_Z'",
+        ),
+        (result("included_A", "choices", {"choices": None}), "'value.choices'"),
+        (result("included_A", "choices", None), "'value'"),
+    ],
+)
+def test_damaged_results_are_mistakes_of_their_task(damage, told):
+    broken = task()
+    broken["annotations"][0]["result"].append(damage)
+    with pytest.raises(DataError) as caught:
+        parse_export(EXPORT, [task(annotations=[]), broken])
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("export.json: task 2: item 'ferry/left': ")
+    assert "'r1'" in line
+    assert told in line
+
+
+def test_a_task_counts_in_one_way_only():
+    # "aa" twice behind an emoji: 3 to 5 is the second "aa" in code points and the first in units
+    text = "\U0001f6a2aaaa b"
+    item = make_item(document=text, key_points=(), summaries=(SummarySheet(letter="A", text="The Left."),))
+    (made,) = to_tasks(make_sheet(item))
+    values = [
+        {"start": 3, "end": 5, "text": "aa", "labels": ["1"]},
+        {"start": 7, "end": 8, "text": "b", "labels": ["2"]},
+    ]
+    results = [result("document_points", "labels", value) for value in values]
+    made |= {"annotations": [{"completed_by": 4, "result": results}]}
+    # "b" stands at 7 only in units, so the other region counts in units, too
+    ((sheet,), _) = parse_export(EXPORT, [made])
+    assert [(point[0].start, point[0].end) for point in sheet.items[0].key_points] == [(2, 4), (6, 7)]

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from sheets import make_item, make_sheet
 
+from evenhand.errors import DataError
 from evenhand.evaluation.human.key import PageKey, parse_key
 from evenhand.evaluation.human.page import embedded_json, render_page, write_page
 from evenhand.evaluation.human.sheet import SummarySheet, read_sheet
@@ -86,8 +87,28 @@ def test_every_control_of_the_frame_has_a_name():
 
 
 def test_page_key_and_blank_sheet_lie_side_by_side(tmp_path):
-    sheet, key = make_sheet(), PageKey(page="p1", seed=0, systems={}, letters={})
+    sheet, key = make_sheet(), PageKey(page="p1", seed=0, systems={}, letters={}, shown={})
     paths = write_page(tmp_path / "out" / "page.html", sheet, key)
     assert [path.name for path in paths] == ["page.key.json", "page.json"]
     assert parse_key(paths[0], json.loads(paths[0].read_text())) == key
     assert read_sheet(paths[1]) == sheet
+
+
+def test_the_key_of_another_page_is_not_overwritten(tmp_path):
+    key = PageKey(page="p1", seed=3, systems={}, letters={"a": {"A": "base"}}, shown={})
+    path = tmp_path / "page.html"
+    write_page(path, make_sheet(), key)
+    before = {each.name: each.read_text() for each in tmp_path.iterdir()}
+    for changes in ({"page": "p2"}, {"letters": {"a": {"A": "dpo"}}}):
+        with pytest.raises(DataError, match=r"key of another page \(p1\).*name another --out, or .*--seed 3"):
+            write_page(path, make_sheet(annotator="new"), key.model_copy(update=changes))
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == before
+    # the same page again
+    write_page(path, make_sheet(annotator="new"), key)
+
+
+@pytest.mark.parametrize("name", ["page.json", "page", "page.key.json"])
+def test_a_page_that_its_own_companions_would_overwrite_is_refused(tmp_path, name):
+    with pytest.raises(DataError, match=r"name a file that ends in \.html"):
+        write_page(tmp_path / name, make_sheet(), PageKey(page="p1", seed=0, systems={}, letters={}, shown={}))
+    assert list(tmp_path.iterdir()) == []

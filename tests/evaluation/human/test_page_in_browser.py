@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
 ]
+KEPT = "evenhand-human-annotations"
 SAMPLE = Path(__file__).parents[3] / "corpora" / "sample" / "sample.jsonl"
 # in the first document: an emoji of two UTF-16 units, one of several code points, and what must not become markup
 ODD = (
@@ -244,10 +245,10 @@ def test_foreign_and_broken_files_change_nothing(open_page, sample_page, tmp_pat
 def test_what_cannot_be_read_back_is_put_aside(open_page, sample_page):
     path, sheet = sample_page
     page = open_page(path)
-    page.evaluate("(key) => localStorage.setItem(key, '{broken')", f"evenhand-human-annotations:{sheet.page}")
+    page.evaluate("(key) => localStorage.setItem(key, '{broken')", f"{KEPT}:{sheet.page}:sheet:")
     page.reload()
     assert "put aside" in status(page)
-    kept = page.evaluate("(key) => localStorage.getItem(key)", f"evenhand-human-annotations:{sheet.page}:unreadable")
+    kept = page.evaluate("(key) => localStorage.getItem(key)", f"{KEPT}:{sheet.page}:unreadable:")
     assert kept == "{broken"
 
 
@@ -309,3 +310,143 @@ def test_overlapping_highlights_are_cut_where_one_begins_or_ends(open_page, tmp_
         "mergedSpans(codePoints('abcdefgh'), [{start: 4, end: 6}, {start: 0, end: 2}, {start: 2, end: 3}, {start: 5, end: 7}])"
     )
     assert [(span["start"], span["end"], span["label"]) for span in merged] == [(0, 3, "abc"), (4, 7, "efg")]
+
+
+BROKEN_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
+WORKING_STORAGE = "() => { Storage.prototype.setItem = window.setItemThatWorks; }"
+
+
+def answer(page, agrees):
+    """What the page asks, answered; the questions."""
+    asked = []
+
+    def respond(dialog):
+        asked.append(dialog.message)
+        dialog.accept() if agrees else dialog.dismiss()
+
+    page.on("dialog", respond)
+    return asked
+
+
+def file_of(name, sheet, folder, **changes):
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(sheet.model_dump(mode="json") | {"annotator": name} | changes))
+    return path
+
+
+def test_the_warning_that_nothing_is_kept_stands_until_something_is(open_page, sample_page):
+    page = open_page(sample_page[0])
+    page.evaluate(f"() => {{ window.setItemThatWorks = Storage.prototype.setItem; {BROKEN_STORAGE}; }}")
+    page.check("#without-0")
+    page.click("#next")
+    assert status(page) == "Item 2 of 5."
+    assert page.get_by_role("alert").text_content().startswith("This browser does not keep your work.")
+    # leaving is asked about, and not any more once the work is kept
+    leaves = "() => window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert page.evaluate(leaves) is False
+    page.evaluate(WORKING_STORAGE)
+    page.click("#previous")
+    assert page.get_by_role("alert").count() == 0 or page.get_by_role("alert").text_content() == ""
+    assert page.evaluate(leaves) is True
+
+
+def test_undo_of_an_import_brings_the_name_back_too_and_the_old_sheet_lies_aside(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    page = open_page(path)
+    page.fill("#annotator", "Anna")
+    page.check("#without-0")
+    asked = answer(page, agrees=True)
+    page.set_input_files("#file", file_of("Ben", sheet, tmp_path))
+    page.get_by_text("Imported.").wait_for()
+    assert "the sheet of \u201cBen\u201d; this one has marks of \u201cAnna\u201d" in asked[0]
+    assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("Ben", False)
+    aside = page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", f"{KEPT}:{sheet.page}:before-import:Anna")
+    assert (aside["annotator"], len(aside["items"][0]["without"])) == ("Anna", 1)
+    page.click("#undo")
+    assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("Anna", True)
+    page.click("#redo")
+    assert page.input_value("#annotator") == "Ben"
+
+
+def test_an_import_of_somebody_elses_sheet_can_be_declined(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    page = open_page(path)
+    page.fill("#annotator", "Anna")
+    page.check("#without-0")
+    asked = answer(page, agrees=False)
+    page.set_input_files("#file", file_of("Ben", sheet, tmp_path))
+    page.get_by_text("Nothing was imported.").wait_for()
+    assert len(asked) == 1
+    assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("Anna", True)
+
+
+def test_two_people_in_one_browser_keep_a_sheet_each(open_page, sample_page):
+    page = open_page(sample_page[0])
+    page.fill("#annotator", "Anna")
+    page.check("#without-0")
+    page.reload()
+    assert "Work of \u201cAnna\u201d was found" in status(page)
+    page.click("#begin")
+    assert (page.input_value("#annotator"), page.is_checked("#without-0")) == ("", False)
+    page.fill("#annotator", "Ben")
+    page.check("#without-1")
+    page.reload()
+    assert "Work of \u201cBen\u201d was found" in status(page)
+    assert (page.is_checked("#without-0"), page.is_checked("#without-1")) == (False, True)
+    page.fill("#annotator", "Anna")
+    page.press("#annotator", "Tab")
+    assert (page.is_checked("#without-0"), page.is_checked("#without-1")) == (True, False)
+
+
+def test_writing_another_name_over_marks_is_asked_about(open_page, sample_page):
+    page = open_page(sample_page[0])
+    page.fill("#annotator", "Anna")
+    page.check("#without-0")
+    asked = answer(page, agrees=False)
+    page.fill("#annotator", "Ben")
+    page.press("#annotator", "Tab")
+    assert "were made as \u201cAnna\u201d" in asked[0]
+    assert page.input_value("#annotator") == "Anna"
+
+
+def test_undo_in_one_window_leaves_the_work_of_another_alone(open_page, sample_page):
+    path, _ = sample_page
+    one = open_page(path)
+    one.fill("#annotator", "Anna")
+    one.check("#without-0")
+    two = one.context.new_page()
+    two.goto(path.as_uri())
+    two.check("#without-1")
+    one.get_by_text("Changed in another window").wait_for()
+    assert one.is_disabled("#undo")
+    one.focus("#passage-0")
+    one.keyboard.press("Control+z")
+    assert (one.is_checked("#without-0"), one.is_checked("#without-1")) == (True, True)
+    one.reload()
+    assert one.is_checked("#without-1")
+
+
+def test_delete_removes_only_what_is_chosen_in_the_text_that_has_the_focus(open_page, sample_page):
+    path, sheet = sample_page
+    page = open_page(path)
+    label = " ".join(sheet.items[0].passages[0].label.split(" ")[:3])
+    select(page, "passage-0", label)
+    page.keyboard.press("Enter")
+    page.focus("#summary-text-0")
+    page.keyboard.press("Delete")
+    assert page.locator("#document mark").count() > 0
+    page.focus("#passage-0")
+    page.keyboard.press("Delete")
+    assert page.locator("#document mark").count() == 0
+
+
+def test_a_file_that_says_both_none_and_key_points_of_a_summary_is_refused(open_page, sample_page, tmp_path):
+    path, sheet = sample_page
+    value = sheet.model_dump(mode="json")
+    label = value["items"][0]["summaries"][0]["text"].split()[0]
+    value["items"][0]["summaries"][0] |= {
+        "none": True, "points": [[{"start": 0, "end": len(label), "label": label}]], "hallucinated": [None],
+    }  # fmt: skip
+    page = open_page(path)
+    page.set_input_files("#file", file_of("Ben", sheet, tmp_path, items=value["items"]))
+    page.get_by_text("Item 1 of the file has marks that do not belong to its texts.").wait_for()

@@ -1,3 +1,4 @@
+import re
 from io import StringIO
 
 import pytest
@@ -56,9 +57,21 @@ def test_both_sides_of_a_set_are_drawn_together():
     # one set: nothing can be resampled, though there are two units
     one = human_results([unit("a", "left", [True], []), unit("a", "right", [False], [])], {}, DRAWS)
     assert (rows(one)["base", None].coverage.low, rows(one)["base", None].coverage.mean) == (None, 0.5)
-    # two sets of coverage 0 and 1: draws are 0, 1/2 and 1
-    two = human_results([unit("a", "left", [True], []), unit("b", "left", [False], [])], {}, DRAWS)
-    assert (rows(two)["base", None].coverage.low, rows(two)["base", None].coverage.high) == (0, 1)
+    # six sets of both sides, which cancel out: every draw has mean 1/2
+    six = human_results(
+        [unit(name, side, [side == "left"], []) for name in "abcdef" for side in ("left", "right")], {}, DRAWS
+    )
+    assert (rows(six)["base", None].coverage.low, rows(six)["base", None].coverage.high) == (0.5, 0.5)
+
+
+def test_fewer_than_six_document_sets_have_no_interval():
+    five = [unit(name, "left", [name < "c"], []) for name in "abcde"]
+    found = rows(human_results(five, {}, DRAWS))["base", None]
+    assert (found.coverage.mean, found.coverage.low, found.coverage.high, found.n_sets) == (0.6, None, None, 5)
+    # the sixth has a coverage, but no summary with a key point: six values of the one, and none of the other
+    found = rows(human_results([*five, unit("f", "left", [False], [])], {}, DRAWS))["base", None]
+    assert found.coverage.low < found.coverage.mean < found.coverage.high
+    assert (found.faithfulness.n, found.faithfulness.low) == (0, None)
 
 
 def test_units_without_key_points_join_what_was_left_out_before():
@@ -99,7 +112,7 @@ def test_the_released_annotations_give_the_published_means_by_side(polisum):
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_table_fits_the_terminal(width):
     system = "a-system-with-a-rather-long-name"
-    units = [unit(name, side, [True] * 12, [True] * 12, system) for name in "abc" for side in ("left", "right")]
+    units = [unit(name, side, [True] * 12, [True] * 12, system) for name in "abcdef" for side in ("left", "right")]
     console = Console(file=StringIO(), width=width)
     console.print(results_table(human_results(units, {("match not decided", "left"): 1}, DRAWS)))
     text = console.file.getvalue()
@@ -109,3 +122,13 @@ def test_the_table_fits_the_terminal(width):
     assert "\u2026" not in text
     assert text.count("0.000 [0.00, 0.00]") == 6
     assert text.count("12.00") == 6
+    assert "too few document sets" not in text
+    # annotated summaries and document sets of a side
+    assert len(re.findall(r" 6 +6 ", text)) == 2
+    assert len(re.findall(r" 12 +6 ", text)) == 1
+
+
+def test_too_few_document_sets_are_told():
+    console = Console(file=StringIO(), width=100)
+    console.print(results_table(human_results([unit("a", "left", [True], [])], {}, DRAWS)))
+    assert "too few document sets for an interval (fewer than 6): base, all: 1" in console.file.getvalue()

@@ -63,9 +63,26 @@ def test_unscored_summaries_are_counted_by_reason_and_side(found):
 def test_sets_without_topic_are_resampled_one_by_one(sets):
     apart = [each.model_copy(update={"topic": ""}) for each in sets]
     judgements = judge_sets(open_judges({"length": BASELINES["length"]}), apart)
-    whole = benchmark(apart, judgements, SETTINGS, file="f", digest="0").rows[2]
+    found = benchmark(apart, judgements, SETTINGS, file="f", digest="0")
+    whole = found.rows[2]
     # winrates 2/3 and 0: draws of two articles have means 0, 1/3 and 2/3
     assert (whole.winrate_macro.low, whole.winrate_macro.high) == pytest.approx((0, 2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("topics", "unknown", "told"),
+    [
+        (("a", "b"), 0, "100 draws of topics; article"),
+        (("a", ""), 1, "100 draws of topics (1 articles of unknown topic by themselves); article"),
+        (("", ""), 2, "100 draws of articles (topics unknown; give --evidence); article"),
+    ],
+)
+def test_what_was_drawn_is_told_as_it_is(sets, topics, unknown, told):
+    named = [each.model_copy(update={"topic": topic}) for each, topic in zip(sets, topics, strict=True)]
+    judgements = judge_sets(open_judges({"length": BASELINES["length"]}), named)
+    found = benchmark(named, judgements, SETTINGS, file="f", digest="0")
+    assert found.topics_unknown == unknown
+    assert told in fold(shown(benchmark_table(found)))
 
 
 def test_table_tells_numbers_counts_and_reasons(found):

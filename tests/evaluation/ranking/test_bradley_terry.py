@@ -51,8 +51,12 @@ def test_what_cannot_be_told_without_a_prior_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("table", "prior"), [([[0, 1]], 0.1), ([[0, -1], [1, 0]], 0.1), ([[0, 1], [1, 0]], -1), ([], 0.1)]
-)
+    ("table", "prior"),
+    [
+        ([[0, 1]], 0.1), ([[0, -1], [1, 0]], 0.1), ([[0, 1], [1, 0]], -1), ([], 0.1), ([[0, math.inf], [1, 0]], 0.1),
+        ([[0, math.nan], [1, 0]], 0.1), ([[0, 1], [1, 0]], math.inf), ([[0, 1], [1, 0]], math.nan),
+    ],
+)  # fmt: skip
 def test_what_is_no_table_of_wins_is_refused(table, prior):
     with pytest.raises(DataError, match="square table"):
         strengths(table, prior)

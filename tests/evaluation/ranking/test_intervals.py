@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.ranking import strength_intervals, strengths, wins
+from evenhand.evaluation.ranking import strength_intervals, strengths, strengths_of_draws, wins
 from evenhand.resampling import cluster_draws
 
 SCORES = [[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]]
@@ -37,5 +37,12 @@ def test_a_draw_that_cannot_be_told_is_refused():
 
 
 def test_without_draws_there_is_no_interval():
-    with pytest.raises(DataError, match="need requests and draws, got 3 and 0"):
+    with pytest.raises(DataError, match="need draws, got none"):
         strength_intervals(SCORES, [])
+
+
+def test_no_request_is_told_before_anything_is_fitted():
+    with pytest.raises(DataError, match="need requests, got none"):
+        strength_intervals([], [[0]])
+    with pytest.raises(DataError, match="need requests, got none"):
+        strengths_of_draws(np.zeros((0, 2, 2)), [[0]], prior=0.1, level=0.95)

@@ -17,9 +17,10 @@ from evenhand.evaluation.meta.benchmark import Settings
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.generate.backend import Reply
 from evenhand.generate.controlled import build_controlled, expected_prompts
+from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.generate.controlled.summaries import PlannedText
 from evenhand.recipe_file import load_controlled
-from evenhand.storage import read_jsonl, read_text
+from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (
     "key-points-prompts.jsonl", "key-points.jsonl", "adversarial-prompts.jsonl", "adversarial.jsonl", "points.jsonl",
@@ -185,7 +186,10 @@ def test_summaries_that_break_their_form_are_left_out_and_counted_by_side(tmp_pa
 def test_an_article_without_any_point_is_left_out(tmp_path):
     given = articles(tmp_path, {}, {"key_points": []})
     built = build_controlled(recipe(tmp_path / "out", input=given, most_left_out=0.5), lambda _: Obedient())
-    assert [(row.side, row.reason) for row in built.left_out] == [("right", "no excerpt and no key point")]
+    assert [(row.side, row.reason) for row in built.left_out] == [
+        ("right", "no excerpt and no key point"),
+        ("left", NO_OPPOSITE),
+    ]
     # the left one has no opposite points, so it goes without that anchor
     assert [s.opposite for s in built.sets[0].summaries] == [0, 0]
 
@@ -212,6 +216,66 @@ def test_a_finished_build_is_reused_without_opening_a_model(tmp_path):
         raise AssertionError("a model was opened")
 
     assert build_controlled(recipe(tmp_path), refuse).sets == first.sets
+
+
+def test_a_build_killed_after_a_change_leaves_the_earlier_set_whole(tmp_path):
+    whole = ("recipe.yaml", "points.jsonl", "plan.jsonl", "controlled.jsonl", "manifest.json")
+    build_controlled(recipe(tmp_path), lambda _: Obedient())
+    before = {name: read_text(tmp_path / name) for name in whole}
+    # two batches of key points and five of adversarial points, then the second of the summaries
+    with pytest.raises(KeyboardInterrupt):
+        build_controlled(recipe(tmp_path, seed=1), lambda _: Obedient(dies_at=8))
+    assert {name: read_text(tmp_path / name) for name in whole} == before
+    files = json.loads(before["manifest.json"])["files"]
+    assert files == {name: file_digest(tmp_path / name) for name in ("points.jsonl", "plan.jsonl", "controlled.jsonl")}
+    build_controlled(recipe(tmp_path, seed=1), lambda _: Obedient())
+    assert read_text(tmp_path / "plan.jsonl") != before["plan.jsonl"]
+    (aside,) = (tmp_path / "superseded").glob("assembly-*")
+    assert {name: read_text(aside / name) for name in whole} == before
+
+
+def test_points_that_repeat_or_stand_on_both_sides_are_left_out_and_counted(tmp_path):
+    left = {
+        "key_points": ["The article argues it is cheap.", "The article argues it is cheap", "The article argues nurses need it."],
+        "adversarial": ["The article argues, it is cheap!", "The article denies it."],
+    }  # fmt: skip
+    right = {"key_points": ["The article argues it is dear.", "The article argues: nurses need it."], "adversarial": []}
+    given = articles(tmp_path, left, right)
+    built = build_controlled(recipe(tmp_path / "out", input=given), lambda _: Obedient())
+    # left: the second key point is the first, the first adversarial point is one too, and nurses stand on both sides; of what
+    # is opposite to the right, the second is the first and nurses are its own
+    assert [(row.what, row.side, row.count) for row in built.left_out] == [
+        ("adversarial point", "left", 1), ("key point", "left", 1), ("opposite point", "left", 1), ("opposite point", "right", 2),
+    ]  # fmt: skip
+    assert {row.reason for row in built.left_out} == {"repeats another point"}
+    assert [each.n_key_points for each in built.sets] == [2, 2]
+    manifest = json.loads(read_text(tmp_path / "out" / "manifest.json"))
+    assert [row["count"] for row in manifest["left_out"]] == [1, 1, 1, 2]
+
+
+def test_a_contrary_that_is_the_statement_itself_is_not_taken(tmp_path):
+    class Lazy(Obedient):
+        def _answer_to(self, ask):
+            prompt = ask.prompt[0].content
+            if "<statement>" not in prompt:
+                return super()._answer_to(ask)
+            return Reply(text=inside("statement", prompt).replace(" it", ", it"), finish_reason="stop")
+
+    built = build_controlled(recipe(tmp_path / "out", input=articles(tmp_path)), lambda _: Lazy())
+    assert {(row.what, row.reason) for row in built.left_out} == {("adversarial point", "copied")}
+    assert not any(summary.adversarial for each in built.sets for summary in each.summaries)
+
+
+def test_articles_without_another_side_are_counted_before_and_after(tmp_path):
+    given = articles(tmp_path, {}, {"topic": "The bridge"})
+    done = verb(tmp_path, "--dry-run", "--set", f"input={given}")
+    assert "1 articles (left) have no opposite points" in done.stdout
+    assert "1 articles (right) have no opposite points" in done.stdout
+    built = build_controlled(recipe(tmp_path / "out", input=given), lambda _: Obedient())
+    assert [(row.side, row.reason, row.count) for row in built.left_out] == [
+        ("left", NO_OPPOSITE, 1), ("right", NO_OPPOSITE, 1),
+    ]  # fmt: skip
+    assert json.loads(read_text(tmp_path / "out" / "manifest.json"))["left_out"][0]["side"] == "left"
 
 
 def test_another_seed_plans_other_points(tmp_path):
@@ -245,7 +309,16 @@ def test_released_evidence_is_planned_as_the_authors_planned_it(polisum, tmp_pat
     plan = read_jsonl(tmp_path / "plan.jsonl", PlannedText)
     released = read_controlled(polisum / "controlled_dev.json", polisum / "evidence_dev.json")
     assert list(dict.fromkeys(each.article_id for each in plan)) == [each.id for each in released]
-    for theirs in released:
+    given = {each.id: each for each in read_annotated(evidence)}
+    repeated = {
+        each.article_id
+        for each in read_jsonl(tmp_path / "points.jsonl", ArticlePoints)
+        if len(each.key_points + each.opposite + each.adversarial)
+        < sum(map(len, (getattr(given[each.article_id], kind) for kind in ("key_points", "opposite", "adversarial"))))
+    }
+    # in two of the articles; theirs count points that repeat others as points of their own
+    assert len(repeated) == 2
+    for theirs in (each for each in released if each.id not in repeated):
         mine = [each for each in plan if each.article_id == theirs.id]
         assert len(mine) == len(theirs.summaries)
         # the anchors of adversarial and of opposite points have random sizes; all other counts are the same

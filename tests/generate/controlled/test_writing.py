@@ -54,6 +54,17 @@ def test_what_stands_in_the_prompt_already_is_a_copy():
     assert read_sentence(task(prompt=prompt), said("The article praises the cheap ferry."))[1] is None
 
 
+def test_another_comma_makes_no_other_sentence():
+    prompt = "Turn:\nThe article praises the ferry, always."
+    assert read_sentence(task(prompt=prompt), said("The article, praises the ferry always!")) == (None, "copied")
+
+
+def test_several_points_in_a_row_are_no_copy_of_one():
+    prompt = "Merge:\n- The article praises the ferry.\n- The article fears the bridge."
+    merged = "The article praises the ferry, the article fears the bridge."
+    assert read_sentence(task(prompt=prompt), said(merged)) == (merged, None)
+
+
 @given(st.text(max_size=60))
 def test_what_is_taken_always_has_the_form(text):
     found, issue = read_sentence(task(), said(text))
