@@ -262,7 +262,6 @@ KILLS = [
     Kill("round-00-judge", "round-00", "receipts/judge.*.partial.jsonl", 6),
     Kill("round-00-rerank", "round-00", "", 0),
     Kill("round-00-train", "round-00", f"checkpoints/*/checkpoint-*/{MARK}", 0),
-    Kill("evaluation-base-generate", "evaluation/base", "receipts/generate.*.partial.jsonl", 3),
     Kill("evaluation-round-00-generate", "evaluation/round-00", "receipts/generate.*.partial.jsonl", 3),
     Kill("evaluation-round-00-judge", "evaluation/round-00", "receipts/judge.*.partial.jsonl", 4),
     # the probe of the adapter is done, the page is not
