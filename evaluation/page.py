@@ -43,10 +43,10 @@ def render_page(report: Report) -> str:
     )
 
 
-def page_environment() -> Environment:
+def page_environment(folder: Path = TEMPLATES) -> Environment:
     """Jinja for pages: everything escaped, undefined names refused, numbers written alike on all of them."""
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

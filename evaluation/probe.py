@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import DataError, ModelError
 from ..extras import need
 from ..generate.backend import prompt_tokens
-from ..models import locate, signature
+from ..generate.causal_lm import open_adapter, open_causal_lm
+from ..models import signature
 from ..records import Candidate, SummaryRequest
 from ..run import CANDIDATES, REQUESTS, Phase
 from ..storage import read_jsonl
@@ -86,25 +87,14 @@ class _Policies:
 
     def __init__(self, phase: Phase, adapter: Path) -> None:
         self._torch = need("torch", "the adapter probe")
-        transformers, peft = need("transformers", "the adapter probe"), need("peft", "the adapter probe")
         section = phase.recipe.model
-        folder = locate(section.name, section.revision)
         self._has_start = section.adapter is not None
+        self._tokenizer, model = open_causal_lm(section, "the adapter probe")
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, revision=section.revision, trust_remote_code=False
-            )
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                folder,
-                revision=section.revision,
-                dtype=getattr(self._torch, section.dtype),
-                attn_implementation=section.attn_implementation,
-                trust_remote_code=False,
-            )
-            self._model = peft.PeftModel.from_pretrained(model, adapter, adapter_name="trained")
+            self._model = open_adapter(model, adapter, adapter_name="trained")
             if section.adapter is not None:
                 self._model.load_adapter(section.adapter, adapter_name="start")
-        except (ValueError, OSError, RuntimeError) as error:
+        except (ModelError, ValueError, OSError, RuntimeError) as error:
             raise ModelError(f"the adapter probe cannot open {section.name!r} with {adapter}: {error}") from error
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model.to(self._device).eval()

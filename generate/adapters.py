@@ -8,6 +8,7 @@ from filelock import FileLock
 
 from ..errors import ModelError
 from ..extras import need
+from .causal_lm import open_adapter
 
 log = logging.getLogger(__name__)
 
@@ -37,15 +38,14 @@ def merge_adapter(model_folder: Path, adapter: Path, target: Path, dtype: str) -
 def _merge(model_folder: Path, adapter: Path, target: Path, dtype: str) -> None:
     torch = need("torch", "merging an adapter")
     transformers = need("transformers", "merging an adapter")
-    peft = need("peft", "merging an adapter")
     try:
         base = transformers.AutoModelForCausalLM.from_pretrained(
             model_folder, dtype=torch.float32, trust_remote_code=False
         )
         tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder, trust_remote_code=False)
         # safe_merge refuses an adapter whose weights are not finite
-        merged = peft.PeftModel.from_pretrained(base, adapter).merge_and_unload(safe_merge=True)
-    except (ValueError, OSError, RuntimeError) as error:
+        merged = open_adapter(base, adapter).merge_and_unload(safe_merge=True)
+    except (ModelError, ValueError, OSError, RuntimeError) as error:
         raise ModelError(f"adapter {adapter} cannot be merged into {model_folder}: {error}") from error
     temporary = target.with_name(f"{target.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)

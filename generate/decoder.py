@@ -9,11 +9,11 @@ import torch
 from transformers import AttentionInterface
 
 from ..errors import ModelError
-from ..extras import need
 from ..rope import global_rope
 from .backend import Usage
 from .cascade import NAME, cascade_attention
 from .cascade_decoder import CascadeDecoder
+from .causal_lm import open_adapter
 from .padded import PaddedDecoder
 from .prefixes import LEAST_SHARED
 
@@ -70,7 +70,7 @@ def open_decoder(model: Any, adapter: Path | None, usage: Usage, longest: int) -
         log.warning("transformers: every distinct prompt is prefilled whole, because %s", reason)
         model.set_attn_implementation(plain)
     if adapter is not None:
-        model = need("peft", "an adapter").PeftModel.from_pretrained(model, adapter).eval()
+        model = open_adapter(model, adapter)
     return PaddedDecoder(model, usage) if reason else CascadeDecoder(model, usage, longest)
 
 

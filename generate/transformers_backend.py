@@ -8,14 +8,13 @@ logits are rounded: in float32 in the sixth digit, which hardly ever changes a d
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..config import BackendSection, ModelSection
-from ..errors import ModelError
 from ..extras import need
-from ..models import locate
 from ..timing import booked
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, read_prompts, too_long
+from .causal_lm import end_ids, open_causal_lm
 
 if TYPE_CHECKING:
     from .decoder import Decoder
@@ -33,26 +32,11 @@ class TransformersBackend:
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
         self._torch = need("torch", "backend 'transformers'")
-        transformers = need("transformers", "backend 'transformers'")
         self.signature = signature
         self.usage = Usage()
         self._max_model_len = section.max_model_len
-        folder = locate(model.name, model.revision)
-        try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, revision=model.revision, trust_remote_code=False
-            )
-            loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                folder,
-                revision=model.revision,
-                dtype=getattr(self._torch, model.dtype),
-                attn_implementation=model.attn_implementation,
-                trust_remote_code=False,
-            )
-        except (ValueError, OSError) as error:
-            raise ModelError(f"backend 'transformers' cannot open model {model.name!r}: {error}") from error
-        loaded = loaded.to("cuda" if self._torch.cuda.is_available() else "cpu").eval()
-        self._end_ids = _end_ids(loaded, self._tokenizer)
+        self._tokenizer, loaded = open_causal_lm(model, "backend 'transformers'")
+        self._end_ids = end_ids(loaded, self._tokenizer)
         from .decoder import open_decoder
 
         self._decoder: Decoder = open_decoder(loaded, adapter, self.usage, section.max_model_len)
@@ -143,10 +127,3 @@ class _Row:
             self.finish_reason = "stop"
         elif self.ask.choices or len(self.ids) == self.ask.sampling.max_tokens:
             self.finish_reason = "length"
-
-
-def _end_ids(model: Any, tokenizer: Any) -> set[int]:
-    """Token ids that end a reply: those of the generation settings and the tokenizer's end token."""
-    named = model.generation_config.eos_token_id
-    ids = set(named if isinstance(named, list) else [named])
-    return {i for i in ids | {tokenizer.eos_token_id} if i is not None}

@@ -9,11 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...errors import DataError
 from ...storage import read_json, read_text, write_json, write_text
+from ..page import page_environment
 from .key import PageKey, parse_key
 from .sheet import AnnotationSheet
 
@@ -53,13 +53,7 @@ def _refuse_other_page(path: Path, key: PageKey) -> None:
 
 def render_page(sheet: AnnotationSheet) -> str:
     """The page that shows a sheet's items and starts from its marks."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment(TEMPLATES)
     style = read_text(TEMPLATES / "page.css")
     script = "\n".join(read_text(TEMPLATES / name) for name in SCRIPTS)
     return environment.get_template("page.html.j2").render(

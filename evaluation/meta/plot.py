@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from ..charts import Scale, scale
+from ..page import page_environment
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
 from .scoring import LENGTH
 
@@ -52,13 +51,7 @@ def benchmark_panels(found: Benchmark) -> list[BenchmarkPanel]:
 
 def render_plot(found: Benchmark) -> str:
     """The picture as SVG; everything from data is escaped."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment(TEMPLATES)
     return environment.get_template("benchmark.svg.j2").render(found=found, panels=benchmark_panels(found))
 
 

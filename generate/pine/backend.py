@@ -10,12 +10,10 @@ from pathlib import Path
 import torch
 
 from ...config import BackendSection, ModelSection
-from ...errors import ModelError
-from ...extras import need
-from ...models import locate
 from ...timing import booked
 from ..backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, tokens_digest, too_long
 from ..backends import backend_signature
+from ..causal_lm import end_ids, open_causal_lm
 from ..drawing import Rows
 from .model import Parts, PineModel
 from .reweighting import Row
@@ -33,27 +31,11 @@ class PineBackend:
     """
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, *, is_control: bool) -> None:
-        transformers = need("transformers", "method attention-reweighting")
         self.signature = f"{backend_signature(section, model, adapter)}|{'pine-control' if is_control else 'pine'}"
         self.usage = Usage()
         self._max_model_len = section.max_model_len
-        folder = locate(model.name, model.revision)
-        try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, revision=model.revision, trust_remote_code=False
-            )
-            loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                folder,
-                revision=model.revision,
-                dtype=getattr(torch, model.dtype),
-                attn_implementation="sdpa",
-                trust_remote_code=False,
-            )
-        except (ValueError, OSError) as error:
-            raise ModelError(f"attention reweighting cannot open model {model.name!r}: {error}") from error
-        loaded = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        named = loaded.generation_config.eos_token_id
-        self._end_ids = {*(named if isinstance(named, list) else [named]), self._tokenizer.eos_token_id} - {None}
+        self._tokenizer, loaded = open_causal_lm(model, "attention reweighting", attention="sdpa")
+        self._end_ids = end_ids(loaded, self._tokenizer)
         self._model = PineModel(loaded, section.max_model_len, adapter)
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:

@@ -9,7 +9,7 @@ import torch
 from transformers import AttentionInterface
 
 from ...errors import ModelError
-from ...extras import need
+from ..causal_lm import open_adapter
 from .reweighting import NAME, Row, pine_attention
 
 # largest mean difference to a plain pass, in standard deviations of the logits
@@ -58,7 +58,7 @@ class PineModel:
         with torch.inference_mode():
             self._replace_attention()
         if adapter is not None:
-            self._model = need("peft", "an adapter").PeftModel.from_pretrained(model, adapter).eval()
+            self._model = open_adapter(model, adapter)
 
     def _replace_attention(self) -> None:
         model = self._model
