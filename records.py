@@ -100,6 +100,8 @@ class SummaryRequest(Record):
     document_set: DocumentSet
     # None asks for all sides
     perspective: Perspective | None = None
+    # social attribute whose values the summary is to be fair to; None when nobody named one
+    attribute: Text | None = None
     contract: Contract = Contract()
     # name and digest of the prompt template
     template: str

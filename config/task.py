@@ -1,5 +1,7 @@
 """The documents, and what is asked of the model about them."""
 
+from typing import Any, Literal
+
 from pydantic import Field, model_validator
 
 from .section import Section
@@ -41,9 +43,25 @@ class CorpusSection(Section):
 class TaskSection(Section):
     """What is asked of the model."""
 
-    # a shipped template or a file with the fields {documents} {side} {topic} {length} {opening} {begin}
+    # "side": a summary of each side's documents alone; "all": one summary of all documents, fair to every side
+    scope: Literal["side", "all"] = "side"
+    # a shipped template or a file with the fields {documents} {topic} {length}, and {side} {opening} {begin} for scope: side;
+    # scope: all takes "all-sides" unless another is named
     template: str = "perspective"
-    # words a summary opens with; {side} is the capitalised side; None asks for none
+    # words a summary opens with; {side} is the capitalised side; None asks for none, as scope: all does
     opening: str | None = "The {side}"
-    # number of sentences asked for; None asks for none
+    # number of sentences asked for; None asks for none, as scope: all does
     sentences: int | None = Field(default=1, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _scope_has_defaults(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("scope") == "all":
+            return {"template": "all-sides", "opening": None, "sentences": None} | given
+        return given
+
+    @model_validator(mode="after")
+    def _opening_has_a_side(self) -> "TaskSection":
+        if self.scope == "all" and self.opening and "{side}" in self.opening:
+            raise ValueError("opening names {side}, but scope: all asks for one summary of all sides; leave it out")
+        return self

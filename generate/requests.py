@@ -14,10 +14,12 @@ from ..prompts import PromptTemplate, load_template
 from ..records import Contract, DocumentSet, Message, Perspective, SummaryRequest
 
 PROMPTS = Path(__file__).parent / "prompts"
+# what stands for the side of a request that asks for all of them
+ALL = "all"
 
 
 def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> list[SummaryRequest]:
-    """One request for each set and side, sets in their order, sides in the recipe's.
+    """One request for each set and side, sets in their order, sides in the recipe's; with scope "all" one for each set.
 
     Raises:
         RecipeError: the prompt template is unknown or asks for an unknown field.
@@ -26,7 +28,9 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
     template = load_template(task.template, PROMPTS)
     _refuse_template(template, task)
     requests = [
-        _request(documents, side, corpus, task, template) for documents in sets for side in sides_of(documents, corpus)
+        _request(documents, side, corpus, task, template)
+        for documents in sets
+        for side in (sides_of(documents, corpus) if task.scope == "side" else (ALL,))
     ]
     twice = [name for name, count in Counter(request.id for request in requests).items() if count > 1]
     if twice:
@@ -35,7 +39,7 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
 
 def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
-    absent = sorted({"documents", "side"} - template.fields)
+    absent = sorted({"documents", *(["side"] if task.scope == "side" else [])} - template.fields)
     if absent:
         raise RecipeError(
             f"key 'task.template': {template.name!r} has no field {{{absent[0]}}}, so the model would not see it; add it"
@@ -66,18 +70,21 @@ def _request(
     documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection, template: PromptTemplate
 ) -> SummaryRequest:
     opening = _opening(task, side)
-    others = dict.fromkeys(_opening(task, value) for value in sides_of(documents, corpus))
+    values = sides_of(documents, corpus)
+    others = dict.fromkeys(_opening(task, value) for value in values)
     contract = Contract(
         opening=opening,
         # an opening that does not name the side is every side's own
         other_openings=tuple(other for other in others if other and other != opening),
         sentences=task.sentences,
     )
-    text = template.fill(documents=_layout(documents, corpus), **_fields(documents, side, task))
+    laid_out = _layout(documents, corpus) if task.scope == "side" else _numbered(documents)
+    text = template.fill(documents=laid_out, **_fields(documents, side, task))
     return SummaryRequest(
         id=f"{documents.id}/{side}",
         document_set=documents,
-        perspective=Perspective(attribute=corpus.attribute, value=side),
+        perspective=Perspective(attribute=corpus.attribute, value=side) if task.scope == "side" else None,
+        attribute=corpus.attribute,
         contract=contract,
         template=template.signature,
         prompt=(Message(role="user", content=text),),
@@ -120,6 +127,11 @@ def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
         lines = [" ".join(d.text.split()) for d in documents.select(corpus.attribute, side)]
         blocks.append("\n".join([f"{side_name(side)}:", *lines]))
     return "\n\n".join(blocks)
+
+
+def _numbered(documents: DocumentSet) -> str:
+    """All documents in their order, numbered, one a line: who says what is not told, as in the published prompts."""
+    return "\n".join(f"{number}. {' '.join(d.text.split())}" for number, d in enumerate(documents.documents, start=1))
 
 
 def _length(sentences: int | None) -> str:

@@ -1,0 +1,65 @@
+"""What makes the arrays that `fairness/` reduces: one protocol for each family of measures.
+
+All take labelled summaries and answer each in order; what cannot be measured is `Unscored` with a reason, and never stops
+the others. Opening one is cheap; a model is loaded by the first call and given back by `close`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...fairness.groups import Masses, SetEvidence, Unscored
+from ...fairness.labelled import LabelledSummary
+
+
+class Matcher(Protocol):
+    """Tells how much of each value's text a summary takes up.
+
+    Masses of the sources always count tokens; those of the summary are the matcher's. The names of the masses are the declared
+    values. Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, section 3.
+    """
+
+    # "ngram", "words", "bertscore", "bartscore"
+    name: str
+    # names everything that the masses depend on, and nothing else
+    signature: str
+
+    def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
+        """Masses of each item's declared values."""
+        ...
+
+    def close(self) -> None:
+        """Give a model's memory back; closing twice does no harm."""
+        ...
+
+
+@dataclass(frozen=True)
+class UnitEvidence:
+    """What the windows of a set's documents say about the units of its summary."""
+
+    # single facts of the summary, in its order
+    units: tuple[str, ...]
+    # texts of the windows; `evidence.windows` has the place of each one's document
+    windows: tuple[str, ...]
+    evidence: SetEvidence
+
+
+class Entailer(Protocol):
+    """Tells which units of a summary its documents entail.
+
+    An entailer without the three classes of natural language inference gives (0, 1 - s, s) for a score s in [0, 1], so that the
+    released gate keeps what scores above one half. Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness,
+    sections 13-14.
+    """
+
+    # "nli", "encoder", "words"
+    name: str
+    signature: str
+
+    def evidence(self, items: Sequence[LabelledSummary]) -> list[UnitEvidence | Unscored]:
+        """Evidence on each item's units."""
+        ...
+
+    def close(self) -> None:
+        """Give a model's memory back; closing twice does no harm."""
+        ...
