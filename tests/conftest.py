@@ -1,10 +1,12 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import os
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from evenhand.processes import share_processor
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
@@ -13,17 +15,36 @@ share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+# test data that may not be shipped is looked for beside the checkout, where no variable names it
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+NLTK_ARCHIVE = BESIDE / "nltk" / "nltk_data_min.tar.xz"
+
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Name NLTK's data in $EVENHAND_NLTK where nobody has and its archive lies beside the checkout, unpacked once."""
+    if os.environ.get("EVENHAND_NLTK") or not NLTK_ARCHIVE.is_file():
+        return
+    folder = config.rootpath / ".pytest_cache" / "nltk"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):
+        done = folder / ".unpacked"
+        if not done.exists():
+            with tarfile.open(NLTK_ARCHIVE) as archive:
+                archive.extractall(folder, filter="data")
+            done.touch()
+    (os.environ["EVENHAND_NLTK"],) = [str(path) for path in folder.iterdir() if path.is_dir()]
+
+
 @pytest.fixture(scope="session")
 def polisum() -> Path:
     """Folder of the PoliSum development files, which may not be shipped: $EVENHAND_POLISUM, or the test is skipped."""
     place = os.environ.get("EVENHAND_POLISUM", "")
-    folder = Path(place) if place else Path(__file__).parents[2] / "shared" / "data" / "polisum"
+    folder = Path(place) if place else BESIDE / "polisum"
     if not folder.is_dir():
         pytest.skip("needs the PoliSum development files; set EVENHAND_POLISUM to their folder")
     return folder

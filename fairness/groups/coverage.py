@@ -115,7 +115,8 @@ def coverage(entailments: Entailments, n_values: int, mode: CoverageMode | Cover
     counted = entailments.units & ((p > 0).any(axis=1) | (rule.denominator == "all"))  # (sets, units)
     n_units = counted.sum(axis=1)
     real = entailments.labels >= 0
-    by_document = _over(p.sum(axis=2), np.where(real, n_units[:, None], 0))
+    # einsum sums short rows several times faster than sum does
+    by_document = _over(np.einsum("sdu->sd", p), np.where(real, n_units[:, None], 0))
     filled = np.where(real, np.nan_to_num(by_document), 0.0)
     has = entailments.labels[..., None] == np.arange(n_values)  # (sets, documents, values)
     counts = has.sum(axis=1)
