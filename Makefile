@@ -28,7 +28,7 @@ quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a repo
 	$(BIN)/evenhand loop $(RECIPE)
 
 test: $(STAMP)  ## run all tests, real engines and trainers included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench
 	$(BIN)/python -m evenhand.benchmarks.training
@@ -36,6 +36,7 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.judging
 	$(BIN)/python -m evenhand.benchmarks.loop
 	$(BIN)/python -m evenhand.benchmarks.injection
+	$(BIN)/python -m evenhand.benchmarks.fairness
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .
