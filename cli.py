@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from . import cli_controlled, cli_human, processes
+from . import cli_controlled, cli_human, cli_import, processes
 from .cli_compare import compare
 from .errors import EvenhandError
 from .recipe_file import load_judges, load_recipe
@@ -40,6 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(cli_human.app, name="human")
+app.add_typer(cli_import.app, name="import")
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, for example recipes/quickstart.yaml.")]
 Overrides = Annotated[
@@ -136,32 +137,6 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
 app.command(
     epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods"
 )(compare)
-
-
-@app.command(name="import", epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
-def import_(
-    kind: Annotated[str, typer.Argument(metavar="FORMAT", help="polisum: the PoliSum authors' JSON.")],
-    file: Annotated[Path, typer.Argument(help="The file to read.")],
-    out: Annotated[Path, typer.Option(help="JSON-lines file of document sets to write.")],
-    split: Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")] = None,
-    faithful_to_release: Annotated[
-        bool,
-        typer.Option(
-            "--faithful-to-release",
-            help="Also keep the released prompts, labels exchanged as they are, in the sets' notes.",
-        ),
-    ] = False,
-) -> None:
-    """Turn somebody else's data into document sets; what was repaired or left out is counted."""
-    from .corpora.polisum import import_polisum
-    from .errors import DataError
-    from .storage import write_jsonl
-
-    if kind != "polisum":
-        raise DataError(f"format {kind!r} is not known; known formats: polisum")
-    result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
-    write_jsonl(out, result.sets)
-    say(f"{out}: {len(result.sets)} document sets; {result.report}")
 
 
 @app.command(

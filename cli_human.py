@@ -114,6 +114,28 @@ def agreement(
     show(agreement_table((names[0], names[1]), found_agreement))
 
 
+@app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")
+def opinions(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
+    ],
+    out: Annotated[Path | None, typer.Option(help="JSON file for the scores, opinion by opinion.")] = None,
+) -> None:
+    """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair."""
+    from .corpora.opinions import read_opinions
+    from .evaluation.human.opinions import opinion_results
+    from .evaluation.human.table import opinions_table
+    from .storage import write_json
+
+    if out:
+        _refuse_outputs(out, ".json", [file])
+    results = opinion_results(read_opinions(file))
+    if out:
+        write_json(out, results.model_dump(mode="json"))
+    show(opinions_table(results))
+
+
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")
 def convert(
     file: Annotated[

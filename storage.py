@@ -5,9 +5,11 @@ which is appended line by line and flushed, so that a kill loses only what was i
 """
 
 import contextlib
+import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -136,15 +138,19 @@ def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 file's text, without the byte order mark that some editors put first.
+    """A UTF-8 file's text, without the byte order mark that some editors put first; a file named .gz is unpacked.
 
     Raises:
-        StorageError: the file is absent, unreadable or not UTF-8.
+        StorageError: the file is absent, unreadable, not UTF-8, or named .gz and damaged.
     """
     try:
+        if path.suffix == ".gz":
+            return gzip.decompress(path.read_bytes()).decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise StorageError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise StorageError(f"{path}: is no whole gzip file ({error}); get it again") from error
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
 

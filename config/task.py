@@ -21,7 +21,7 @@ class SplitSection(Section):
 class CorpusSection(Section):
     """The documents, and which sides there are."""
 
-    # "sample" for the bundled corpus, or a JSON-lines file of document sets
+    # a bundled corpus ("sample" of disputes, "reviews" of products), or a JSON-lines file of document sets
     path: str = "sample"
     # social attribute by which documents are grouped
     attribute: str = "stance"

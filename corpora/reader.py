@@ -14,8 +14,8 @@ from ..records import DocumentSet
 from ..storage import listed, listed_lines, read_numbered
 from ..text import did_you_mean
 
-# value of corpus.path that stands for the bundled sample corpus
-SAMPLE = "sample"
+# value of corpus.path -> file of the bundled corpus that it stands for
+BUNDLED = {"sample": "sample/sample.jsonl", "reviews": "reviews/reviews.jsonl"}
 
 
 def load_corpus(section: CorpusSection) -> list[DocumentSet]:
@@ -24,8 +24,8 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     Raises:
         DataError: the file cannot be read, or lines, sets or sides of the corpus are wrong; all are listed.
     """
-    if section.path == SAMPLE:
-        with as_file(files(__package__) / "sample" / "sample.jsonl") as path:
+    if section.path in BUNDLED:
+        with as_file(files(__package__) / BUNDLED[section.path]) as path:
             sets = read_document_sets(path, section.attribute)
     else:
         try:

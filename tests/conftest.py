@@ -50,6 +50,16 @@ def polisum() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def perspectivesumm() -> Path:
+    """Folder of PerspectiveSumm's Yelp sets, not shipped: $EVENHAND_PERSPECTIVESUMM, or the test is skipped."""
+    place = os.environ.get("EVENHAND_PERSPECTIVESUMM", "")
+    folder = Path(place) if place else BESIDE / "perspectivesumm"
+    if not folder.is_dir():
+        pytest.skip("needs PerspectiveSumm's Yelp sets; set EVENHAND_PERSPECTIVESUMM to their folder")
+    return folder
+
+
 @pytest.fixture
 def ferry() -> DocumentSet:
     """A set with two sides, two documents each."""

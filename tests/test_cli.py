@@ -174,7 +174,7 @@ def test_import_turns_polisum_files_into_document_sets(polisum, tmp_path):
 def test_unknown_import_format_is_refused(tmp_path):
     done = evenhand("import", "polisun", tmp_path / "x.json", "--out", tmp_path / "y.jsonl")
     assert done.returncode == 2
-    assert "known formats: polisum" in done.stderr
+    assert "polisum" in done.stderr.replace("polisun", "")
 
 
 def test_documents_of_the_readme_can_be_reranked_without_splits(tmp_path):

@@ -10,7 +10,7 @@ from sheets import write_phase
 
 from evenhand.evaluation.human.sheet import AnnotationSheet
 
-VERBS = ["page", "score", "agreement", "convert"]
+VERBS = ["page", "score", "agreement", "opinions", "convert"]
 
 
 def evenhand(*arguments):
@@ -165,3 +165,18 @@ def test_outputs_that_would_overwrite_inputs_or_each_other_are_refused(pages):
         assert done.returncode == 2, call
         assert "name another" in done.stderr or "name a file that ends in" in done.stderr
     assert (anna.read_text(), key.read_text()) == before
+
+
+def test_labels_of_opinions_are_scored_from_a_table(tmp_path):
+    file, out = tmp_path / "labels.csv", tmp_path / "opinions.json"
+    file.write_text(
+        "set_id,summary_id,annotator,wall,tax,fairness\n"
+        "us,us/1,anna,complete,absent,very_unfair\nus,us/2,anna,complete,complete,very_fair\n"
+        "us,us/3,anna,absent,absent,\n"
+    )
+    done = evenhand("opinions", file, "--out", out)
+    assert done.returncode == 0, done.stderr
+    # exposures (1, 0) have the Gini coefficient 1/2, (1, 1) have 0, (0, 0) have none
+    assert [each["bias"] for each in json.loads(out.read_text())["summaries"]] == [0.5, 0.0, None]
+    assert "us/3: no bias, every opinion is absent for every annotator" in done.stdout
+    assert "us: r of bias and very unfair 1.00 over 2 summaries" in done.stdout

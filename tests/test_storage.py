@@ -1,5 +1,6 @@
 """Files of a run: written whole or appended, and damage is named with its place."""
 
+import gzip
 import json
 import os
 import random
@@ -240,6 +241,19 @@ def test_a_kill_in_the_middle_of_appending_leaves_a_readable_journal(tmp_path):
         assert len(numbers) >= n_before, "a line that was flushed is lost"
         n_before = len(numbers)
     assert n_before > 0
+
+
+def test_a_file_named_gz_is_unpacked_or_told_to_be_damaged(tmp_path):
+    path = tmp_path / "docs.jsonl.gz"
+    packed = gzip.compress("\ufeffnew \u00e4\n".encode())
+    path.write_bytes(packed)
+    assert read_text(path) == "new \u00e4\n"
+    for damaged in (packed[:-4], b"no gzip at all", packed[:12] + b"\xff" * 20):
+        path.write_bytes(damaged)
+        with pytest.raises(StorageError, match=r"docs\.jsonl\.gz: is no whole gzip file"):
+            read_text(path)
+    with pytest.raises(StorageError, match=r"absent\.gz: cannot be read: No such file"):
+        read_text(tmp_path / "absent.gz")
 
 
 def test_text_is_read_as_utf8_or_refused(tmp_path):

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from ..text_numbers import number
 from .agreement import AnnotatorAgreement, TextAgreement
+from .opinions import OpinionResults
 from .results import LEAST_SETS, Estimate, HumanResults
 
 
@@ -64,6 +65,36 @@ def agreement_table(names: tuple[str, str], found: AnnotatorAgreement) -> Render
         if count
     ]
     return Group(table, Text(note, style="dim"), *(Text(line, style="yellow") for line in alone))
+
+
+def opinions_table(found: OpinionResults) -> RenderableType:
+    """How unequally each summary represents the opinions of its source, beside how fair people call it."""
+    table = _table(padding=1)
+    table.add_column("summary", overflow="fold")
+    for name in ("people", "opinions", "bias", "very fair", "very unfair"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in found.summaries:
+        labelled = sum(score is not None for score in row.by_opinion.values())
+        table.add_row(
+            Text(row.summary_id),
+            str(len(row.annotators)),
+            f"{labelled} of {len(row.by_opinion)}",
+            number(row.bias),
+            number(row.very_fair, 2),
+            number(row.very_unfair, 2),
+        )
+    note = "bias: Perceived Opinion Bias, 0 is fair, over the opinions that somebody labelled; shares of the people who voted."
+    lines = [f"{row.summary_id}: no bias, {row.unscored}" for row in found.summaries if row.unscored]
+    agreement = [
+        f"{each.set_id}: r of bias and very unfair {number(each.r, 2)} over {each.n} summaries"
+        for each in found.sources
+    ]
+    return Group(
+        table,
+        *(Text(line) for line in agreement),
+        Text(note, style="dim"),
+        *(Text(line, style="yellow") for line in lines),
+    )
 
 
 def _table(padding: int) -> Table:

@@ -1,0 +1,104 @@
+"""The review sets, Amazon and Yelp: one tab-separated file a product or business, all its reviews one set.
+
+Source: specification of group fairness, section 10.3.
+"""
+
+import csv
+from collections.abc import Callable, Iterable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ...errors import DataError, StorageError
+from ...fairness.groups import Sentiment
+from ...records import DocumentSet
+from ...storage import listed, read_text
+from .released import numbered_documents
+
+RATINGS = ("1", "2", "3", "4", "5")
+SENTIMENTS = ("pos", "neu", "neg")
+SEPARATOR = " || "
+MOST_FILES = 1500
+
+
+def read_reviews(
+    folder: Path, label: Callable[[str], Sentiment] | None = None, *, limit: int | None = MOST_FILES
+) -> list[DocumentSet]:
+    """A document set for each .csv or .tsv file of the folder, by name; the published sets had them as the disk listed them.
+
+    Every review has a `rating`, its whole part. Columns are group id, text, rating, category; more are ignored, and so is a
+    first row whose rating is no number.
+
+    Args:
+        folder: the files.
+        label: adds the attribute `sentiment`, as `fairness.groups.SentimentLabeller` labelled the Yelp sets.
+        limit: the first so many files; None takes all. The published sets are 1,500.
+
+    Raises:
+        StorageError: the folder or a file cannot be read.
+        DataError: there is no file, or rows are wrong; all are listed.
+    """
+    if not folder.is_dir():
+        raise StorageError(f"{folder}: is no folder; give the one that holds a file of reviews for each product")
+    paths = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".tsv"))[:limit]
+    if not paths:
+        raise DataError(f"{folder}: holds no .csv or .tsv file; one a product is expected, separated by tabs")
+    sets: list[DocumentSet] = []
+    mistakes: list[str] = []
+    for path in paths:
+        rows, wrong = _rows(path)
+        mistakes += wrong
+        if not wrong:
+            sets.append(_document_set(path, rows, label))
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return sets
+
+
+def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
+    """Rows of a file without its header, and what is wrong with it, with the line."""
+    rows, mistakes = [], []
+    reader = csv.reader(StringIO(read_text(path), newline=""), delimiter="\t")
+    try:
+        for number, row in enumerate(reader):
+            wrong = _mistake(row)
+            if not wrong:
+                rows.append(row)
+            elif number and row:
+                mistakes.append(f"{path}:{reader.line_num}: {wrong}")
+    except csv.Error as error:
+        mistakes.append(f"{path}:{reader.line_num}: is no row of tab-separated fields ({error})")
+    if not rows and not mistakes:
+        mistakes.append(f"{path}: has no review; take it out")
+    return rows, mistakes
+
+
+def _mistake(row: list[str]) -> str | None:
+    if len(row) < 3:
+        return f"has {len(row)} fields; group id, text and rating are needed, separated by tabs"
+    if not row[1].strip():
+        return "has no text"
+    try:
+        known = str(int(float(row[2]))) in RATINGS
+    except (ValueError, OverflowError):
+        return f"rating {row[2]!r} is no number"
+    return None if known else f"rating {row[2]!r} is not one of 1 to 5"
+
+
+def _document_set(path: Path, rows: Iterable[list[str]], label: Callable[[str], Sentiment] | None) -> DocumentSet:
+    units = []
+    meta: dict[str, Any] = {"type": "reviews", "id": path.name}
+    for row in rows:
+        meta.setdefault("group_id", row[0])
+        if len(row) > 3:
+            meta.setdefault("category", row[3])
+        attributes = {"rating": str(int(float(row[2])))}
+        if label:
+            attributes["sentiment"] = label(row[1]).label
+        units.append((row[1], attributes))
+    values = {"rating": list(RATINGS), **({"sentiment": list(SENTIMENTS)} if label else {})}
+    return DocumentSet(
+        id=path.stem,
+        documents=numbered_documents(path.stem, units),
+        notes={"values": values, "separator": SEPARATOR, "meta": meta},
+    )

@@ -1,0 +1,221 @@
+"""Summaries of document sets from any file: one text for each set.
+
+| file | how a summary finds its set |
+| --- | --- |
+| JSON lines with an id key: evenhand's best.jsonl, or anybody's `{"id": ..., "summary": ...}` | by id |
+| a JSON object, set id -> text | by id |
+| JSON lines without ids, as `{"prediction": ...}` | by order |
+| plain text, one summary a line; a blank line is an empty summary | by order |
+
+A file that begins with `{` is JSON, any other is plain text; one whose name ends in .gz is unpacked. An empty summary is kept
+as "": a system that wrote nothing is measured like any other.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError
+from ..records import DocumentSet
+from ..storage import listed, read_text
+
+# keys that may hold a set's id; the first one whose value is a known id counts
+ID_KEYS = ("set_id", "entity_id", "request_id", "id")
+# keys that may hold the text; the first one that is there counts
+TEXT_KEYS = ("summary", "prediction", "text")
+# side of a summary of all documents
+ALL = "all"
+# line of what stands in no line of its own
+NOWHERE = 0
+# stands for a text whose mistake is noted, so that it is not missed as well
+MISTAKEN = ""
+
+
+@dataclass
+class _Reading:
+    """What was read of a file so far, and what is wrong with the rest of it."""
+
+    path: Path
+    # ids of the sets, in their order
+    ids: dict[str, None]
+    # set id -> line and text; None where the file says that there is none
+    texts: dict[str, tuple[int, str | None]] = field(default_factory=dict)
+    mistakes: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, line: int, set_id: str, text: str | None) -> None:
+        if set_id not in self.ids:
+            like = f"the documents' ids are like {next(iter(self.ids))!r}" if self.ids else "there are no document sets"
+            self.mistakes.append((line, f"no document set has the id {set_id!r}; {like}"))
+        elif set_id in self.texts:
+            earlier = self.texts[set_id][0]
+            place = f" in line {earlier}" if earlier else ""
+            self.mistakes.append((line, f"set {set_id!r} has a summary{place} already; keep one a set"))
+        else:
+            self.texts[set_id] = (line, text)
+
+    def result(self, allow_missing: bool) -> dict[str, str]:
+        if not allow_missing:
+            self._miss()
+        if self.mistakes:
+            places = [(f"{self.path}:{line}" if line else f"{self.path}", text) for line, text in sorted(self.mistakes)]
+            raise DataError(listed([f"{place}: {text}" for place, text in places]))
+        return {name: text for name in self.ids if (text := self.texts.get(name, (NOWHERE, None))[1]) is not None}
+
+    def _miss(self) -> None:
+        for name in self.ids:
+            line, text = self.texts.get(name, (NOWHERE, None))
+            if text is None:
+                self.mistakes.append(
+                    (line, f'set {name!r} has no summary; add one ("" if it is empty) or take the set out')
+                )
+
+
+def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> dict[str, str]:
+    """The summary of each set by its id, in the order of the sets; "" for an empty one.
+
+    Args:
+        path: a file as in the module's table. Of evenhand's own, `best.jsonl` with one summary of all documents a set
+            (`task.scope: all`); a text that is null there, because no candidate has a reward, is a missing one.
+        sets: the sets that are summarised.
+        allow_missing: leave sets without a summary out of the result, for the caller to count. A file that goes by order
+            needs a line for every set all the same.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: ids are unknown, missing or given twice, a text is none, the number of lines is not that of the sets, or
+            summaries are of one side each. All mistakes are listed, with the line where there is one.
+    """
+    text = read_text(path)
+    reading = _Reading(path, dict.fromkeys(documents.id for documents in sets))
+    if not text.lstrip().startswith("{"):
+        _read_in_order(reading, _plain_lines(path, text))
+        return reading.result(allow_missing)
+    entries = _map_of(text, reading)
+    if entries is not None:
+        _read_map(reading, entries)
+        return reading.result(allow_missing)
+    records = _records(text, reading)
+    _refuse_sides(path, records)
+    if any(_ids(record) for _, record in records):
+        for line, record in records:
+            _read_record(reading, line, record)
+    else:
+        _read_in_order(reading, [(line, _text_or_mistake(reading, line, record)) for line, record in records])
+    return reading.result(allow_missing)
+
+
+def _plain_lines(path: Path, text: str) -> list[tuple[int, str | None]]:
+    if text.lstrip().startswith("["):
+        try:
+            json.loads(text)
+        except json.JSONDecodeError:
+            pass
+        else:
+            raise DataError(f"{path}: is a JSON array; write one summary a line, or an object of set ids and texts")
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [(number, line.rstrip("\r")) for number, line in enumerate(lines, start=1)]
+
+
+def _read_in_order(reading: _Reading, lines: Sequence[tuple[int, str | None]]) -> None:
+    if reading.mistakes:
+        # the count means nothing while lines are broken
+        reading.result(allow_missing=True)
+    if len(lines) != len(reading.ids):
+        raise DataError(
+            f"{reading.path}: has {len(lines):,} summaries of {len(reading.ids):,} document sets; without ids there must be "
+            "one for each, in their order"
+        )
+    for name, (line, text) in zip(reading.ids, lines, strict=True):
+        reading.texts[name] = (line, text)
+
+
+def _map_of(text: str, reading: _Reading) -> list[tuple[str, Any]] | None:
+    """The entries of a file that is one object of ids and texts, repeated keys kept; None when it is lines of records."""
+    try:
+        entries = json.loads(text, object_pairs_hook=list)
+    except json.JSONDecodeError:
+        return None
+    keys = {key for key, _ in entries}
+    # a file of a single record is one object too
+    is_record = keys & set(TEXT_KEYS) and not keys & reading.ids.keys()
+    return None if is_record else entries
+
+
+def _read_map(reading: _Reading, entries: Iterable[tuple[str, Any]]) -> None:
+    for name, text in entries:
+        is_text = text is None or isinstance(text, str)
+        if not is_text:
+            reading.mistakes.append((NOWHERE, f"{name!r} has {text!r:.80}, which is no text"))
+        reading.add(NOWHERE, name, text if is_text else MISTAKEN)
+
+
+def _records(text: str, reading: _Reading) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines with their line numbers; blank lines are skipped.
+
+    Raises:
+        DataError: no line is an object.
+    """
+    records = []
+    # not splitlines: a text may hold U+2028 and its like, which end no line of JSON
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            reading.mistakes.append((number, f"is not JSON ({error.msg} at column {error.colno})"))
+            continue
+        if isinstance(record, dict):
+            records.append((number, record))
+        else:
+            reading.mistakes.append((number, "is no JSON object; one summary a line is expected"))
+    if not records:
+        raise DataError(
+            f"{reading.path}: begins like JSON, but is neither one object of set ids and texts nor JSON lines; mend it, or let "
+            "the first line of a plain text begin otherwise than with {"
+        )
+    return records
+
+
+def _refuse_sides(path: Path, records: Iterable[tuple[int, dict[str, Any]]]) -> None:
+    sides = list(dict.fromkeys(str(record["side"]) for _, record in records if record.get("side", ALL) != ALL))
+    if sides:
+        raise DataError(
+            f"{path}: holds summaries of one side each ({', '.join(sides[:5])}); what is measured here is one summary of all "
+            "documents of a set, so make summaries with `task.scope: all` (side 'all') and give their best.jsonl"
+        )
+
+
+def _read_record(reading: _Reading, line: int, record: dict[str, Any]) -> None:
+    ids = _ids(record)
+    text = _text_or_mistake(reading, line, record)
+    if ids:
+        reading.add(line, next((name for name in ids if name in reading.ids), ids[0]), text)
+    else:
+        reading.mistakes.append((line, f"has no id, but other lines do; add one of {', '.join(ID_KEYS)}"))
+
+
+def _ids(record: dict[str, Any]) -> list[str]:
+    """What may be the id of the record's set; a request of all documents is called SET/all."""
+    given = [str(record[key]) for key in ID_KEYS if isinstance(record.get(key), str | int)]
+    return [form for name in given for form in dict.fromkeys((name, name.removesuffix(f"/{ALL}")))]
+
+
+def _text_or_mistake(reading: _Reading, line: int, record: dict[str, Any]) -> str | None:
+    """The record's text; None when it is null."""
+    key = next((key for key in TEXT_KEYS if key in record), None)
+    if key is None:
+        reading.mistakes.append((line, f"has no text; name it by one of {', '.join(TEXT_KEYS)}"))
+        return MISTAKEN
+    text = record[key]
+    if isinstance(text, dict):
+        # released predictions may be objects with a text of their own
+        text = text.get("text")
+    if text is not None and not isinstance(text, str):
+        reading.mistakes.append((line, f"{key!r} is {text!r:.80}, which is no text"))
+        return MISTAKEN
+    return text

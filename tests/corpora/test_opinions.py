@@ -1,0 +1,115 @@
+"""People's labels of opinions and of fairness, as lines and as a table."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evenhand.corpora.opinions import AnnotatedSummary, read_opinions
+from evenhand.errors import DataError
+from evenhand.fairness.opinion import approval, perceived_opinion_bias
+
+OPINIONS = {"set_id": "us", "opinions": {"wall": "Build the wall.", "tax": "He hides his tax returns."}}
+ANNA = {
+    "set_id": "us", "summary_id": "us/1", "annotator": "anna", "labels": {"wall": "complete", "tax": "absent"},
+    "fairness": "very_unfair", "reason": "opinions",
+}  # fmt: skip
+BEN = {"set_id": "us", "summary_id": "us/1", "annotator": "ben", "labels": {"wall": 0.5}}
+EXPECTED = AnnotatedSummary(
+    set_id="us",
+    summary_id="us/1",
+    annotators=("anna", "ben"),
+    opinions=("wall", "tax"),
+    labels=(("complete", "absent"), (0.5, None)),
+    fairness=("very_unfair", None),
+    reasons=("opinions", None),
+)
+TABLE = """set_id,summary_id,annotator,wall,tax,fairness,reason
+us,us/1,anna,complete,absent,very_unfair,opinions
+us,us/1,ben,0.5,,,
+"""
+
+
+def write(path, *records):
+    path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in records))
+    return path
+
+
+def test_lines_are_gathered_by_summary_whatever_their_order(tmp_path):
+    other = {**BEN, "summary_id": "us/2"}
+    found = read_opinions(write(tmp_path / "o.jsonl", ANNA, other, OPINIONS, "", BEN))
+    assert found[0] == EXPECTED
+    assert [each.summary_id for each in found] == ["us/1", "us/2"]
+
+
+def test_a_table_says_the_same(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text(TABLE)
+    assert read_opinions(path) == [EXPECTED]
+    # as a spreadsheet saves it
+    path.write_text(TABLE.replace("\n", "\r\n"), encoding="utf-8-sig")
+    assert read_opinions(path) == [EXPECTED]
+
+
+def test_a_table_needs_no_fairness(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text("set_id,summary_id,annotator,wall,tax\nus,us/1,anna,complete,absent\nus,us/1,ben,0.5,\n")
+    assert read_opinions(path) == [replace(EXPECTED, fairness=(None, None), reasons=(None, None))]
+
+
+def test_the_measures_take_what_is_read(tmp_path):
+    (summary,) = read_opinions(write(tmp_path / "o.jsonl", OPINIONS, ANNA, BEN))
+    # means 0.75 and -1, hence exposures 0.875 and 0: Gini of two values with one 0 is (2 - 1) / 2
+    assert perceived_opinion_bias(summary.labels).score == pytest.approx(0.5)
+    voted = approval(summary.fairness)
+    assert (voted.very_unfair, voted.missing) == (1.0, 1)
+
+
+def test_all_mistakes_of_lines_are_listed(tmp_path):
+    path = write(
+        tmp_path / "o.jsonl", OPINIONS, ANNA, ANNA, {**BEN, "labels": {"wal": "absent"}}, OPINIONS,
+        {**BEN, "annotator": "cat", "labels": {"wall": "fully", "tax": 0.7}}, {**BEN, "annotator": "dan", "set_id": "uk"},
+        {**BEN, "fairness": "fair"}, {**BEN, "labels": {"wall": True}}, "{", "[]", {"set_id": "de", "opinions": {}},
+    )  # fmt: skip
+    with pytest.raises(DataError) as caught:
+        read_opinions(path)
+    lines = str(caught.value).splitlines()
+    expected = [
+        (3, "annotator 'anna' labels 'us/1' in line 2 already"),
+        (4, "'wal' is no opinion of set 'us'; did you mean 'wall'?"),
+        (5, "set 'us' has a list of opinions already"),
+        (6, "opinion 'tax' has the label 0.7"),
+        (6, "opinion 'wall' has the label 'fully'; labels are complete (1), somewhat (0.5)"),
+        (7, "set 'uk' has no list of opinions"),
+        (8, "'fairness':"),
+        (9, "'labels.wall"),
+        (10, "is not JSON"),
+        (11, "should be"),
+        (12, "'opinions':"),
+    ]
+    assert len(lines) == len(expected)
+    for line, (number, part) in zip(lines, expected, strict=True):
+        assert line.startswith(f"{path}:{number}: ")
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("summary_id,annotator,wall\n", "needed are set_id, summary_id, annotator and one for each opinion"),
+        ("set_id,summary_id,annotator\n", "one for each opinion"),
+        ("set_id,summary_id,annotator,wall,wall\n", "no name twice"),
+        ("set_id,summary_id,annotator,wall,\nus,us/1,anna,absent,\n", "one for each opinion"),
+        ("", "the columns are none"),
+        ("set_id,summary_id,annotator,wall\nus,us/1,anna,fully\n", r":2: opinion 'wall' has the label 'fully'"),
+        ("set_id,summary_id,annotator,wall\nus,us/1,anna,absent,x\n", r":2: 'columns beyond the header'"),
+        ("set_id,summary_id,annotator,wall\nus,us/1,,absent\n", r":2: 'annotator': is missing"),
+        ("set_id,summary_id,annotator,wall\nus,u/1,a,absent\nuk,u/2,a,absent\n", "rows of us, uk; .* one source"),
+        ("set_id,summary_id,annotator,wall\n", "holds no labels"),
+    ],
+)
+def test_wrong_tables_are_refused(tmp_path, content, match):
+    path = tmp_path / "o.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=match):
+        read_opinions(path)

@@ -1,0 +1,188 @@
+"""Anybody's summaries find their sets, or every mistake is told."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.corpora import read_summaries
+from evenhand.errors import DataError
+from evenhand.records import BestSummary, Document, DocumentSet
+
+
+def a_set(name):
+    return DocumentSet(id=name, documents=(Document(id=f"{name}/1", text="Fine."),))
+
+
+SETS = [a_set("a"), a_set("b"), a_set("c")]
+TEXTS = {"a": "First.", "b": "", "c": "Third\u2028with a line separator."}
+
+
+def lines(*records):
+    return "".join((r if isinstance(r, str) else json.dumps(r, ensure_ascii=False)) + "\n" for r in records)
+
+
+def best(name, text, side="all"):
+    record = BestSummary(
+        request_id=f"{name}/{side}", set_id=name, side=side, text=text, candidate_id=None, reward=None, scores={},
+        n_candidates=1,
+    )  # fmt: skip
+    return record.model_dump()
+
+
+def write(folder, content, name="out"):
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def mistakes_of(path, sets=SETS, **options):
+    with pytest.raises(DataError) as caught:
+        read_summaries(path, sets, **options)
+    return str(caught.value).splitlines()
+
+
+FORMS = {
+    "best.jsonl": lines(*[best(name, text) for name, text in TEXTS.items()]),
+    "id and summary": lines(*[{"id": name, "summary": text} for name, text in TEXTS.items()]),
+    "set_id and text": lines(*[{"set_id": name, "text": text} for name, text in TEXTS.items()]),
+    "request_id and prediction": lines(
+        *[{"request_id": f"{name}/all", "prediction": text} for name, text in TEXTS.items()]
+    ),
+    "entity_id, another order": lines(*[{"entity_id": name, "text": TEXTS[name]} for name in "cab"]),
+    "with the source's text beside": lines(
+        *[{"id": name, "text": "source", "summary": text} for name, text in TEXTS.items()]
+    ),
+    "object": json.dumps(TEXTS, ensure_ascii=False),
+    "object, indented": json.dumps(TEXTS, indent=2),
+    "predictions": lines(*[{"prediction": text} for text in TEXTS.values()]),
+    "predictions with a text": lines(*[{"prediction": {"text": text}} for text in TEXTS.values()]),
+    "plain": lines(*TEXTS.values()),
+    "plain, no final line break": lines(*TEXTS.values())[:-1],
+    "plain, Windows": lines(*TEXTS.values()).replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
+def test_every_form_gives_the_same_summaries_in_the_order_of_the_sets(tmp_path, content, packed):
+    path = tmp_path / ("out.gz" if packed else "out")
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    found = read_summaries(path, SETS)
+    assert found == TEXTS
+    assert list(found) == ["a", "b", "c"]
+
+
+@given(st.lists(st.text().filter(lambda text: "\r" not in text), min_size=2, max_size=5))
+def test_any_text_comes_back_from_json_lines(tmp_path_factory, texts):
+    path = tmp_path_factory.mktemp("any") / "out.jsonl"
+    sets = [a_set(f"s{number}") for number in range(len(texts))]
+    records = [json.dumps({"id": s.id, "summary": t}) for s, t in zip(sets, texts, strict=True)]
+    path.write_text("\n".join(reversed(records)))
+    assert list(read_summaries(path, sets).values()) == texts
+
+
+@pytest.mark.parametrize(
+    "content", ['{"id": "a", "summary": "One."}', '{"prediction": "One."}', '{"a": "One."}', "One.", "One.\n"]
+)
+def test_a_file_of_a_single_summary_is_understood(tmp_path, content):
+    assert read_summaries(write(tmp_path, content), SETS[:1]) == {"a": "One."}
+
+
+def test_a_set_that_is_called_like_a_key_is_still_a_set(tmp_path):
+    assert read_summaries(write(tmp_path, '{"text": "One."}'), [a_set("text")]) == {"text": "One."}
+
+
+def test_ids_may_be_numbers(tmp_path):
+    assert read_summaries(write(tmp_path, '{"id": 7, "summary": "One."}\n'), [a_set("7")]) == {"7": "One."}
+
+
+def test_all_mistakes_of_lines_are_listed_in_their_order(tmp_path):
+    content = lines(
+        {"id": "a", "summary": "One."}, "{broken", {"id": "x", "summary": "?"}, {"id": "a", "summary": "Again."},
+        {"summary": "whose?"}, {"id": "b", "summary": 3}, {"id": "b"}, "[]",
+    )  # fmt: skip
+    path = write(tmp_path, content)
+    found = mistakes_of(path)
+    for line, expected in zip(
+        found,
+        [
+            f"{path}: set 'c' has no summary",
+            f"{path}:2: is not JSON",
+            f"{path}:3: no document set has the id 'x'; the documents' ids are like 'a'",
+            f"{path}:4: set 'a' has a summary in line 1 already",
+            f"{path}:5: has no id, but other lines do",
+            f"{path}:6: 'summary' is 3, which is no text",
+            f"{path}:7: has no text; name it by one of summary, prediction, text",
+            f"{path}:7: set 'b' has a summary in line 6 already",
+            f"{path}:8: is no JSON object",
+        ],
+        strict=True,
+    ):
+        assert line.startswith(expected)
+
+
+def test_mistakes_of_an_object_are_listed(tmp_path):
+    path = write(tmp_path, '{"a": "One.", "a": "Again.", "b": 3, "x": "?"}')
+    assert [line.removeprefix(f"{path}: ").split(";")[0] for line in mistakes_of(path)] == [
+        "'b' has 3, which is no text",
+        "no document set has the id 'x'",
+        "set 'a' has a summary already",
+        "set 'c' has no summary",
+    ]
+
+
+def test_missing_summaries_are_left_out_when_allowed(tmp_path):
+    path = write(tmp_path, lines(best("a", "One."), best("b", None)))
+    assert read_summaries(path, SETS, allow_missing=True) == {"a": "One."}
+    found = mistakes_of(path)
+    assert found[0].startswith(f"{path}: set 'c' has no summary")
+    # the line is named where there is one: no candidate of b had a reward
+    assert found[1].startswith(f"{path}:2: set 'b' has no summary")
+
+
+def test_unknown_ids_are_no_less_wrong_when_missing_ones_are_allowed(tmp_path):
+    path = write(tmp_path, '{"a": "One.", "x": "?"}')
+    assert len(mistakes_of(path, allow_missing=True)) == 1
+
+
+@pytest.mark.parametrize("content", ["One.\nTwo.\n", "One.\n\n\n\n", "", lines({"prediction": "One."})])
+@pytest.mark.parametrize("allow_missing", [False, True])
+def test_without_ids_the_numbers_must_be_equal(tmp_path, content, allow_missing):
+    with pytest.raises(DataError, match=r"has \d summaries of 3 document sets; without ids there must be one for each"):
+        read_summaries(write(tmp_path, content), SETS, allow_missing=allow_missing)
+
+
+def test_summaries_of_sides_are_refused_with_what_to_do(tmp_path):
+    path = write(tmp_path, lines(best("a", "One.", "left"), best("a", "Two.", "right")))
+    (mistake,) = mistakes_of(path)
+    assert "holds summaries of one side each (left, right)" in mistake
+    assert "task.scope: all" in mistake
+
+
+@pytest.mark.parametrize("content", ["{not json\nat all\n", '{"a": \n'])
+def test_what_begins_like_json_and_is_none_is_refused(tmp_path, content):
+    assert "begins like JSON" in mistakes_of(write(tmp_path, content))[0]
+
+
+def test_a_json_array_is_refused_but_a_text_in_brackets_is_not(tmp_path):
+    assert "is a JSON array" in mistakes_of(write(tmp_path, '["One.", "Two.", "Three."]'))[0]
+    assert read_summaries(write(tmp_path, "[sic] One."), SETS[:1]) == {"a": "[sic] One."}
+
+
+def test_many_mistakes_are_counted_after_the_first_twenty(tmp_path):
+    found = mistakes_of(write(tmp_path, json.dumps({f"x{number}": "?" for number in range(30)})))
+    # 30 unknown and 3 missing
+    assert len(found) == 21
+    assert found[-1] == "... and 13 more"
+
+
+def test_the_released_predictions_go_with_their_sets(perspectivesumm):
+    from evenhand.corpora import read_any
+
+    sets = read_any(perspectivesumm / "yelp.json.gz")
+    found = read_summaries(perspectivesumm / "yelp_alpaca_predictions.jsonl.gz", sets)
+    assert len(found) == 1500
+    assert found["yelp-0001"].startswith("The reviews of Willow restaurant were generally positive")
