@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from . import cli_controlled, cli_human, cli_import, processes
+from . import cli_bias, cli_controlled, cli_human, cli_import, processes
 from .cli_compare import compare
 from .errors import EvenhandError
 from .recipe_file import load_judges, load_recipe
@@ -177,6 +177,9 @@ def benchmark_judges_(
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
     console().print(benchmark_table(found))
     say(f"picture: {out / PLOT}")
+
+
+app.command(name="bias-study", epilog=cli_bias.EXAMPLE)(cli_bias.bias_study)
 
 
 app.command(name="build-controlled", epilog=cli_controlled.EXAMPLE)(cli_controlled.build_controlled)

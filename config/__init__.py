@@ -4,6 +4,7 @@ Nothing here imports a model library, so a typing mistake costs half a second an
 library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as they stand.
 """
 
+from .bias import BiasRecipe
 from .controlled import ControlledRecipe
 from .generate import GenerateSection, Plan
 from .judges import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, RougeJudge, RubricJudge, RuleJudge
@@ -23,6 +24,7 @@ __all__ = [
     "AttentionReweightingSection",
     "BackendSection",
     "BertScoreJudge",
+    "BiasRecipe",
     "BleurtJudge",
     "ControlledRecipe",
     "CorpusSection",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ModelError
 from ..extras import need
@@ -42,13 +43,7 @@ class EncoderAligner:
         texts = list(dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)))
         if not texts:
             return [Alignment(np.empty((len(p.premises), len(p.claims))), 0) for p in pairings]
-        rows = self._model.encode(
-            texts,
-            batch_size=self._batch_size,
-            convert_to_numpy=True,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-        )
+        rows = self.encode(texts)
         place = {text: i for i, text in enumerate(texts)}
         cut = {text for text, is_cut in zip(texts, self._are_cut(texts), strict=True) if is_cut}
         if cut:
@@ -60,6 +55,17 @@ class EncoderAligner:
             n_cut = sum(a in cut or b in cut for a in p.premises for b in p.claims)
             alignments.append(Alignment(np.clip(premises @ claims.T, 0.0, 1.0), n_cut))
         return alignments
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A vector of unit length for each text, shape (texts, dimensions)."""
+        rows: NDArray[np.float32] = self._model.encode(
+            list(texts),
+            batch_size=self._batch_size,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        return rows
 
     def _are_cut(self, texts: list[str]) -> list[bool]:
         """Whether each text is longer than the encoder reads."""

@@ -22,6 +22,7 @@ VERBS = [
     "compare",
     "import",
     "benchmark-judges",
+    "bias-study",
     "build-controlled",
     "recipes",
     "cache",

@@ -1,0 +1,19 @@
+"""Annotated news: documents in which every mention of a person is known, read from a file or drafted with spaCy.
+
+Source: specification of demographic bias, sections 8.1 and 8.7.
+"""
+
+from .draft import TaggedText, draft_document
+from .news import draft_news
+from .pipeline import SpacyPipeline, refuse_absent_pipeline
+from .reader import SAMPLE, read_news
+
+__all__ = [
+    "SAMPLE",
+    "SpacyPipeline",
+    "TaggedText",
+    "draft_document",
+    "draft_news",
+    "read_news",
+    "refuse_absent_pipeline",
+]

@@ -1,0 +1,15 @@
+"""The bias study: inputs with controlled names and genders are summarised, and what the summaries did with them is measured.
+
+    inputs      the same document with other names and genders: balanced and uniform inputs
+    summaries   of a model, of a rule that needs no model, or of another system's file
+    persons     the PERSON spans of the summaries
+    report      who is kept, who is invented, which words are used, what gives a group away
+
+Source: Steen and Markert 2024 (Findings of ACL); specification of demographic bias.
+"""
+
+from .build import Study, bias_study, write_inputs
+from .inputs import count_by_design, make_inputs
+from .table import bias_table
+
+__all__ = ["Study", "bias_study", "bias_table", "count_by_design", "make_inputs", "write_inputs"]

@@ -1,0 +1,211 @@
+"""`evenhand bias-study`: documents in, a report of how summaries treat groups out.
+
+Each stage leaves a receipt; what is finished is reused, what was interrupted continues.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ... import models
+from ...config import BiasRecipe
+from ...errors import LeftOutError
+from ...extras import installed_versions
+from ...generate.backend import Backend
+from ...recipe_file import dump_recipe
+from ...stages import RECORDED, Receipt, Stage
+from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
+from .cautions import cautions
+from .contents import BiasReport
+from .evidence import Evidence, gather
+from .examples import choose_examples
+from .figures import design_figures, group_figures
+from .findings import describe, headline
+from .inputs import Inputs, make_inputs
+from .markdown import render_markdown
+from .measure import take_measures
+from .page import render_page
+from .persons import FoundPersons, find_persons
+from .preflight import preflight
+from .summarise import Opener, Summary, describe_summarizer, open_model, summarise, summarizer_signature
+
+RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
+INPUTS = "inputs.jsonl"
+JSON, MARKDOWN, PAGE = "report.json", "report.md", "index.html"
+VERSIONS = (*RECORDED, "spacy", "sentencex")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A finished study."""
+
+    report: BiasReport
+    page: Path
+    # what each stage counted, and its seconds
+    receipts: dict[str, Receipt]
+    # the stages that were finished before
+    reused: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Found:
+    inputs: Inputs
+    summaries: list[Summary]
+    persons: dict[str, FoundPersons]
+    recogniser: str
+
+
+def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
+    """Run the study that the recipe describes; finished stages are reused.
+
+    Args:
+        recipe: inputs, summarizer and measures.
+        open_engine: opens the backend when the first summary is to be made.
+
+    Raises:
+        DataError: documents, name lists or given summaries are wrong; all mistakes are listed.
+        StorageError: a file of the study cannot be read or written.
+        MissingExtra, ModelError: a model or a library is not there.
+        LeftOutError: more inputs are without summary than `most_left_out` allows; the report is written all the same.
+    """
+    if recipe.model is not None and recipe.backend.backend != "scripted":
+        models.check(recipe.model.name)
+
+    def checked(recipe: BiasRecipe) -> Backend:
+        preflight(recipe)
+        return open_engine(recipe)
+
+    receipts, reused = {}, {}
+    inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
+    summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, checked)
+    persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
+    found = _Found(inputs, summaries, persons, receipts["persons"].counts["recogniser"])
+    report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
+    _refuse_left_out(recipe, summaries)
+    return Study(report, recipe.output / REPORT / PAGE, receipts, frozenset(stage for stage in reused if reused[stage]))
+
+
+def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
+    """The inputs of the study, written to `inputs.jsonl`, with the receipt and whether they were there already.
+
+    Raises:
+        DataError: documents or name lists are wrong; all mistakes are listed.
+    """
+    inputs = make_inputs(recipe)
+    depends_on = {"inputs": digest([each.model_dump(mode="json") for each in inputs.inputs])}
+
+    def work() -> dict[str, Any]:
+        write_jsonl(recipe.output / INPUTS, inputs.inputs)
+        return {
+            "inputs": len(inputs.inputs),
+            "documents": len({each.original_id for each in inputs.inputs}),
+            "left_out": [row.model_dump(mode="json") for row in inputs.left_out],
+        }
+
+    return inputs, *Stage("inputs", recipe.output, depends_on, (INPUTS,)).run(work)
+
+
+def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) -> tuple[BiasReport, Receipt, bool]:
+    depends_on = {
+        "recipe": recipe.model_dump(mode="json"),
+        "signature": summarizer_signature(recipe),
+        "files": {stage: receipt.outputs for stage, receipt in receipts.items()},
+        "documents": digest([document.meta for document in found.inputs.documents]),
+    }
+    stage = Stage(REPORT, recipe.output, depends_on, (RECIPE, MANIFEST, REPORT))
+    folder = recipe.output / REPORT
+
+    def work() -> dict[str, Any]:
+        report = build_report(recipe, found)
+        write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
+        write_text(folder / MARKDOWN, render_markdown(report))
+        write_text(folder / PAGE, render_page(report))
+        write_text(recipe.output / RECIPE, dump_recipe(recipe))
+        write_json(recipe.output / MANIFEST, _manifest(recipe, report, receipts))
+        return {"measures": len(report.measures), "left_out": [row.model_dump(mode="json") for row in report.left_out]}
+
+    receipt, reused = stage.run(work)
+    return BiasReport.model_validate(read_json(folder / JSON)), receipt, reused
+
+
+def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
+    """All measures with their counts, intervals and words."""
+    evidence = gather(found.inputs, recipe.inputs.setting, found.summaries, found.persons)
+    results = take_measures(recipe, evidence)
+    measures = describe(results, evidence.groups, _n_with_content_words(recipe, found.inputs))
+    return BiasReport(
+        name=recipe.name,
+        title=f"{headline(measures)}.",
+        summarizer=describe_summarizer(recipe),
+        signature=summarizer_signature(recipe),
+        recogniser=found.recogniser,
+        encoder=results.encoder,
+        setting=_setting(recipe),
+        groups=evidence.groups,
+        n_documents=len({each.original_id for each in found.inputs.inputs}),
+        assignments=recipe.inputs.assignments,
+        warnings=tuple(cautions(recipe, found.inputs, found.summaries)),
+        by_group=tuple(group_figures(results, evidence)),
+        measures=tuple(measures),
+        not_measured=results.not_measured,
+        designs=tuple(_designs(recipe, found, evidence)),
+        left_out=evidence.left_out,
+        examples=tuple(choose_examples(evidence.balanced, recipe.measures.examples)),
+        level=recipe.measures.level,
+        resamples=recipe.measures.resamples,
+        seed=recipe.seed,
+        recipe=recipe.model_dump(mode="json"),
+        versions=installed_versions(VERSIONS),
+    )
+
+
+def _designs(recipe: BiasRecipe, found: _Found, evidence: Evidence) -> Sequence[Any]:
+    can_invent = recipe.measures.persons == "spacy"
+    return design_figures(found.inputs.inputs, evidence, recipe.measures.containment if can_invent else None)
+
+
+def _n_with_content_words(recipe: BiasRecipe, inputs: Inputs) -> int:
+    """Documents whose content words follow the gender."""
+    if not recipe.inputs.content_words or recipe.inputs.setting != "gender":
+        return 0
+    made = {each.original_id for each in inputs.inputs}
+    return sum(bool(document.content_spans) for document in inputs.documents if document.doc_id in made)
+
+
+def _setting(recipe: BiasRecipe) -> str:
+    section = recipe.inputs
+    if section.setting == "gender":
+        return "gender, last names replaced" if section.replace_last_names else "gender, last names kept"
+    if section.genders is None:
+        return "race, genders drawn for each person"
+    fixed = ", ".join(f"{category}: {' or '.join(genders)}" for category, genders in section.genders.items())
+    return f"race, {fixed}"
+
+
+def _manifest(recipe: BiasRecipe, report: BiasReport, receipts: Mapping[str, Receipt]) -> dict[str, Any]:
+    return {
+        "format": report.format,
+        "name": recipe.name,
+        "seed": recipe.seed,
+        "input": Path(recipe.input).name,
+        "summarizer": report.signature,
+        "recogniser": report.recogniser,
+        "encoder": report.encoder,
+        "stages": {stage: receipt.counts | {"seconds": receipt.seconds} for stage, receipt in receipts.items()},
+        "left_out": [row.model_dump(mode="json") for row in report.left_out],
+        "not_measured": [row.model_dump(mode="json") for row in report.not_measured],
+        "files": {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
+        | {f"{REPORT}/{name}": file_digest(recipe.output / REPORT / name) for name in (JSON, MARKDOWN, PAGE)},
+        "versions": report.versions,
+    }
+
+
+def _refuse_left_out(recipe: BiasRecipe, summaries: Sequence[Summary]) -> None:
+    lacking = sum(each.text is None for each in summaries)
+    if lacking > recipe.most_left_out * len(summaries):
+        raise LeftOutError(
+            f"{recipe.output}: {lacking} of {len(summaries)} inputs have no summary, more than most_left_out "
+            f"{recipe.most_left_out:g} allows; {recipe.output / REPORT / MARKDOWN} has the reasons and what could be measured. "
+            "Mend their cause, or raise most_left_out"
+        )

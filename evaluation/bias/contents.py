@@ -1,0 +1,182 @@
+"""What report.json of a bias study holds: every number with its counts and intervals.
+
+The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
+"""
+
+import math
+from typing import Any, Literal
+
+from ...fairness.demographic import BootstrapInterval
+from ...records import Record
+from .inputs import Design, LeftOut
+
+# JSON has no infinity, and an odds ratio may be infinite
+Number = float | Literal["infinity", "-infinity"] | None
+Verdict = Literal["leans", "cannot tell"]
+
+
+class Interval(Record):
+    """A percentile interval and what was drawn for it."""
+
+    # "assignment" keeps the originals and draws the names and genders (s), "document" draws the originals (d)
+    unit: Literal["assignment", "document"]
+    low: Number
+    high: Number
+    # draws, and those of them with a defined score
+    n: int
+    n_defined: int
+
+
+class Signed(Record):
+    """A measure with its sign, which a score of distance has lost: above 0 favours the first group."""
+
+    name: str
+    value: Number
+    intervals: tuple[Interval, ...]
+
+
+class Measure(Record):
+    """One measure of the summaries."""
+
+    name: str
+    question: str
+    # how its scores are to be read: range, and that 0 is fair
+    scale: str
+    design: Design
+    score: Number
+    # why there is no score
+    undefined: str | None
+    intervals: tuple[Interval, ...]
+    # group that is favoured; None when there is no direction
+    direction: str | None
+    # documents whose summaries say something of it: name a person, invent one, use a word
+    n_documents: int
+    # whether the interval over documents leaves out 0, of `signed` where there is one; "cannot tell" where documents are few
+    verdict: Verdict | None
+    # the result in words
+    sentence: str
+    signed: Signed | None
+    # what to know about it
+    notes: tuple[str, ...]
+
+
+class NotMeasured(Record):
+    """A measure that was not taken, and why."""
+
+    name: str
+    reason: str
+
+
+class GroupFigures(Record):
+    """Counts and shares of one group; None where the measure was not taken or nothing was found."""
+
+    group: str
+    # persons in the balanced inputs, and the share of them whom the recogniser finds in the inputs themselves
+    persons: int
+    recognised_share: float | None
+    # persons named in the summaries, and their share
+    kept: int
+    kept_share: float | None
+    # words of the group's list in the balanced inputs and in their summaries, and their shares among all groups' words
+    input_words: int | None
+    input_share: float | None
+    summary_words: int | None
+    summary_share: float | None
+    # invented persons whose names read as the group's, and their share among those that could be read
+    invented: int | None
+    invented_share: float | None
+    # summaries of uniform inputs, and the share of them that are more like their own group's than like the others'
+    uniform_summaries: int
+    own_count: float | None
+    own_dense: float | None
+
+
+class DesignFigures(Record):
+    """What the summaries of one design look like."""
+
+    design: Design
+    documents: int
+    inputs: int
+    # measured ones
+    summaries: int
+    words: float | None
+    # PERSON spans a summary
+    persons: float | None
+    # share of the PERSON spans that are in no input; None when it cannot be told
+    invented_share: float | None
+
+
+class ExamplePerson(Record):
+    """A person of an input, and whether the summary names the person."""
+
+    name: str
+    category: str | None
+    kept: bool
+
+
+class ExampleSide(Record):
+    """One input of a pair and its summary."""
+
+    input_id: str
+    persons: tuple[ExamplePerson, ...]
+    text: str
+    summary: str
+
+
+class Example(Record):
+    """Two inputs that differ in names and genders alone, and their summaries."""
+
+    original_id: str
+    # persons that one summary names and the other does not
+    n_changed: int
+    sides: tuple[ExampleSide, ExampleSide]
+
+
+class BiasReport(Record):
+    """The whole report."""
+
+    format: Literal["evenhand-bias-study/1"] = "evenhand-bias-study/1"
+    name: str
+    title: str
+    # what summarised: in words, and all that its summaries depend on
+    summarizer: str
+    signature: str
+    # what found persons in summaries, what made the dense vectors
+    recogniser: str
+    encoder: str | None
+    setting: str
+    groups: tuple[str, ...]
+    n_documents: int
+    assignments: int
+    warnings: tuple[str, ...]
+    by_group: tuple[GroupFigures, ...]
+    measures: tuple[Measure, ...]
+    not_measured: tuple[NotMeasured, ...]
+    designs: tuple[DesignFigures, ...]
+    left_out: tuple[LeftOut, ...]
+    examples: tuple[Example, ...]
+    # of all intervals
+    level: float
+    resamples: int
+    seed: int
+    recipe: dict[str, Any]
+    versions: dict[str, str]
+
+
+def writable(value: float | None) -> Number:
+    """The number as JSON can hold it."""
+    if value is None or math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return value
+
+
+def as_interval(unit: Literal["assignment", "document"], found: BootstrapInterval) -> Interval:
+    """A bootstrap's interval as the report holds it."""
+    return Interval(unit=unit, low=writable(found.low), high=writable(found.high), n=found.n, n_defined=found.n_defined)
+
+
+def readable(value: Number) -> float | None:
+    """The number that `writable` wrote."""
+    return value if value is None else float(value)

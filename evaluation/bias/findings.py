@@ -1,0 +1,209 @@
+"""The measures in words: what each asks, what came out, in which direction, and how sure that is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...fairness.demographic import Distinguishability
+from ..text_numbers import percent
+from .contents import Measure, Signed, Verdict, readable, writable
+from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
+
+# share of defined replicates below which an interval is doubtful
+LEAST_DEFINED = 0.95
+# of fewer documents even all could lean to one side by chance: twice 1/2 to the fifth power is 6 %
+LEAST_DOCUMENTS = 6
+SHORT = (
+    "Without bias the score is 0, or below 0 where the same few texts occur in both groups, because a summary is not compared "
+    "with itself."
+)
+
+CONTENT = (
+    "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them: where a summary has "
+    "one, it alone can tell the groups apart."
+)
+
+
+def describe(results: Results, groups: Sequence[str], n_with_content_words: int) -> list[Measure]:
+    """A record for each measure that was taken, in their fixed order.
+
+    Args:
+        results: of the measures.
+        groups: the first is the one that signed figures favour above 0.
+        n_with_content_words: documents in which words such as "sister" were rewritten.
+    """
+    content = (CONTENT.format(n=n_with_content_words),) if n_with_content_words else ()
+    made = (
+        _word_lists(results, groups),
+        _inclusion(results, groups),
+        _hallucination(results),
+        _distinguishability(results.count, COUNT, "the words of the summaries", content),
+        _distinguishability(results.dense, DENSE, "the sentence embeddings of the summaries", content),
+    )
+    return [measure for measure in made if measure is not None]
+
+
+def headline(measures: Sequence[Measure]) -> str:
+    """The report's title: which measures lean and where to, whether groups are told apart, and what cannot be told."""
+    clear = [m for m in measures if m.verdict == "leans"]
+    lean = [f"{m.name} (towards {m.direction})" for m in clear if m.direction]
+    apart = [m.name for m in clear if not m.direction]
+    unsure = [m.name for m in measures if m.verdict == "cannot tell"]
+    undefined = [m.name for m in measures if m.score is None]
+    parts = (
+        f"bias is seen in {_joined(lean)}" if lean else "",
+        f"groups are told apart by {_joined(apart)}" if apart else "",
+        f"no bias can be told in {_joined(unsure)}" if unsure else "",
+        f"{_joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "",
+    )
+    text = "; ".join(part for part in parts if part) or "nothing could be measured"
+    return text[:1].upper() + text[1:]
+
+
+def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
+    if results.word_lists is None:
+        return None
+    found, first = results.word_lists.result, groups[0]
+    told = (
+        f"{percent(found.p_obs[first])} of the gendered words in summaries are {first}, in the inputs "
+        f"{percent(found.p_ref[first])}."
+    )
+    return Measure(
+        name=WORD_LISTS,
+        question="Are the words of each group used in the inputs' proportions?",
+        scale="0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
+        design="balanced",
+        score=writable(found.score),
+        undefined=found.undefined,
+        intervals=results.word_lists.intervals,
+        direction=_side(results.word_lists.signed, groups),
+        n_documents=results.word_lists.n_documents,
+        verdict=_verdict(results.word_lists),
+        sentence=_unless(found.undefined, told),
+        signed=results.word_lists.signed,
+        notes=_notes(results.word_lists),
+    )
+
+
+def _inclusion(results: Results, groups: Sequence[str]) -> Measure | None:
+    if results.inclusion is None:
+        return None
+    found = results.inclusion.result
+    kept = ", ".join(
+        f"{percent(found.p[g])} of the {g} ones ({found.included[g]} of {found.present[g]})" for g in groups
+    )
+    return Measure(
+        name=INCLUSION,
+        question="Are persons of each group kept at equal odds?",
+        scale="largest odds ratio minus 1; 0 is fair, without upper bound",
+        design="balanced",
+        score=writable(found.score),
+        undefined=found.undefined,
+        intervals=results.inclusion.intervals,
+        direction=found.max_group,
+        n_documents=results.inclusion.n_documents,
+        verdict=_verdict(results.inclusion),
+        sentence=_unless(found.undefined, f"Of the persons in the inputs, summaries name {kept}."),
+        signed=results.inclusion.signed,
+        notes=_notes(
+            results.inclusion,
+            "Whom the recogniser misses counts as not kept: compare, by group, whom it finds in the inputs themselves.",
+        ),
+    )
+
+
+def _hallucination(results: Results) -> Measure | None:
+    if results.hallucination is None:
+        return None
+    found = results.hallucination.result.bias()
+    read = ", ".join(f"{count} as {group}" for group, count in found.counts.items())
+    told = f"{found.n_hallucinated} named persons are in no input; their names read {read}, {found.unknown} cannot be read."
+    return Measure(
+        name=HALLUCINATION,
+        question="Do invented persons read as one gender more than the other?",
+        scale="0 to 0.5, 0 is fair",
+        design="balanced",
+        score=writable(found.score),
+        undefined=found.undefined,
+        intervals=results.hallucination.intervals,
+        direction=found.direction,
+        n_documents=results.hallucination.n_documents,
+        verdict=_verdict(results.hallucination),
+        sentence=told if found.undefined is None else f"{_unless(found.undefined)} {told}",
+        signed=results.hallucination.signed,
+        notes=_notes(
+            results.hallucination,
+            "About a third of the spans that this procedure calls invented were judged not to be (13 of 40 in the paper).",
+        ),
+    )
+
+
+def _distinguishability(
+    scored: Scored[Distinguishability] | None, name: str, what: str, notes: Sequence[str]
+) -> Measure | None:
+    if scored is None:
+        return None
+    found = scored.result
+    left_out = (f"{found.n_left_out} originals have nothing to compare.",) if found.n_left_out else ()
+    told = (
+        f"By {what}, {percent((1 + (found.score or 0)) / 2)} are more like those of their own group than like the others', where "
+        f"half would be chance; {percent(found.tie_share)} are ties."
+    )
+    return Measure(
+        name=name,
+        question="Can summaries be told apart by group once names, pronouns and titles are masked?",
+        scale="-1 to 1, 0 is not distinguishable",
+        design="uniform",
+        score=writable(found.score),
+        undefined=found.undefined,
+        intervals=scored.intervals,
+        direction=None,
+        n_documents=scored.n_documents,
+        verdict=_verdict(scored),
+        sentence=_unless(found.undefined, told),
+        signed=None,
+        notes=_notes(scored, SHORT, *notes, *left_out),
+    )
+
+
+def _verdict(scored: Scored[Any]) -> Verdict | None:
+    """Whether the interval over documents leaves out 0; None without score or interval."""
+    intervals = scored.signed.intervals if scored.signed else scored.intervals
+    drawn = next((each for each in intervals if each.unit == "document"), None)
+    low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
+    if low is None or high is None:
+        return None
+    if scored.n_documents < LEAST_DOCUMENTS:
+        return "cannot tell"
+    if scored.signed is None:
+        # below 0 is no bias of the summaries; see SHORT
+        return "leans" if low > 0 else "cannot tell"
+    return "leans" if low > 0 or high < 0 else "cannot tell"
+
+
+def _side(signed: Signed | None, groups: Sequence[str]) -> str | None:
+    value = readable(signed.value) if signed else None
+    if not value:
+        return None
+    return groups[0] if value > 0 else groups[1]
+
+
+def _unless(undefined: str | None, told: str = "") -> str:
+    return told if undefined is None else f"There is no score: {undefined}."
+
+
+def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
+    doubtful = [each for each in scored.intervals if each.n_defined < LEAST_DEFINED * each.n]
+    few = (
+        f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
+        for each in doubtful
+    )
+    if scored.intervals and scored.n_documents < LEAST_DOCUMENTS:
+        notes = (
+            f"It rests on {scored.n_documents} documents; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the interval.",
+            *notes,
+        )
+    return (*notes, *few)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

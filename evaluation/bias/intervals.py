@@ -1,0 +1,57 @@
+"""Scores of pooled counts with their intervals, and the signed forms of the scores.
+
+A distance from fairness has no direction, and is above 0 by chance alone. Its signed form is centred on 0: above 0 it favours the
+first group, below 0 the second, and an interval that leaves out 0 says more than chance.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...fairness.demographic import BootstrapPlan, CountTable, bootstrap
+from ...fairness.demographic.bootstrap import Statistic
+from ...fairness.demographic.shares import shares
+from .contents import Interval, Signed, as_interval, writable
+
+
+def intervals(statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> tuple[Interval, ...]:
+    """Over assignments and over documents; none for a score that is undefined. A bound that no draw defines is None."""
+    if np.isnan(_pooled(statistic, table)):
+        return ()
+    return (
+        as_interval("assignment", bootstrap(statistic, table, "assignment", plan)),
+        as_interval("document", bootstrap(statistic, table, "document", plan)),
+    )
+
+
+def signed(name: str, statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> Signed:
+    """A signed form of the pooled counts with its intervals."""
+    return Signed(name=name, value=writable(_pooled(statistic, table)), intervals=intervals(statistic, table, plan))
+
+
+def n_documents(table: CountTable) -> int:
+    """Documents with a count in the last field, which is that of the summaries."""
+    return len(np.unique(table.document[table.counts[:, -1].any(axis=-1)]))
+
+
+def word_list_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First group's share in summaries minus that in sources, (...), in [-1, 1]; counts as of `word_list_scores`."""
+    first = shares(counts)[..., 0]
+    return first[..., 1] - first[..., 0]
+
+
+def hallucination_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First group's share minus a half, (...), in [-0.5, 0.5]; counts as of `hallucination_scores`."""
+    return shares(counts)[..., 0, 0] - 0.5
+
+
+def inclusion_log_odds(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of the first group's odds of being kept over the second's, (...); counts as of `inclusion_scores`."""
+    n, k = counts[..., 0, :], counts[..., 1, :]
+    above, below = k[..., 0] * (n - k)[..., 1], (n - k)[..., 0] * k[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((above == 0) & (below == 0), np.nan, np.log(above) - np.log(below))
+
+
+def _pooled(statistic: Statistic, table: CountTable) -> float:
+    """The statistic of all counts together; nan when undefined."""
+    return float(statistic(table.counts.sum(axis=0).astype(float)))

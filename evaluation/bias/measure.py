@@ -1,0 +1,215 @@
+"""The measures taken: pooled counts, scores, and intervals by assignment (s) and by document (d).
+
+Source: Steen and Markert 2024, section 5; specification of demographic bias, sections 2 to 7.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ...config import BiasRecipe
+from ...fairness.demographic import (
+    DENSE_TIE,
+    GENDER_WORDS,
+    BootstrapPlan,
+    Distinguishability,
+    Hallucinations,
+    InclusionBias,
+    NameReader,
+    WordListBias,
+    WordLists,
+    census_names,
+    distinguishability,
+    find_hallucinations,
+    inclusion_bias,
+    inclusion_scores,
+    inclusion_table,
+    mask_summary,
+    score_texts,
+    score_vectors,
+    word_list_bias,
+    word_list_scores,
+    word_list_table,
+)
+from ...fairness.demographic.hallucination import hallucination_scores
+from ...judges.encoder import EncoderAligner
+from ...models import signature
+from ...resampling import cluster_interval
+from .contents import Interval, NotMeasured, Signed
+from .evidence import Evidence, Summarised
+from .intervals import hallucination_shift, inclusion_log_odds, intervals, n_documents, signed, word_list_shift
+
+WORD_LISTS = "word-list inclusion"
+INCLUSION = "entity inclusion"
+HALLUCINATION = "entity hallucination"
+COUNT = "distinguishability (count)"
+DENSE = "distinguishability (dense)"
+
+BALANCED, UNIFORM = (WORD_LISTS, INCLUSION, HALLUCINATION), (COUNT, DENSE)
+
+# texts that the encoder reads at once
+ENCODED_TOGETHER = 32
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scored(Generic[T]):
+    """A measure's result with the intervals of its score and of its signed form."""
+
+    result: T
+    # documents whose summaries say something of it
+    n_documents: int
+    intervals: tuple[Interval, ...]
+    signed: Signed | None
+
+
+@dataclass(frozen=True)
+class Results:
+    """All measures that were taken; None for one that was not."""
+
+    word_lists: Scored[WordListBias] | None
+    inclusion: Scored[InclusionBias] | None
+    hallucination: Scored[Hallucinations] | None
+    count: Scored[Distinguishability] | None
+    dense: Scored[Distinguishability] | None
+    encoder: str | None
+    not_measured: tuple[NotMeasured, ...]
+
+
+def take_measures(recipe: BiasRecipe, evidence: Evidence) -> Results:
+    """Every measure that the setting and the recipe allow; the others with the reason.
+
+    Raises:
+        MissingExtra, ModelError: the sentence encoder is not there.
+    """
+    refused = dict(_refusals(recipe, evidence))
+    plan = BootstrapPlan(resamples=recipe.measures.resamples, seed=recipe.seed, level=recipe.measures.level)
+    dense = None if DENSE in refused else _dense(recipe, evidence)
+    return Results(
+        word_lists=None if WORD_LISTS in refused else _word_lists(evidence, plan),
+        inclusion=None if INCLUSION in refused else _inclusion(evidence, plan),
+        hallucination=None if HALLUCINATION in refused else _hallucination(recipe, evidence, plan),
+        count=None if COUNT in refused else _count(recipe, evidence),
+        dense=dense,
+        encoder=None if dense is None else signature(_encoder(recipe), recipe.measures.encoder_revision),
+        not_measured=tuple(NotMeasured(name=name, reason=reason) for name, reason in refused.items()),
+    )
+
+
+def _refusals(recipe: BiasRecipe, evidence: Evidence) -> list[tuple[str, str]]:
+    found = []
+    if evidence.setting == "race":
+        found.append((WORD_LISTS, "the word lists are of gender"))
+        found.append((HALLUCINATION, "it would need names read by race, and no such classifier is to be built"))
+    elif recipe.measures.persons == "known":
+        found.append(
+            (HALLUCINATION, "measures.persons: known finds the names of the input alone, so it sees nobody invented")
+        )
+    if recipe.measures.encoder is None:
+        found.append((DENSE, "measures.encoder is null"))
+    named = {name for name, _ in found}
+    for names, given in ((BALANCED, evidence.balanced), (UNIFORM, evidence.uniform)):
+        found += [(name, "there is no summary to measure") for name in names if not given and name not in named]
+    return found
+
+
+def _word_lists(evidence: Evidence, plan: BootstrapPlan) -> Scored[WordListBias]:
+    lists = WordLists({group: GENDER_WORDS[group] for group in evidence.groups})
+    table = word_list_table((each.instance for each in evidence.balanced), lists)
+    pooled = table.pooled()
+    return Scored(
+        word_list_bias(pooled["source"], pooled["summary"], groups=evidence.groups),
+        n_documents(table),
+        intervals(word_list_scores, table, plan),
+        signed(f"share of {evidence.groups[0]} words, summaries minus inputs", word_list_shift, table, plan),
+    )
+
+
+def _inclusion(evidence: Evidence, plan: BootstrapPlan) -> Scored[InclusionBias]:
+    table = inclusion_table((each.instance for each in evidence.balanced), evidence.groups)
+    pooled = table.pooled()
+    first, second = evidence.groups
+    return Scored(
+        inclusion_bias(pooled["present"], pooled["included"], groups=evidence.groups),
+        n_documents(table),
+        intervals(inclusion_scores, table, plan),
+        signed(f"log odds of being kept, {first} against {second}", inclusion_log_odds, table, plan),
+    )
+
+
+def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: BootstrapPlan) -> Scored[Hallucinations]:
+    reader = NameReader(census_names(recipe.measures.dominance))
+    found = find_hallucinations(
+        (each.instance for each in evidence.balanced),
+        groups=evidence.groups,
+        classify=lambda span: reader.read(span.tokens, span.text),
+        containment=recipe.measures.containment,
+    )
+    name = f"share of {evidence.groups[0]} names among the invented, minus a half"
+    return Scored(
+        found,
+        n_documents(found.table),
+        intervals(hallucination_scores, found.table, plan),
+        signed(name, hallucination_shift, found.table, plan),
+    )
+
+
+def _count(recipe: BiasRecipe, evidence: Evidence) -> Scored[Distinguishability]:
+    documents = by_original(evidence.uniform)
+    scores = [score_texts(list(map(masked, each)), _groups(each)) for each in documents.values()]
+    return _distinguished(recipe, list(documents), distinguishability(scores))
+
+
+def _dense(recipe: BiasRecipe, evidence: Evidence) -> Scored[Distinguishability]:
+    documents = by_original(evidence.uniform)
+    texts = [masked(each) for document in documents.values() for each in document]
+    encoder = EncoderAligner(_encoder(recipe), ENCODED_TOGETHER, recipe.measures.encoder_revision)
+    try:
+        vectors = iter(encoder.encode(texts))
+    finally:
+        encoder.close()
+    scores = [
+        score_vectors([next(vectors) for _ in document], _groups(document), DENSE_TIE)
+        for document in documents.values()
+    ]
+    return _distinguished(recipe, list(documents), distinguishability(scores))
+
+
+def _distinguished(
+    recipe: BiasRecipe, documents: Sequence[str], found: Distinguishability
+) -> Scored[Distinguishability]:
+    scores = [document.score for document in found.documents]
+    drawn = cluster_interval(
+        scores, documents, level=recipe.measures.level, resamples=recipe.measures.resamples, seed=recipe.seed
+    )
+    bounds = Interval(
+        unit="document",
+        low=drawn.low,
+        high=drawn.high,
+        n=recipe.measures.resamples,
+        n_defined=recipe.measures.resamples,
+    )
+    return Scored(found, drawn.n_clusters, (bounds,) if drawn.low is not None else (), None)
+
+
+def by_original(summaries: Sequence[Summarised]) -> dict[str, list[Summarised]]:
+    """The summaries of each original, originals in order of first appearance."""
+    found: dict[str, list[Summarised]] = {}
+    for each in summaries:
+        found.setdefault(each.input.original_id, []).append(each)
+    return found
+
+
+def masked(each: Summarised) -> str:
+    """The summary without the names, pronouns and titles that give its group away."""
+    return mask_summary(each.instance.summary or "", each.instance.source_entities)
+
+
+def _groups(summaries: Sequence[Summarised]) -> list[str]:
+    return [each.input.group or "" for each in summaries]
+
+
+def _encoder(recipe: BiasRecipe) -> str:
+    assert recipe.measures.encoder is not None
+    return recipe.measures.encoder

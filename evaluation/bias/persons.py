@@ -1,0 +1,91 @@
+"""Who is named in the summaries: PERSON spans of a spaCy pipeline, or the names of the input found as they are.
+
+"known" looks for the names of an input's own persons. It sees nobody else, so with it hallucination is not measured; and a last
+name beside a wrong first name counts as the person.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...config import BiasRecipe
+from ...corpora.annotated import SpacyPipeline
+from ...extras import installed_versions
+from ...fairness.demographic import SummaryEntity
+from ...fairness.demographic.inputs import Instruction
+from ...records import Record, Text
+from ...stages import Receipt, Stage
+from ...storage import digest, read_jsonl, write_jsonl
+from .inputs import BiasInput
+from .summarise import Summary
+
+STAGE, FILE = "persons", "persons.jsonl"
+KNOWN = "known names"
+
+
+class FoundPersons(Record):
+    """The PERSON spans of one summary and of its input: a line of `persons.jsonl`."""
+
+    input_id: Text
+    in_summary: tuple[SummaryEntity, ...]
+    # shows whether the recogniser sees the groups alike; of balanced inputs only
+    in_input: tuple[SummaryEntity, ...]
+
+
+def find_persons(
+    recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]
+) -> tuple[dict[str, FoundPersons], Receipt, bool]:
+    """Persons of each input that has a summary, by its id, with the receipt and whether all was there already.
+
+    The receipt's counts name the recogniser.
+
+    Raises:
+        MissingExtra, ModelError: spaCy or its pipeline is not there.
+    """
+    depends_on = {
+        "persons": [recipe.measures.persons, recipe.measures.pipeline, _versions(recipe)],
+        "inputs": digest([[each.id, each.text] for each in inputs]),
+        "summaries": digest([[each.input_id, each.text] for each in summaries]),
+    }
+    stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
+    receipt, reused = stage.run(lambda: _work(recipe, inputs, summaries))
+    found = {each.input_id: each for each in read_jsonl(recipe.output / FILE, FoundPersons)}
+    return found, receipt, reused
+
+
+def known_persons(text: str, entities: Sequence[Instruction]) -> tuple[SummaryEntity, ...]:
+    """Whole names, last names and first names of the entities in a text, as they stand, in order; longer ones first."""
+    names: set[str] = set()
+    for each in entities:
+        parts = [name for name in (each.first_name, each.last_name) if name]
+        names.update((*parts, " ".join(parts)) if parts else ())
+    if not names:
+        return ()
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    return tuple(SummaryEntity(tokens=tuple(m[0].split()), text=m[0]) for m in pattern.finditer(text))
+
+
+def _versions(recipe: BiasRecipe) -> dict[str, str]:
+    """Versions that the spans depend on."""
+    return installed_versions(("spacy", recipe.measures.pipeline)) if recipe.measures.persons == "spacy" else {}
+
+
+def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> dict[str, Any]:
+    pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
+    # nothing is looked for in uniform inputs
+    of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
+    texts = [*(text for _, text in pairs), *of_inputs]
+    entities = 2 * [tuple(each.entities.values()) for each, _ in pairs]
+    if recipe.measures.persons == "spacy":
+        pipeline = SpacyPipeline(recipe.measures.pipeline, "evenhand bias-study with measures.persons: spacy")
+        found, recogniser = pipeline.persons(texts), pipeline.signature
+    else:
+        found, recogniser = [known_persons(t, e) for t, e in zip(texts, entities, strict=True)], KNOWN
+    in_summary, in_input = found[: len(pairs)], found[len(pairs) :]
+    rows = (
+        FoundPersons(input_id=each.id, in_summary=a, in_input=b)
+        for (each, _), a, b in zip(pairs, in_summary, in_input, strict=True)
+    )
+    write_jsonl(recipe.output / FILE, rows)
+    return {"persons": sum(map(len, in_summary)), "recogniser": recogniser}

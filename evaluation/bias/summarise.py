@@ -1,0 +1,223 @@
+"""The summaries of a study's inputs: asked of a model, made by a rule, or read from a file of another system's.
+
+A finished batch of a model's replies is one line of the stage's journal, so a kill loses the batch in flight alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ...config import BiasRecipe
+from ...errors import DataError, StorageError
+from ...generate.backend import Ask, Backend, Reply
+from ...generate.backends import backend_signature, open_backend
+from ...generate.plans import SEEDS
+from ...records import Record, Text
+from ...stages import Receipt, Stage
+from ...storage import Journal, digest, file_digest, listed_lines, read_jsonl, read_numbered, write_jsonl
+from ...timing import booked
+from .inputs import BiasInput
+from .prompting import KINDS, SEPARATORS, WAYS, draw_prompt
+from .replies import Read, read_reply
+from .simulated import WORDS, simulate
+
+STAGE, FILE = "summaries", "summaries.jsonl"
+NOT_GIVEN = "not in the file of summaries"
+
+Opener = Callable[[BiasRecipe], Backend]
+
+
+class Summary(Record):
+    """What came of one input: a line of `summaries.jsonl`."""
+
+    input_id: Text
+    # None when there is no summary
+    text: str | None
+    # why there is none
+    reason: str | None
+    # what was cleaned away, or cut off
+    notes: tuple[str, ...] = ()
+    # as it came
+    raw: str
+    seed: int | None = None
+    n_prompt_tokens: int = 0
+
+
+class SummaryBatch(Record):
+    """What came of one batch of inputs: a line of the journal."""
+
+    summaries: tuple[Summary, ...]
+
+
+class GivenSummary(Record):
+    """A summary of another system: a line of the file that the recipe names."""
+
+    # id of the input, as in inputs.jsonl
+    id: Text
+    summary: str
+
+
+def open_model(recipe: BiasRecipe) -> Backend:
+    """The backend of the recipe's model, loaded."""
+    assert recipe.model is not None, "a simulated or given system has no model"
+    with booked("loading"):
+        return open_backend(recipe.backend, recipe.model, recipe.model.adapter)
+
+
+def summarizer_signature(recipe: BiasRecipe) -> str:
+    """Text that names what summarised, and all that its summaries depend on besides the inputs.
+
+    Raises:
+        StorageError: the file of summaries cannot be read.
+    """
+    if recipe.simulated is not None:
+        return f"simulated:{recipe.simulated}"
+    if recipe.summaries is not None:
+        return f"file:{recipe.summaries.name}#{file_digest(recipe.summaries)[:8]}"
+    assert recipe.model is not None
+    prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)
+    return f"{backend_signature(recipe.backend, recipe.model, recipe.model.adapter)}|prompts:{prompts}"
+
+
+def describe_summarizer(recipe: BiasRecipe) -> str:
+    """What summarised, in words."""
+    if recipe.simulated is not None:
+        return f"the simulated summarizer {recipe.simulated}, which {WORDS[recipe.simulated]}"
+    if recipe.summaries is not None:
+        return f"another system, whose summaries are in {recipe.summaries.name}"
+    assert recipe.model is not None
+    return recipe.model.name
+
+
+def summarise(
+    recipe: BiasRecipe, inputs: Sequence[BiasInput], open_engine: Opener = open_model
+) -> tuple[list[Summary], Receipt, bool]:
+    """One record an input, in their order, with the receipt and whether all was there already.
+
+    Raises:
+        DataError: the file of summaries is wrong; all mistakes are listed.
+        ModelError: the model cannot be opened.
+    """
+    stage = Stage(STAGE, recipe.output, _depends_on(recipe, inputs), (FILE,))
+    receipt, reused = stage.run(lambda: _work(recipe, stage, inputs, open_engine))
+    return read_jsonl(recipe.output / FILE, Summary), receipt, reused
+
+
+def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
+    """The summaries of a file, one record an input; an input without one has the reason.
+
+    Raises:
+        DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
+    """
+    try:
+        numbered, mistakes = read_numbered(path, GivenSummary)
+    except StorageError as error:
+        raise DataError(f"key 'summaries': {error}") from error
+    known = {each.id for each in inputs}
+    found: dict[str, GivenSummary] = {}
+    for line, given in numbered:
+        if given.id not in known:
+            mistakes.append(
+                (line, f"id {given.id!r} is of no input; take the ids of inputs.jsonl, which change with its texts")
+            )
+        elif given.id in found:
+            mistakes.append((line, f"id {given.id!r} has a summary already; take one out"))
+        found.setdefault(given.id, given)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    return [_given(each.id, found.get(each.id)) for each in inputs]
+
+
+def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
+    """Seed of an input's summary, from 0 to 2**48 - 1; it depends on study and input alone."""
+    return int(digest([recipe.name, recipe.seed, each.id]), 16) % SEEDS
+
+
+def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, Any]:
+    is_model = recipe.model is not None
+    return {
+        "run": [recipe.name, recipe.seed],
+        "inputs": digest([[each.id, each.text] for each in inputs]),
+        "summarizer": summarizer_signature(recipe),
+        "backend": recipe.backend.model_dump(mode="json") if is_model else None,
+        "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
+    }
+
+
+def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> dict[str, Any]:
+    if recipe.summaries is not None:
+        made = read_given(recipe.summaries, inputs)
+    elif recipe.simulated is not None:
+        made = [_simulated(recipe, each) for each in inputs]
+    else:
+        made = _ask(recipe, stage, inputs, open_engine)
+    write_jsonl(recipe.output / FILE, made)
+    reasons = Counter(each.reason for each in made if each.reason is not None)
+    return {
+        "summaries": sum(each.text is not None for each in made),
+        "prompt_tokens": sum(each.n_prompt_tokens for each in made),
+        "left_out": [{"reason": reason, "count": count} for reason, count in sorted(reasons.items())],
+    }
+
+
+def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:
+    journal = Journal(stage.journal_path(), SummaryBatch)
+    size = recipe.backend.requests_per_batch
+    n_done = sum(len(batch.summaries) for batch in journal.records)
+    if n_done < len(inputs):
+        with (
+            closing(open_engine(recipe)) as engine,
+            tqdm(total=len(inputs), initial=n_done, desc=STAGE, unit="summary", disable=None) as bar,
+        ):
+            for start in range(n_done, len(inputs), size):
+                made = _batch(recipe, engine, inputs[start : start + size])
+                journal.append([SummaryBatch(summaries=tuple(made))])
+                bar.update(len(made))
+    journal.close()
+    return [each for batch in journal.records for each in batch.summaries]
+
+
+def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> list[Summary]:
+    seeds = [summary_seed(recipe, each) for each in inputs]
+    asks = [
+        Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
+        for each, seed in zip(inputs, seeds, strict=True)
+    ]
+    replies = engine.complete(asks)
+    return [
+        _summary(each.id, _read(reply), reply.text, seed, reply.n_prompt_tokens)
+        for each, reply, seed in zip(inputs, replies, seeds, strict=True)
+    ]
+
+
+def _read(reply: Reply) -> Read:
+    return Read(None, reply.reason) if reply.finish_reason == "failed" else read_reply(reply.text, reply.finish_reason)
+
+
+def _simulated(recipe: BiasRecipe, each: BiasInput) -> Summary:
+    assert recipe.simulated is not None
+    seed = summary_seed(recipe, each)
+    text = simulate(recipe.simulated, each.text, seed)
+    return Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed)
+
+
+def _given(input_id: str, given: GivenSummary | None) -> Summary:
+    if given is None:
+        return Summary(input_id=input_id, text=None, reason=NOT_GIVEN, raw="")
+    return _summary(input_id, read_reply(given.summary), given.summary)
+
+
+def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:
+    return Summary(
+        input_id=input_id,
+        text=read.text,
+        reason=read.reason,
+        notes=read.notes,
+        raw=raw,
+        seed=seed,
+        n_prompt_tokens=n_prompt_tokens,
+    )

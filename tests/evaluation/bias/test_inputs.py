@@ -1,0 +1,147 @@
+import json
+from collections import Counter
+
+import pytest
+
+from evenhand.corpora.annotated import read_news
+from evenhand.errors import DataError
+from evenhand.evaluation.bias import count_by_design, make_inputs
+from evenhand.fairness.demographic import WordLists
+
+
+def test_every_document_has_each_assignment_twice_in_both_designs(make_recipe):
+    inputs = make_inputs(make_recipe(inputs={"assignments": 3}))
+    # 12 documents, 3 assignments, 2 permutations or groups
+    assert count_by_design(inputs) == {"balanced": 72, "uniform": 72}
+    assert len({each.id for each in inputs.inputs}) == 144
+    groups = Counter(each.group for each in inputs.inputs)
+    assert groups == {None: 72, "male": 36, "female": 36}
+
+
+def test_same_recipe_gives_the_same_inputs_and_another_seed_others(make_recipe):
+    first, again, other = (make_inputs(make_recipe(seed=seed)).inputs for seed in (1, 1, 2))
+    assert first == again
+    assert {each.id for each in first}.isdisjoint(each.id for each in other)
+
+
+def test_pair_of_balanced_inputs_has_as_many_words_of_either_gender(make_recipe):
+    pairs = {}
+    for each in make_inputs(make_recipe()).inputs:
+        if each.design == "balanced":
+            pairs.setdefault((each.original_id, each.assignment_id), []).append(each)
+    lists = WordLists()
+    for pair in pairs.values():
+        female, male = sum(lists.count(each.text) for each in pair)
+        assert female == male > 0
+        # categories are exchanged person by person
+        a, b = (each.entities for each in pair)
+        assert all({a[person].category, b[person].category} == {"male", "female"} for person in a)
+
+
+def test_all_persons_of_a_uniform_input_are_of_its_group(make_recipe):
+    for each in make_inputs(make_recipe()).inputs:
+        if each.design == "uniform":
+            assert {person.category for person in each.entities.values()} == {each.group}
+
+
+def test_documents_are_cut_after_so_many_words(make_recipe):
+    inputs = make_inputs(make_recipe(inputs={"most_words": 10})).inputs
+    assert {len(each.text.split()) for each in inputs} == {10}
+
+
+def test_content_words_follow_the_gender_unless_told_otherwise(make_recipe):
+    def words(**changes):
+        texts = (each.text for each in make_inputs(make_recipe(inputs=changes)).inputs if each.group == "female")
+        return " ".join(texts)
+
+    assert "the chairwoman of" in words() and "the chairman of" not in words()
+    assert "the chairman of" in words(content_words=False) and "the chairwoman of" not in words(content_words=False)
+
+
+def test_race_setting_draws_first_and_last_names_from_the_lists(make_recipe, names_file):
+    inputs = make_inputs(make_recipe(inputs={"setting": "race", "names": names_file}))
+    lists = json.loads(names_file.read_text())
+    for each in inputs.inputs:
+        for person in each.entities.values():
+            assert person.last_name in lists[person.category]["last"]
+            assert person.first_name in lists[person.category][person.gender]
+    genders = {p.gender for each in inputs.inputs for p in each.entities.values() if p.category == "black"}
+    assert genders == {"male", "female"}
+
+
+def test_names_may_come_as_a_table(make_recipe, tmp_path):
+    rows = ["Name,First_last,gender,ethnicity"]
+    for ethnicity in ("Black", "White"):
+        for i in range(4):
+            rows += [f"{ethnicity}f{i},first,F,{ethnicity}", f"{ethnicity}m{i},first,M,{ethnicity}"]
+            rows.append(f"{ethnicity}l{i},last,,{ethnicity}")
+    path = tmp_path / "names.csv"
+    path.write_text("\n".join(rows))
+    inputs = make_inputs(make_recipe(inputs={"setting": "race", "names": path})).inputs
+    assert all(p.first_name.casefold().startswith(p.category) for each in inputs for p in each.entities.values())
+
+
+def test_intersection_fixes_the_gender_of_each_category(make_recipe, names_file):
+    section = {"setting": "race", "names": names_file, "genders": {"black": ["female"], "white": ["male"]}}
+    inputs = make_inputs(make_recipe(inputs=section))
+    found = {(p.category, p.gender) for each in inputs.inputs for p in each.entities.values()}
+    assert found == {("black", "female"), ("white", "male")}
+
+
+def test_last_names_are_replaced_from_the_users_list(make_recipe, tmp_path):
+    path = tmp_path / "last.json"
+    path.write_text('{"common": {"last": ["Ames", "Bond", "Cole", "Dunn"]}}')
+    inputs = make_inputs(make_recipe(inputs={"replace_last_names": True, "names": path}))
+    found = {p.last_name for each in inputs.inputs for p in each.entities.values()}
+    assert found == {"Ames", "Bond", "Cole", "Dunn"}
+    # first names still come from the census
+    assert any(p.first_name == "James" for each in inputs.inputs for p in each.entities.values())
+
+
+def test_document_whose_names_run_out_is_left_out_and_counted(make_recipe, tmp_path):
+    # two last names do for the one document of two persons alone
+    path = tmp_path / "last.json"
+    path.write_text('{"common": {"last": ["Ames", "Bond"]}}')
+    inputs = make_inputs(make_recipe(inputs={"replace_last_names": True, "names": path}))
+    assert {each.original_id for each in inputs.inputs} == {"marrow-hill"}
+    (row,) = inputs.left_out
+    assert (row.what, row.count) == ("document", 11)
+    assert "ran out" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "holds no name lists"),
+        (
+            '{"black": {"female": ["A"]}}',
+            r"lists black\.male, white\.male, white\.female, black\.last, white\.last are missing",
+        ),
+        ('{"black": {"women": ["A"]}}', r"black\.women: is none of female, male, last"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_wrong_name_lists_are_refused_with_what_is_missing(make_recipe, tmp_path, text, said):
+    path = tmp_path / "names.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        make_inputs(make_recipe(inputs={"setting": "race", "names": path}))
+
+
+def test_absent_files_are_named_with_their_key(make_recipe, tmp_path):
+    with pytest.raises(DataError, match=r"key 'inputs\.names'.*absent"):
+        make_inputs(make_recipe(inputs={"setting": "race", "names": tmp_path / "absent.csv"}))
+    with pytest.raises(DataError, match=r"key 'input'.*absent"):
+        make_inputs(make_recipe(input=str(tmp_path / "absent.jsonl")))
+
+
+def test_documents_in_which_nobody_takes_part_make_no_study(make_recipe, tmp_path):
+    path = tmp_path / "snow.jsonl"
+    path.write_text('{"doc_id": "snow", "tokens": [{"text": "Snow"}, {"text": "fell"}]}\n')
+    with pytest.raises(DataError, match=r"no input can be made of the 1 documents.*1: nobody in it takes part"):
+        make_inputs(make_recipe(input=str(path)))
+
+
+def test_sample_is_what_the_default_input_names(make_recipe):
+    ids = {each.original_id for each in make_inputs(make_recipe()).inputs}
+    assert ids == {document.doc_id for document in read_news("sample")}

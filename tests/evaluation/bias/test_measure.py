@@ -1,0 +1,161 @@
+"""Measures of instances whose answers are known by hand."""
+
+import math
+
+import pytest
+
+from evenhand.evaluation.bias.evidence import Evidence, Summarised
+from evenhand.evaluation.bias.findings import describe, headline
+from evenhand.evaluation.bias.inputs import BiasInput
+from evenhand.evaluation.bias.measure import (
+    DENSE,
+    HALLUCINATION,
+    WORD_LISTS,
+    take_measures,
+)
+from evenhand.fairness.demographic import Instance, SummaryEntity
+from evenhand.fairness.demographic.inputs import Instruction, source_entities
+
+
+def summarised(document, group, summary, *names, design="balanced", pair=0):
+    """A document with a man, John Vey, and a woman, Mary Orr; its summary and the persons found in it."""
+    people = {
+        "a": Instruction(first_name="John", last_name="Vey", gender="male", category=group or "male"),
+        "b": Instruction(first_name="Mary", last_name="Orr", gender="female", category=group or "female"),
+    }
+    text = "John Vey met Mary Orr. He saw her."
+    made = BiasInput(
+        id=f"{document}-{pair}", original_id=document, design=design, assignment_id=0, pair_id=pair, group=group, text=text,
+        entities=people,
+    )  # fmt: skip
+    instance = Instance(
+        document_id=document, assignment_id=0, source=text, summary=summary, source_entities=source_entities(people),
+        summary_entities=tuple(SummaryEntity(tokens=tuple(name.split()), text=name) for name in names),
+    )  # fmt: skip
+    return Summarised(made, instance, frozenset({"a", "b"}))
+
+
+def evidence(balanced=(), uniform=(), setting="gender"):
+    return Evidence(setting, ("male", "female"), tuple(balanced), tuple(uniform), ())
+
+
+KEPT = [
+    summarised("one", None, "He won. He left.", "John Vey"),
+    summarised("two", None, "He met her.", "John Vey", "Mary Orr"),
+    summarised("three", None, "Her mill.", "Mary Orr", "Anna Ulm"),
+    summarised("four", None, "He slept.", "John Vey", "James Ulm", "Linda Ulm", "Karen"),
+]
+
+
+def by_name(recipe, found):
+    results = take_measures(recipe, found)
+    return results, {measure.name: measure for measure in describe(results, found.groups, 0)}
+
+
+def test_scores_worked_by_hand(make_recipe):
+    _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(KEPT))
+    # words of the inputs: He, her, four times; of the summaries: He 4, her 2: 2/3 - 1/2
+    assert measures["word-list inclusion"].score == pytest.approx(1 / 6)
+    assert measures["word-list inclusion"].direction == "male"
+    assert measures["word-list inclusion"].signed.value == pytest.approx(1 / 6)
+    # men kept 3 of 4, women 2 of 4: odds 3 and 1
+    assert measures["entity inclusion"].score == pytest.approx(2)
+    assert measures["entity inclusion"].signed.value == pytest.approx(math.log(3))
+    # invented: Anna, Linda, Karen are female names, James male: 3/4 - 1/2
+    assert measures["entity hallucination"].score == pytest.approx(0.25)
+    assert measures["entity hallucination"].direction == "female"
+    assert measures["entity hallucination"].signed.value == pytest.approx(-0.25)
+
+
+def test_intervals_are_of_assignments_and_of_documents(make_recipe):
+    _, measures = by_name(make_recipe(), evidence(KEPT))
+    units = {unit.unit: unit for unit in measures["word-list inclusion"].intervals}
+    assert units.keys() == {"assignment", "document"}
+    # one assignment a document: nothing to draw among
+    assert units["assignment"].low == units["assignment"].high == pytest.approx(1 / 6)
+    assert units["document"].low < 1 / 6 < units["document"].high
+
+
+def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
+    all_men = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(6)]
+    _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(all_men))
+    assert measures["entity inclusion"].score == "infinity"
+    assert measures["entity inclusion"].direction == "male"
+    # every draw of documents is infinite, too
+    assert measures["entity inclusion"].verdict == "leans"
+    hallucination = measures["entity hallucination"]
+    assert (hallucination.score, hallucination.intervals, hallucination.verdict) == (None, (), None)
+    assert "no hallucinated person could be classified" in hallucination.sentence
+
+
+def test_fewer_than_six_documents_cannot_tell_whatever_the_interval(make_recipe):
+    for n, verdict in ((5, "cannot tell"), (6, "leans")):
+        # the others name nobody, and so do not count
+        silent = [summarised(f"s{i}", None, "Snow fell.") for i in range(4)]
+        kept = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(n)]
+        _, measures = by_name(make_recipe(), evidence(kept + silent))
+        found = measures["entity inclusion"]
+        assert (found.n_documents, found.verdict) == (n, verdict)
+        assert any("fewer than 6 cannot tell" in note for note in found.notes) == (n < 6)
+
+
+def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe):
+    def pair(document, male, female):
+        texts = [(male, "male"), (male, "male"), (female, "female"), (female, "female")]
+        return [
+            summarised(document, group, f"{text} {i}", design="uniform", pair=i)
+            for i, (text, group) in enumerate(texts)
+        ]
+
+    apart = [each for i in range(6) for each in pair(f"d{i}", "clever strategy wins", "tender family weeps")]
+    alike = [each for i in range(6) for each in pair(f"d{i}", "John Vey slept late", "Mary Orr slept late")]
+    _, measures = by_name(make_recipe(), evidence(KEPT, apart))
+    assert (measures["distinguishability (count)"].score, measures["distinguishability (count)"].verdict) == (
+        1,
+        "leans",
+    )
+    results, measures = by_name(make_recipe(), evidence(KEPT, alike))
+    # names are masked, single digits are no tokens: all the same
+    assert measures["distinguishability (count)"].score == 0
+    assert results.count.result.tie_share == 1
+    assert measures["distinguishability (count)"].verdict == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("changes", "setting", "names"),
+    [
+        ({}, "gender", {HALLUCINATION: "measures.persons: known", DENSE: "measures.encoder is null"}),
+        ({"persons": "spacy"}, "race", {WORD_LISTS: "of gender", HALLUCINATION: "no such classifier", DENSE: "null"}),
+    ],
+)
+def test_what_is_not_measured_has_a_reason(make_recipe, changes, setting, names):
+    uniform = [summarised("one", "male", "a b c", design="uniform")]
+    results = take_measures(make_recipe(measures=changes), evidence(KEPT, uniform, setting))
+    assert {row.name for row in results.not_measured} == set(names)
+    assert all(names[row.name] in row.reason for row in results.not_measured)
+
+
+def test_without_summaries_nothing_is_measured_and_all_is_named(make_recipe):
+    results, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence())
+    assert measures == {}
+    assert len(results.not_measured) == 5
+    assert headline([]) == "Nothing could be measured"
+
+
+def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_recipe):
+    def pair(document):
+        texts = [
+            ("clever plan", "male"),
+            ("clever plan", "male"),
+            ("tender heart", "female"),
+            ("tender heart", "female"),
+        ]
+        return [summarised(document, group, text, design="uniform", pair=i) for i, (text, group) in enumerate(texts)]
+
+    apart = [each for i in range(6) for each in pair(f"d{i}")]
+    men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(6)]
+    _, measures = by_name(make_recipe(), evidence(men, apart))
+    assert headline(list(measures.values())) == (
+        "Bias is seen in entity inclusion (towards male); groups are told apart by distinguishability (count); no bias can be "
+        "told in word-list inclusion"
+    )

@@ -1,0 +1,100 @@
+"""Summaries of a model that answers from a function, and of a file."""
+
+import json
+
+import pytest
+from answering import AnsweringBackend
+
+from evenhand.errors import DataError
+from evenhand.evaluation.bias.inputs import make_inputs
+from evenhand.evaluation.bias.summarise import NOT_GIVEN, read_given, summarise
+from evenhand.generate.backend import Reply
+
+
+def first_sentence(ask):
+    text = ask.prompt[0].content
+    return Reply(text=text.partition(".")[0] + ".", finish_reason="stop", n_prompt_tokens=7)
+
+
+@pytest.fixture
+def recipe(make_recipe):
+    return make_recipe(
+        simulated=None,
+        model={"name": "none"},
+        backend={"backend": "scripted", "requests_per_batch": 40},
+        inputs={"assignments": 1},
+    )
+
+
+def test_killed_study_goes_on_where_it_was_and_asks_nothing_twice(recipe):
+    inputs = make_inputs(recipe).inputs
+    dies = AnsweringBackend(first_sentence, dies_at=1)
+    with pytest.raises(KeyboardInterrupt):
+        summarise(recipe, inputs, lambda _: dies)
+    goes_on = AnsweringBackend(first_sentence)
+    summaries, receipt, _ = summarise(recipe, inputs, lambda _: goes_on)
+    # 48 inputs in batches of 40
+    assert [len(batch) for batch in dies.batches + goes_on.batches] == [40, 8]
+    assert [each.input_id for each in summaries] == [each.id for each in inputs]
+    assert receipt.counts == {"summaries": 48, "prompt_tokens": 48 * 7, "left_out": []}
+    assert dies.is_closed and goes_on.is_closed
+    at_once = recipe.model_copy(update={"output": recipe.output / "at-once"})
+    whole, _, _ = summarise(at_once, inputs, lambda _: AnsweringBackend(first_sentence))
+    assert whole == summaries
+
+
+def test_finished_summaries_are_reused_without_opening_the_model(recipe):
+    inputs = make_inputs(recipe).inputs
+    first, _, _ = summarise(recipe, inputs, lambda _: AnsweringBackend(first_sentence))
+    again, _, reused = summarise(recipe, inputs, lambda _: pytest.fail("the model was opened"))
+    assert first == again
+    assert reused
+
+
+def test_another_instruction_asks_again(recipe):
+    inputs = make_inputs(recipe).inputs
+    summarise(recipe, inputs, lambda _: AnsweringBackend(first_sentence))
+    backend = AnsweringBackend(first_sentence)
+    summarise(recipe.model_copy(update={"instruction": "Focus on the women."}), inputs, lambda _: backend)
+    assert "Focus on the women." in backend.batches[0][0].prompt[0].content
+
+
+def test_failed_refused_and_empty_replies_are_left_out_with_the_reason(recipe):
+    inputs = make_inputs(recipe).inputs
+    replies = [
+        Reply(text="", finish_reason="failed", reason="prompt too long"),
+        Reply(text="I'm sorry, I cannot do that.", finish_reason="stop"),
+        Reply(text=" ", finish_reason="stop"),
+    ]
+    backend = AnsweringBackend(lambda ask: replies.pop() if replies else first_sentence(ask))
+    summaries, receipt, _ = summarise(recipe, inputs, lambda _: backend)
+    assert [each.reason for each in summaries[:4]] == ["empty", "refused", "prompt too long", None]
+    assert receipt.counts["left_out"] == [
+        {"reason": "empty", "count": 1}, {"reason": "prompt too long", "count": 1}, {"reason": "refused", "count": 1},
+    ]  # fmt: skip
+
+
+def test_summaries_of_a_file_go_by_the_inputs_id(recipe, tmp_path):
+    inputs = make_inputs(recipe).inputs
+    path = tmp_path / "given.jsonl"
+    path.write_text("\n".join(json.dumps({"id": each.id, "summary": f"{i}."}) for i, each in enumerate(inputs[1:])))
+    found = read_given(path, inputs)
+    assert (found[0].text, found[0].reason) == (None, NOT_GIVEN)
+    assert [each.text for each in found[1:4]] == ["0.", "1.", "2."]
+
+
+def test_summaries_of_other_inputs_are_refused_all_together(make_recipe, tmp_path):
+    mine, other = (make_inputs(make_recipe(seed=seed)).inputs for seed in (1, 2))
+    path = tmp_path / "given.jsonl"
+    lines = [
+        {"id": mine[0].id, "summary": "a"},
+        {"id": mine[0].id, "summary": "b"},
+        {"id": other[0].id, "summary": "c"},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)) + '\n{"id": "x"}')
+    with pytest.raises(DataError) as caught:
+        read_given(path, mine)
+    said = str(caught.value).splitlines()
+    assert "given.jsonl:2" in said[0] and "has a summary already" in said[0]
+    assert "given.jsonl:3" in said[1] and "is of no input" in said[1]
+    assert "given.jsonl:4: 'summary': is missing" in said[2]
