@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from . import cli_bias, cli_controlled, cli_human, cli_import, processes
+from . import cli_audit, cli_bias, cli_controlled, cli_human, cli_import, processes
 from .cli_compare import compare
 from .errors import EvenhandError
 from .recipe_file import load_judges, load_recipe
@@ -179,6 +179,7 @@ def benchmark_judges_(
     say(f"picture: {out / PLOT}")
 
 
+app.command(epilog=cli_audit.EXAMPLE)(cli_audit.audit)
 app.command(name="bias-study", epilog=cli_bias.EXAMPLE)(cli_bias.bias_study)
 
 

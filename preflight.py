@@ -11,15 +11,22 @@ from functools import partial
 from . import models, tracking
 from .config import (
     AlignmentJudge,
+    ContrastJudge,
+    EqualCoverageJudge,
     ExtractJudge,
     FineSurEJudge,
     JudgeOptions,
+    MatcherSection,
     MetricSection,
+    OpinionGraphJudge,
     Recipe,
     RubricJudge,
     SummacJudge,
+    ValueSharesJudge,
 )
 from .errors import EvenhandError, RecipeError
+from .extras import need
+from .judges.measures.words import source_counter
 from .judges.rubric import rubric_template
 from .judges.summac import read_weights
 from .storage import listed
@@ -69,6 +76,22 @@ def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[tuple[
         yield f"{key}.encoder", partial(models.check, options.encoder)
     if isinstance(options, ExtractJudge) and "entailment" in options.extractors:
         yield f"{key}.nli", partial(models.check, options.nli)
+    if isinstance(options, ValueSharesJudge):
+        yield from _matcher_checks(f"{key}.matcher", options.matcher)
+    if isinstance(options, EqualCoverageJudge | ContrastJudge):
+        if options.entailer.model_name:
+            yield f"{key}.entailer.model", partial(models.check, options.entailer.model_name)
+        if options.entailer.splitter:
+            yield f"{key}.entailer.splitter.model.name", partial(models.check, options.entailer.splitter.model.name)
+    if isinstance(options, OpinionGraphJudge):
+        yield key, partial(need, "networkx", "judge 'opinion-graph'")
+
+
+def _matcher_checks(key: str, section: MatcherSection) -> Iterator[tuple[str, Callable[[], object]]]:
+    if section.has_model:
+        yield f"{key}.model", partial(models.check, section.model_name)
+    if section.kind != "words":
+        yield key, partial(source_counter, section)
 
 
 def _launchable(recipe: Recipe) -> None:

@@ -54,7 +54,7 @@ class DocumentSet(Record):
     key_points: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     # "train", "test", ... when the corpus has a published split
     split: str | None = None
-    # whatever else the corpus says of the set; carried along, never read
+    # whatever else the corpus says of the set; carried along, and only `values` is read: attribute -> its declared values
     notes: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

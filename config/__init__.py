@@ -6,6 +6,16 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as th
 
 from .bias import BiasRecipe
 from .controlled import ControlledRecipe
+from .fairness import (
+    ContrastJudge,
+    EntailerSection,
+    EqualCoverageJudge,
+    FairnessJudgeSection,
+    MatcherSection,
+    OpinionGraphJudge,
+    SplitterSection,
+    ValueSharesJudge,
+)
 from .generate import GenerateSection, Plan
 from .judges import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, RougeJudge, RubricJudge, RuleJudge
 from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection
@@ -26,17 +36,23 @@ __all__ = [
     "BertScoreJudge",
     "BiasRecipe",
     "BleurtJudge",
+    "ContrastJudge",
     "ControlledRecipe",
     "CorpusSection",
     "DebateSection",
+    "EntailerSection",
+    "EqualCoverageJudge",
     "ExtractJudge",
+    "FairnessJudgeSection",
     "FineSurEJudge",
     "GenerateSection",
     "JudgeOptions",
     "LoraSection",
+    "MatcherSection",
     "MetricSection",
     "MiniCheckJudge",
     "ModelSection",
+    "OpinionGraphJudge",
     "PairsSection",
     "Plan",
     "Recipe",
@@ -46,8 +62,10 @@ __all__ = [
     "RuleJudge",
     "Section",
     "SplitSection",
+    "SplitterSection",
     "SummacJudge",
     "TaskSection",
     "TrainSection",
     "UniEvalJudge",
+    "ValueSharesJudge",
 ]

@@ -1,13 +1,13 @@
 """The judges a recipe can name."""
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
 from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from .model import BackendSection, ModelSection
-from .section import JudgeSection
+from .section import JudgeSection, refuse_without_effect
 
 
 class RubricJudge(JudgeSection):
@@ -41,7 +41,7 @@ class RubricJudge(JudgeSection):
 
     @model_validator(mode="after")
     def _attempts_are_greedy(self) -> "RubricJudge":
-        _refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
+        refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
         return self
 
 
@@ -116,8 +116,8 @@ class ExtractJudge(JudgeSection):
             (("encoder", "encoder_revision"), "similarity"),
             (("nli", "nli_revision"), "entailment"),
         ):
-            _refuse_without_effect(self, keys, extractor in self.extractors, f"with extractor {extractor}")
-        _refuse_without_effect(self, ("max_attempts",), self.scoring == "greedy", "with scoring: greedy")
+            refuse_without_effect(self, keys, extractor in self.extractors, f"with extractor {extractor}")
+        refuse_without_effect(self, ("max_attempts",), self.scoring == "greedy", "with scoring: greedy")
         return self
 
 
@@ -155,7 +155,7 @@ class AlignmentJudge(JudgeSection):
     @model_validator(mode="after")
     def _revision_has_an_effect(self) -> "AlignmentJudge":
         # an AlignScore checkpoint is a local folder
-        _refuse_without_effect(self, ("revision",), self.aligner != "alignscore", "with aligner: encoder or nli")
+        refuse_without_effect(self, ("revision",), self.aligner != "alignscore", "with aligner: encoder or nli")
         return self
 
     @property
@@ -186,16 +186,8 @@ class RuleJudge(JudgeSection):
 
     @model_validator(mode="after")
     def _summary_alone(self) -> "RuleJudge":
-        _refuse_without_effect(self, ("against",), False, "with a judge that reads the text")
+        refuse_without_effect(self, ("against",), False, "with a judge that reads the text")
         return self
-
-
-def _refuse_without_effect(section: JudgeSection, keys: Sequence[str], has_effect: bool, when: str) -> None:
-    """Refuse options that differ from their default and that nothing reads."""
-    fields = type(section).model_fields
-    idle = [key for key in keys if not has_effect and getattr(section, key) != fields[key].default]
-    if idle:
-        raise ValueError(f"no effect of {' and '.join(idle)} except {when}; leave it out")
 
 
 JudgeOptions = Annotated[
@@ -209,6 +201,10 @@ JudgeOptions = Annotated[
     | MiniCheckJudge
     | BleurtJudge
     | RougeJudge
-    | RuleJudge,
+    | RuleJudge
+    | ValueSharesJudge
+    | EqualCoverageJudge
+    | OpinionGraphJudge
+    | ContrastJudge,
     Field(discriminator="kind"),
 ]

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from ..text import did_you_mean
+from .fairness import FairnessJudgeSection
 from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
@@ -85,6 +86,27 @@ class Recipe(Section):
         ]
         if unknown:
             raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        return self
+
+    @model_validator(mode="after")
+    def _unfairness_is_not_wanted(self) -> "Recipe":
+        unfair = [
+            name
+            for name in self.reward.judges
+            if isinstance(options := self.judges[name], FairnessJudgeSection) and options.better == "lower"
+        ]
+        if unfair and not self.reward.weights:
+            raise ValueError(
+                f"reward.judges names {', '.join(map(repr, unfair))}, where lower is fairer, and reward.combine "
+                f"{self.reward.combine!r} without weights would ask for the most unfair summary; write combine: weighted or "
+                "z_mean, and a weight below 0"
+            )
+        wanted = [f"{name}: {self.reward.weights[name]:g}" for name in unfair if self.reward.weights[name] > 0]
+        if wanted:
+            raise ValueError(
+                f"reward.weights has {', '.join(wanted)}, where lower is fairer, so the most unfair summary would win; write a "
+                "weight below 0"
+            )
         return self
 
     @model_validator(mode="after")

@@ -9,7 +9,10 @@ from typing import Any, Literal
 
 from ..config import (
     AlignmentJudge,
+    ContrastJudge,
+    EqualCoverageJudge,
     ExtractJudge,
+    FairnessJudgeSection,
     FineSurEJudge,
     JudgeOptions,
     MetricSection,
@@ -17,6 +20,7 @@ from ..config import (
     RougeJudge,
     RubricJudge,
     RuleJudge,
+    ValueSharesJudge,
 )
 from ..judges.rubric import ONLY_SPEED
 from .contents import JudgeNote
@@ -70,6 +74,8 @@ def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["
 def _better(options: JudgeOptions) -> Literal["higher", "lower"] | None:
     if isinstance(options, RuleJudge) and options.kind == "length":
         return None
+    if isinstance(options, FairnessJudgeSection):
+        return options.better
     return "lower" if options.against == "opposing" else "higher"
 
 
@@ -93,7 +99,9 @@ def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: st
 
 def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
     """The options without those that change speed and memory alone."""
-    values = options.model_dump(mode="json", exclude={"batch_size": True, "backend": {"requests_per_batch"}})
+    only_speed: dict[str, Any] = {"batch_size": True, "backend": {"requests_per_batch"}}
+    parts = {"matcher": only_speed, "entailer": only_speed | {"splitter": only_speed}}
+    values = options.model_dump(mode="json", exclude=only_speed | parts)
     if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
         values["backend"]["engine"] = {k: v for k, v in options.backend.engine.items() if k not in ONLY_SPEED}
     return values
@@ -105,4 +113,7 @@ def _basis(options: JudgeOptions) -> str | None:
         return f"the model {options.model.name}"
     if isinstance(options, AlignmentJudge | MetricSection):
         return f"the model {options.model}"
+    if isinstance(options, ValueSharesJudge | EqualCoverageJudge | ContrastJudge):
+        part = options.matcher if isinstance(options, ValueSharesJudge) else options.entailer
+        return f"the model {part.model_name}" if part.model_name else f"words in common (kind {part.kind})"
     return "word overlap (ROUGE)" if isinstance(options, RougeJudge) else None

@@ -7,9 +7,9 @@ once, pairs of like length stand together, and only the premise is ever cut to t
 import gc
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ UNBOUNDED = 2**20
 
 # (premise, claim)
 Pair = tuple[str, str]
+# what is read off a row of an encoded batch
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,18 @@ class PairAligner(ABC):
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order."""
+        support, cut = self.read(pairings, self.probabilities)
+        return [alignment_of(p, support, cut) for p in pairings]
+
+    def read(self, pairings: Sequence[Pairing], rows: Callable[[Any], list[R]]) -> tuple[dict[Pair, R], set[Pair]]:
+        """What the model says of each distinct pair, and the pairs whose premise was cut.
+
+        A pair whose claim leaves no room for a premise is not read.
+
+        Args:
+            pairings: premises and claims.
+            rows: runs the model on an encoded batch; one answer for each row.
+        """
         texts = dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims))
         lengths = self._lengths(list(texts))
         room = self._most_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
@@ -92,22 +106,22 @@ class PairAligner(ABC):
             # at least one token of the premise must stand beside the claim
             if lengths[claim] < room
         )
-        support = self._support(sorted(pairs, key=lambda pair: (lengths[pair[0]] + lengths[pair[1]], pair)))
+        found = self._read(sorted(pairs, key=lambda pair: (lengths[pair[0]] + lengths[pair[1]], pair)), rows)
         cut = {pair for pair in pairs if lengths[pair[0]] + lengths[pair[1]] > room}
         if cut:
             log.warning(
                 "%d of %d comparisons cut the source side to %d tokens", len(cut), len(pairs), self._most_tokens
             )
-        return [alignment_of(p, support, cut) for p in pairings]
+        return found, cut
 
     def _lengths(self, texts: list[str]) -> dict[str, int]:
         """Tokens of each text without the special ones."""
         ids = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
         return {text: len(tokens) for text, tokens in zip(texts, ids, strict=True)}
 
-    def _support(self, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    def _read(self, pairs: list[Pair], rows: Callable[[Any], list[R]]) -> dict[Pair, R]:
         torch = need("torch", "an aligner")
-        found: dict[tuple[str, str], float] = {}
+        found: dict[Pair, R] = {}
         for start in range(0, len(pairs), self._batch_size):
             batch = pairs[start : start + self._batch_size]
             encoded = self._tokenizer(
@@ -116,12 +130,12 @@ class PairAligner(ABC):
                 truncation="only_first",
                 max_length=self._most_tokens,
             )
-            rows = range(len(batch))
-            own = [[part is not None for part in encoded.sequence_ids(row)] for row in rows]
-            encoded["input_ids"] = [as_text(self._tokenizer, encoded["input_ids"][row], own[row]) for row in rows]
+            places = range(len(batch))
+            own = [[part is not None for part in encoded.sequence_ids(row)] for row in places]
+            encoded["input_ids"] = [as_text(self._tokenizer, encoded["input_ids"][row], own[row]) for row in places]
             encoded = self._tokenizer.pad(encoded, return_tensors="pt")
             with torch.inference_mode():
-                found.update(zip(batch, self.probabilities(encoded), strict=True))
+                found.update(zip(batch, rows(encoded), strict=True))
         return found
 
 

@@ -1,18 +1,20 @@
 """One batch of requests before the judges that are asked together: what is known, what is asked, what came of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..storage import Journal
 from .asking import score_together
 from .cache import Judged, VerdictCache
+from .documents import labelled_documents
 from .judge import Against, Judge, JudgeInput, Verdict
 
 MISSING_REFERENCE = {
     "source": "no source text",
     "opposing": "no documents of other sides",
     "key_points": "no key points listed",
+    "documents": "no documents with an attribute value",
 }
 
 
@@ -47,7 +49,7 @@ def judge_batch(
 
 def judge_work(judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeWork]:
     """What each judge is to score of these candidates."""
-    return [(judge, [_input(judge.against, *each) for each in candidates]) for judge in judges]
+    return [(judge, judge_inputs(judge.against, candidates)) for judge in judges]
 
 
 def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:
@@ -128,18 +130,35 @@ def _judged(judge: Judge, each: JudgeInput) -> Judged:
     return (each.candidate_id, "") if judge.against is None else (each.reference, each.text)
 
 
-def _input(against: Against | None, request: SummaryRequest, candidate: Candidate) -> JudgeInput:
-    return JudgeInput(
-        candidate_id=candidate.id,
-        request_id=request.id,
-        text=candidate.text,
-        contract_ok=candidate.contract_ok,
-        reference=reference_text(request, against) if against else "",
-    )
+def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeInput]:
+    """The candidates, each with the text of its request that a judge compares it with."""
+    templates: dict[str, JudgeInput] = {}
+    for request, _ in candidates:
+        if request.id not in templates:
+            templates[request.id] = _of_request(request, against)
+    return [
+        replace(
+            templates[request.id], candidate_id=candidate.id, text=candidate.text, contract_ok=candidate.contract_ok
+        )
+        for request, candidate in candidates
+    ]
+
+
+def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
+    """What the inputs of a request have in common."""
+    bare = JudgeInput(candidate_id="", request_id=request.id, text="", contract_ok=False, reference="")
+    if against is None:
+        return bare
+    if against == "documents":
+        found = labelled_documents(request)
+        return replace(bare, reference=found.text, documents=found.documents, values=found.values, side=found.side)
+    return replace(bare, reference=reference_text(request, against))
 
 
 def reference_text(request: SummaryRequest, against: Against) -> str:
     """The text that a summary of this request is compared with; "" when the document set has none."""
+    if against == "documents":
+        return labelled_documents(request).text
     if against == "key_points":
         listed_points = request.document_set.key_points
         sides = listed_points if request.perspective is None else (request.side,)

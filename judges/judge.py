@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-# the text that a summary is compared with
-Against = Literal["source", "opposing", "key_points"]
+from ..fairness.labelled import LabelledText
+
+# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value
+Against = Literal["source", "opposing", "key_points", "documents"]
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64
@@ -22,6 +24,11 @@ class JudgeInput:
     contract_ok: bool
     # text chosen by the judge's `against`; "" for a judge that looks at the summary alone
     reference: str
+    # for a judge against "documents": the set's documents that have a value, the declared values, and the value that the
+    # summary is to represent, None for all; `reference` then spells out all three
+    documents: tuple[LabelledText, ...] = ()
+    values: tuple[str, ...] = ()
+    side: str | None = None
 
 
 @dataclass(frozen=True)

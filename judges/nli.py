@@ -4,18 +4,24 @@ The class is found by its name in the model's own label table. Models disagree a
 class for entailment is a known defect of published evaluation code.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from ..errors import JudgeError
 from ..storage import canonical_json
-from .aligner import Aligner, PairAligner, most_tokens, release
+from .aligner import Aligner, Pair, PairAligner, Pairing, most_tokens, release
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
 
 # what classifiers call the class, in lower case: of most, and of those trained on fact verification (VitaminC, FEVER)
 NAMES = ("entailment", "supports")
+# the other two classes of natural language inference, likewise
+CONTRADICTION = ("contradiction", "refutes")
+NEUTRAL = ("neutral", "not enough info", "not_enough_info")
+
+# probabilities of (contradiction, neutral, entailment)
+Classes = tuple[float, float, float]
 
 
 class NliAligner(PairAligner):
@@ -23,6 +29,7 @@ class NliAligner(PairAligner):
 
     def __init__(self, model: str, batch_size: int, label: str | None = None, revision: str | None = None) -> None:
         tokenizer, self._model = open_checkpoint("AutoModelForSequenceClassification", model, "aligner 'nli'", revision)
+        self._name = model
         self._class = entailment_class(model, self._model.config.id2label, label)
         super().__init__(tokenizer, most_tokens(tokenizer, self._model), batch_size)
 
@@ -30,6 +37,20 @@ class NliAligner(PairAligner):
         """Probability of entailment for each row."""
         logits = self._model(**encoded.to(self._model.device)).logits.float()  # (rows, classes)
         return [float(p) for p in logits.softmax(dim=-1)[:, self._class]]
+
+    def classes(self, pairings: Sequence[Pairing]) -> dict[Pair, Classes]:
+        """Probabilities of contradiction, neutral and entailment for each distinct pair; without pairs whose claim is too long.
+
+        Raises:
+            JudgeError: the model has not these three classes.
+        """
+        columns = three_classes(self._name, self._model.config.id2label)
+
+        def rows(encoded: Any) -> list[Classes]:
+            logits = self._model(**encoded.to(self._model.device)).logits.float()  # (rows, classes)
+            return [cast(Classes, tuple(row)) for row in logits.softmax(dim=-1)[:, columns].tolist()]
+
+        return self.read(pairings, rows)[0]
 
     def close(self) -> None:
         """Give the model's memory back."""
@@ -54,9 +75,32 @@ def entailment_class(model: str, labels: dict[int, str], name: str | None = None
     return found[0]
 
 
+def three_classes(model: str, labels: dict[int, str]) -> list[int]:
+    """Indices of the classes contradiction, neutral and entailment, told by their names.
+
+    Raises:
+        JudgeError: the model has not exactly these three.
+    """
+    named = {label.strip().lower(): index for index, label in labels.items()}
+    found = [[named[name] for name in names if name in named] for names in (CONTRADICTION, NEUTRAL, NAMES)]
+    if len(labels) != 3 or any(len(indices) != 1 for indices in found):
+        raise JudgeError(
+            f"entailer 'nli': model {model!r} needs the three classes contradiction, neutral and entailment, but its config.json "
+            f"names {', '.join(map(repr, labels.values()))}; name a model trained on MNLI, or correct id2label in config.json"
+        )
+    return [indices[0] for indices in found]
+
+
+def lazy_classifier(
+    models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
+) -> Lazy[NliAligner]:
+    """The classifier, which all that name it share."""
+    load = partial(NliAligner, model, batch_size, label, revision)
+    return models.lazy(canonical_json(["nli", model, revision, label, batch_size]), load)
+
+
 def lazy_nli(
     models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
 ) -> Lazy[Aligner]:
-    """The classifier, which all judges that name it share."""
-    load: Callable[[], Aligner] = partial(NliAligner, model, batch_size, label, revision)
-    return models.lazy(canonical_json(["nli", model, revision, label, batch_size]), load)
+    """The classifier as an aligner."""
+    return cast(Lazy[Aligner], lazy_classifier(models, model, batch_size, label, revision))

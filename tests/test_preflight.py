@@ -35,3 +35,26 @@ def test_all_that_is_missing_is_listed_together(tmp_path):
     assert keys == [
         "judges.conv.weights", "judges.facts.model.name", "judges.long.model.name", "judges.long.encoder", "judges.long.nli",
     ]  # fmt: skip
+
+
+def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
+    pytest.importorskip("nltk")
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))
+    judges = {
+        "fit": {"kind": "rouge"},
+        "words": {"kind": "value-shares", "matcher": {"kind": "words"}},
+        "ngram": {"kind": "value-shares"},
+        "bart": {"kind": "value-shares", "matcher": {"kind": "bartscore", "model": "./absent", "tokens": "words"}},
+        "ec": {"kind": "equal-coverage", "entailer": {"kind": "nli", "model": "./absent"}},
+        "own": {"kind": "contrast", "entailer": {"kind": "words", "units": "llm", "splitter": LANGUAGE_MODEL}},
+        "graph": {"kind": "opinion-graph"},
+    }
+    values = recipe(tmp_path, {"fit": judges["fit"]}).model_dump(mode="json")
+    values["generate"]["plans"] = {"plain": {}}
+    with pytest.raises(RecipeError) as caught:
+        preflight(Recipe.model_validate(values | {"judges": judges}))
+    keys = [line.split("'")[1] for line in str(caught.value).splitlines()]
+    assert keys == [
+        "judges.ngram.matcher", "judges.bart.matcher.model", "judges.ec.entailer.model",
+        "judges.own.entailer.splitter.model.name",
+    ]  # fmt: skip

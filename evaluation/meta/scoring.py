@@ -47,7 +47,8 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
     """Why a judge cannot be tried on controlled summaries; None when it can."""
     if options.kind == "contract":
         return "controlled summaries have no output contract"
-    return "controlled sets have no documents of other sides" if options.against == "opposing" else None
+    absent = {"opposing": "documents of other sides", "documents": "documents with attribute values"}
+    return f"controlled sets have no {absent[options.against]}" if options.against in absent else None
 
 
 def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[Judgement]:
@@ -76,7 +77,12 @@ def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[J
 
 
 def _inputs(against: Against | None, controlled: ControlledSet) -> list[JudgeInput]:
-    texts = {"source": controlled.source, "key_points": "\n".join(controlled.key_points), "opposing": ""}
+    texts = {
+        "source": controlled.source,
+        "key_points": "\n".join(controlled.key_points),
+        "opposing": "",
+        "documents": "",
+    }
     reference = texts[against] if against else ""
     return [
         JudgeInput(

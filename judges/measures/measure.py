@@ -23,6 +23,8 @@ class Matcher(Protocol):
     name: str
     # names everything that the masses depend on, and nothing else
     signature: str
+    # those of equal, not empty `loads` hold one model together
+    loads: str
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values."""
@@ -55,6 +57,8 @@ class Entailer(Protocol):
     # "nli", "encoder", "words"
     name: str
     signature: str
+    # those of equal, not empty `loads` hold one model together
+    loads: str
 
     def evidence(self, items: Sequence[LabelledSummary]) -> list[UnitEvidence | Unscored]:
         """Evidence on each item's units."""

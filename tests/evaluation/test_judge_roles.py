@@ -85,6 +85,10 @@ def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
         ({"kind": "alignment", "against": "opposing"}, "lower"),
         ({"kind": "length"}, None),
         ({"kind": "contract"}, "higher"),
+        ({"kind": "value-shares", "matcher": {"kind": "words"}}, "lower"),
+        ({"kind": "equal-coverage"}, "lower"),
+        ({"kind": "opinion-graph"}, "lower"),
+        ({"kind": "contrast"}, "higher"),
     ],
 )
 def test_which_scores_are_better(make_run: Any, options: dict[str, Any], better: str | None):
@@ -105,3 +109,23 @@ def test_metrics_on_one_model_share_its_blind_spots(make_run: Any):
         "Report judge 'zs' and reward judge 'fit' rest on the model org/nli, so they share its blind spots.",
         "Report judge 'facts' and reward judge 'grade' rest on the model org/llm, so they share its blind spots.",
     ]
+
+
+def test_fairness_judges_share_the_model_or_the_words_that_they_rest_on(make_run: Any):
+    judges = {
+        "fit": ALIGNMENT,
+        "ec": {"kind": "equal-coverage"},
+        "ec-again": {"kind": "equal-coverage", "entailer": {"batch_size": 1}},
+        "uer": {"kind": "value-shares", "matcher": {"kind": "words"}},
+        "bur": {"kind": "value-shares", "measure": "bur", "matcher": {"kind": "words"}},
+    }
+    weighted = {"judges": ["ec"], "combine": "weighted", "weights": {"ec": -1}}
+    made = make_run(judges=judges, reward=weighted, evaluation={"judges": ["ec-again"]}).recipe
+    assert "are the same judge under another name" in " ".join(overlap_warnings(made, {}))
+    assert judge_notes(made, {})[0].role == "both"
+    assert overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"]), {}) == [
+        "Report judge 'ec' and reward judge 'fit' rest on the model embedded:all-minilm-l6-v2, so they share its blind spots."
+    ]
+    weighted = {"judges": ["uer"], "combine": "weighted", "weights": {"uer": -1}}
+    (warning,) = overlap_warnings(make_run(judges=judges, reward=weighted, evaluation={"judges": ["bur"]}).recipe, {})
+    assert "rest on words in common (kind words)" in warning

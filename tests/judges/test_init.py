@@ -10,14 +10,18 @@ from evenhand.config import (
     AlignmentJudge,
     BertScoreJudge,
     BleurtJudge,
+    ContrastJudge,
+    EqualCoverageJudge,
     ExtractJudge,
     FineSurEJudge,
     MiniCheckJudge,
+    OpinionGraphJudge,
     RougeJudge,
     RubricJudge,
     RuleJudge,
     SummacJudge,
     UniEvalJudge,
+    ValueSharesJudge,
 )
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
@@ -38,6 +42,12 @@ OPTIONS = {
     "rouge": RougeJudge(kind="rouge"),
     "length": RuleJudge(kind="length"),
     "contract": RuleJudge(kind="contract"),
+    "value-shares": ValueSharesJudge.model_validate({"kind": "value-shares", "matcher": {"kind": "words"}}),
+    "equal-coverage": EqualCoverageJudge.model_validate(
+        {"kind": "equal-coverage", "entailer": {"kind": "nli", "model": "org/model"}}
+    ),
+    "opinion-graph": OpinionGraphJudge(kind="opinion-graph"),
+    "contrast": ContrastJudge.model_validate({"kind": "contrast", "entailer": {"model": "org/model"}}),
 }
 
 
@@ -126,4 +136,16 @@ def test_no_heavy_library_is_imported_with_the_folder():
 def test_against_of_judges_and_recipes_agree():
     from evenhand.judges.judge import Against
 
-    assert get_args(Against) == get_args(RougeJudge.model_fields["against"].annotation)
+    texts, documents = (section.model_fields["against"].annotation for section in (RougeJudge, OpinionGraphJudge))
+    assert get_args(Against) == (*get_args(texts), *get_args(documents))
+
+
+def test_measures_on_one_encoder_share_it_with_other_judges():
+    judges = open_judges(
+        {
+            "coverage": EqualCoverageJudge(kind="equal-coverage"),
+            "contrast": ContrastJudge(kind="contrast"),
+            "fit": AlignmentJudge(kind="alignment"),
+        }
+    )
+    assert len({judge.loads for judge in judges}) == 1

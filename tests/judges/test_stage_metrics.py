@@ -50,18 +50,25 @@ def judges(tmp_path, nli_folder, t5_folder, roberta_config, roberta_tokenizer):
         "rouge": {"kind": "rouge", "type": "average", "measure": "mean"},
         "length": {"kind": "length"},
         "contract": {"kind": "contract"},
+        "value-shares": {"kind": "value-shares", "matcher": {"kind": "words"}},
+        "equal-coverage": {"kind": "equal-coverage", "fewest_units": 1, "entailer": {"kind": "words"}},
+        "opinion-graph": {"kind": "opinion-graph"},
+        "contrast": {"kind": "contrast", "entailer": {"kind": "nli", "model": nli}},
     }
 
 
 def judged(folder, judges, documents):
-    """The judgements of two candidates of each side, and the receipt's counts."""
+    """The judgements of two candidates of each side and of both together, and the receipt's counts."""
     recipe = Recipe.model_validate({
         "name": "all", "output": folder, "model": {"name": "none"},
         "generate": {"backend": "scripted", "plans": {"nucleus": {}}}, "judges": judges,
-        "reward": {"judges": list(judges)}, "evaluation": {"judges": ["length"]}, "limits": {"unscored": 1.0},
+        "evaluation": {"judges": ["length"]}, "limits": {"unscored": 1.0},
+        "reward": {"judges": list(judges), "combine": "weighted", "weights": dict.fromkeys(judges, -1)},
     })  # fmt: skip
     phase = open_phase(recipe, "round-00")
     requests = [make_request(documents, side) for side in ("left", "right")]
+    whole = {"id": f"{documents.id}/all", "perspective": None, "attribute": "stance"}
+    requests.append(requests[0].model_copy(update=whole))
     texts = ("The ferry is cheap.", "The ferry is dear. A bridge pays.")
     write_jsonl(phase.folder / REQUESTS, requests)
     write_jsonl(phase.folder / CANDIDATES, [make_candidate(r, t, i) for r in requests for i, t in enumerate(texts)])
@@ -73,10 +80,18 @@ def test_every_kind_judges_in_a_recipe_and_is_found_again_in_the_cache(tmp_path,
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     assert set(judges) == set(JUDGES)
     found, counts = judged(tmp_path / "first", judges, ferry)
-    # the scripted backend writes no JSON; every other judge scores all four
-    assert counts["scored"] == dict.fromkeys(judges, 4) | {"finesure": 0}
-    assert {row["reason"] for row in counts["left_out"]} == {"finesure: unreadable reply"}
+    # the scripted backend writes no JSON; of the six, four are of one side, and to nobody on the right is the ferry cheap
+    assert counts["scored"] == dict.fromkeys(judges, 6) | {
+        "finesure": 0, "value-shares": 2, "equal-coverage": 2, "opinion-graph": 5, "contrast": 4,
+    }  # fmt: skip
+    assert {row["reason"] for row in counts["left_out"]} == {
+        "finesure: unreadable reply",
+        "value-shares: the request asks for one side",
+        "equal-coverage: the request asks for one side",
+        "opinion-graph: the summary shows no opinion",
+        "contrast: the request asks for all sides",
+    }
     again, counts = judged(tmp_path / "second", judges, ferry)
     assert again == found
-    asked_again = {"finesure", "length", "contract"}
-    assert counts["cached"] == {name: 0 if name in asked_again else 4 for name in judges}
+    asked_again = dict.fromkeys(("finesure", "length", "contract"), 0)
+    assert counts["cached"] == counts["scored"] | asked_again

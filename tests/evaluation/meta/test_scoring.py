@@ -3,7 +3,7 @@
 import pytest
 from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config import RougeJudge, RubricJudge, RuleJudge
+from evenhand.config import OpinionGraphJudge, RougeJudge, RubricJudge, RuleJudge
 from evenhand.errors import RecipeError
 from evenhand.evaluation.meta.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
 from evenhand.judges import open_judge, open_judges
@@ -104,4 +104,5 @@ def test_a_name_of_a_baseline_is_taken():
 def test_judges_that_have_nothing_to_look_at_are_told():
     assert "no output contract" in has_nothing_to_judge(RuleJudge(kind="contract"))
     assert "other sides" in has_nothing_to_judge(RougeJudge(kind="rouge", against="opposing"))
+    assert "attribute values" in has_nothing_to_judge(OpinionGraphJudge(kind="opinion-graph"))
     assert {has_nothing_to_judge(each) for each in BASELINES.values()} == {None}

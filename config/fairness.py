@@ -1,0 +1,193 @@
+"""What a recipe may say of fairness measures on texts: what tells who is in a summary, and the judges that it makes.
+
+Default models are the published ones (specification of group fairness, sections 3 and 14), except where no model hub can be
+reached: `encoder` has the embedded sentence encoder.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from .model import BackendSection, ModelSection
+from .section import Section, refuse_without_effect
+
+# kind -> what is loaded when no model is named
+MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
+ENTAILER_MODELS = {"nli": "FacebookAI/roberta-large-mnli", "encoder": "embedded:all-minilm-l6-v2"}
+
+
+class MatcherSection(Section):
+    """What tells how much of each value's text a summary takes up."""
+
+    # "ngram": words, reduced as published; needs NLTK's data. "words": content words as they stand, needs nothing. "bertscore",
+    # "bartscore": a model
+    kind: Literal["ngram", "words", "bertscore", "bartscore"] = "ngram"
+    # Hugging Face id or local folder; None: RoBERTa-large for bertscore, BART-large on CNN/DailyMail for bartscore
+    model: str | None = None
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
+    # of the softmax over the values' matching scores; the released script has 2
+    temperature: float = Field(default=0.1, ge=0)
+    # hidden layer of bertscore's model whose vectors are compared, and the precision of unrelated texts there, which becomes 0;
+    # another model than the default needs its own
+    layer: int = Field(default=17, ge=1)
+    baseline: float = Field(default=0.83150584, lt=1)
+    # what counts the sources of bertscore and bartscore; "ngram" as published, "words" without NLTK's data
+    tokens: Literal["ngram", "words"] = "ngram"
+    # stop words of ngram: those of "all" languages, as published, or the "english" ones
+    stop_words: Literal["all", "english"] = "all"
+    # a text longer than the model reads: cut its end and say so once, or stop
+    on_overflow: Literal["truncate", "raise"] = "truncate"
+    # texts or pairs that the model runs at a time
+    batch_size: int = Field(default=8, ge=1)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether matching runs a model."""
+        return self.kind in MATCHER_MODELS
+
+    @property
+    def model_name(self) -> str:
+        """The model that is named, or the published one; "" for a kind without."""
+        return self.model or MATCHER_MODELS.get(self.kind, "")
+
+    @model_validator(mode="after")
+    def _options_have_an_effect(self) -> "MatcherSection":
+        neural = ("model", "revision", "temperature", "tokens", "on_overflow", "batch_size")
+        refuse_without_effect(self, neural, self.has_model, "with kind: bertscore or bartscore")
+        refuse_without_effect(self, ("layer", "baseline"), self.kind == "bertscore", "with kind: bertscore")
+        counts_ngrams = self.kind == "ngram" or (self.has_model and self.tokens == "ngram")
+        refuse_without_effect(self, ("stop_words",), counts_ngrams, "with tokens of kind ngram")
+        return self
+
+    @model_validator(mode="after")
+    def _other_model_has_its_layer(self) -> "MatcherSection":
+        own = {"layer", "baseline"} - self.model_fields_set
+        if self.kind == "bertscore" and self.model_name != MATCHER_MODELS["bertscore"] and own:
+            raise ValueError(
+                f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
+                f"model {self.model_name!r} (baseline: 0 rescales nothing)"
+            )
+        return self
+
+
+class SplitterSection(Section):
+    """A language model that splits a summary into units and rephrases them."""
+
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+    # longest reply in tokens; a reply that is cut off is not read
+    most_reply_tokens: int = Field(default=384, ge=16)
+    # attempts with a new seed and temperature 0.7 before the summary is left unscored
+    max_attempts: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _reply_leaves_room(self) -> "SplitterSection":
+        if self.most_reply_tokens >= self.backend.max_model_len:
+            raise ValueError(
+                f"most_reply_tokens {self.most_reply_tokens} leave no room for a prompt in backend.max_model_len "
+                f"{self.backend.max_model_len}; write fewer, or raise max_model_len"
+            )
+        return self
+
+
+class EntailerSection(Section):
+    """What tells which units of a summary its documents entail."""
+
+    # "nli": a classifier, as published; "encoder": cosine of sentence embeddings; "words": share of the unit's content words
+    kind: Literal["nli", "encoder", "words"] = "encoder"
+    # Hugging Face id, local folder or embedded model; None: RoBERTa-large-MNLI for nli, embedded:all-minilm-l6-v2 for encoder
+    model: str | None = None
+    # branch, tag or commit of a Hugging Face id
+    revision: str | None = None
+    # what units are: "rules": clauses and list items; "sentences": whole sentences; "llm": a language model's, as published
+    units: Literal["rules", "sentences", "llm"] = "rules"
+    # the language model of units: llm
+    splitter: SplitterSection | None = None
+    # what the documents are; says how units: llm asks, and which subjects it rewrites
+    domain: Literal["reviews", "tweets", "articles", "claims"] = "reviews"
+    # words that a window of neighbouring sentences stays below
+    most_words: int = Field(default=100, ge=1)
+    # where a window of equal text stands once: in its document, or in the whole set, as released
+    dedupe: Literal["document", "sample"] = "document"
+    # texts or pairs that the model runs at a time
+    batch_size: int = Field(default=32, ge=1)
+
+    @property
+    def model_name(self) -> str:
+        """The model that is named, or the default of the kind; "" for words."""
+        return self.model or ENTAILER_MODELS.get(self.kind, "")
+
+    @model_validator(mode="after")
+    def _options_have_an_effect(self) -> "EntailerSection":
+        refuse_without_effect(
+            self, ("model", "revision", "batch_size"), self.kind != "words", "with kind: nli or encoder"
+        )
+        refuse_without_effect(self, ("splitter", "domain"), self.units == "llm", "with units: llm")
+        if self.units == "llm" and self.splitter is None:
+            raise ValueError("units: llm needs splitter, the language model that splits; write splitter: {model: ...}")
+        return self
+
+
+class FairnessJudgeSection(Section):
+    """What all judges of fairness share: they read the documents of all values, each with its value."""
+
+    against: Literal["documents"] = "documents"
+    # which scores are better
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+
+
+class ValueSharesJudge(FairnessJudgeSection):
+    """Shares of the values in the summary against those in the sources."""
+
+    kind: Literal["value-shares"]
+    # "uer": mean of what the values lack (unfair error rate); "bur": 1 when any value lacks too much (binary unfair rate)
+    measure: Literal["uer", "bur"] = "uer"
+    # share of its due that a value must exceed, for bur
+    tau: float = Field(default=0.8, ge=0, le=1)
+    # which values take part and how ties count, see fairness/groups/rules.py
+    mode: Literal["drop_zero", "released", "paper"] = "drop_zero"
+    # what is due: the values' own shares in the sources, or equal ones
+    target: Literal["ratio", "equal"] = "ratio"
+    matcher: MatcherSection = MatcherSection()
+
+    @model_validator(mode="after")
+    def _options_have_an_effect(self) -> "ValueSharesJudge":
+        refuse_without_effect(self, ("tau",), self.measure == "bur", "with measure: bur")
+        return self
+
+
+class EqualCoverageJudge(FairnessJudgeSection):
+    """Equal Coverage: whether the summary says as much of every value's documents."""
+
+    kind: Literal["equal-coverage"]
+    # "released": gated entailment, units that mean the same taken as one; "paper": neither
+    mode: Literal["released", "paper"] = "released"
+    # a summary of fewer units is unscored
+    fewest_units: int = Field(default=3, ge=1)
+    entailer: EntailerSection = EntailerSection()
+
+
+class OpinionGraphJudge(FairnessJudgeSection):
+    """Opinion Interaction Graph: whether every opinion of the source keeps its share of units."""
+
+    kind: Literal["opinion-graph"]
+    # what a summary could take over whole: "documents" for posts, "sentences" for longer texts
+    units: Literal["sentences", "documents"] = "sentences"
+    # how units are attached to opinions, and what their similarity must exceed
+    method: Literal["tfidf", "keyword_fraction"] = "tfidf"
+    threshold: float = Field(default=0.0, ge=0, lt=1)
+    # "auto": extractive if every sentence of the summary is a unit of the source
+    exposure: Literal["auto", "extractive", "abstractive"] = "auto"
+
+
+class ContrastJudge(FairnessJudgeSection):
+    """How much better the documents of the side that is asked for support the summary than the other sides' do."""
+
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+
+    kind: Literal["contrast"]
+    entailer: EntailerSection = EntailerSection()
+
+
+FairnessJudge = ValueSharesJudge | EqualCoverageJudge | OpinionGraphJudge | ContrastJudge

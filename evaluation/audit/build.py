@@ -1,0 +1,205 @@
+"""All numbers, tests and examples of an audit."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ...errors import DataError
+from ...extras import installed_versions
+from ...fairness.groups import Unscored
+from ..compare import Bootstrap
+from .contents import Audit, Example, MeasureNote, Number, SystemNote, ValueNote, WorstGroup
+from .coverage import PARITY
+from .estimates import bounds, defined, draws
+from .examples import take_apart
+from .figures import NO_SUMMARY, Family, Figures, Floats, Measured
+from .input import AuditInput
+from .pairs import paired_differences
+from .plan import AuditPlan
+from .warnings import title, warnings
+from .worst import ORDERED_BY, Rows, extremes, worst_group
+
+SCHEMA = "evenhand-audit/1"
+# sets that a family measures at a time, between two steps of the progress bar
+BATCH = 16
+RECORDED = ("evenhand", "numpy", "scipy", "nltk", "networkx", "torch", "transformers", "sentence-transformers")
+NO_DOCUMENT = "no document of this value"
+
+# family, sets measured so far, all sets
+Progress = Callable[[str, int, int], None]
+
+
+def build_audit(
+    given: AuditInput,
+    plan: AuditPlan,
+    families: Sequence[Family],
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Audit:
+    """Everything the audit says.
+
+    Args:
+        given: sets and systems; with several systems the first is what the others are tested against.
+        plan: what is measured.
+        families: the measures, opened.
+        notes: what the caller has to warn of.
+        progress: told after every batch.
+
+    Raises:
+        DataError: nothing can be measured; the reasons are listed.
+    """
+    _refuse_one_valued(given, families)
+    measured = [each for family in families for each in _measure(family, given, progress)]
+    _refuse_nothing(measured)
+    figures = {(each.family.name, each.system): each.figures for each in measured}
+    differences = paired_differences(
+        families, figures, [system.label for system in given.systems], plan.bootstrap, plan.least_group
+    )
+    numbers, worst = _numbers(measured, given, plan)
+    aggregates = tuple(number for number in numbers if number.value is None)
+    return Audit(
+        schema_name=SCHEMA,
+        title=title(aggregates, differences),
+        warnings=(*notes, *warnings(measured, given, plan, numbers)),
+        documents=given.documents,
+        documents_digest=given.documents_digest,
+        attribute=given.attribute,
+        values=tuple(_value_notes(given)),
+        n_sets=len(given.sets),
+        n_not_drawn=given.n_not_drawn,
+        systems=tuple(
+            SystemNote(label=s.label, source=s.source, digest=s.digest, n_summaries=len(s.summaries))
+            for s in given.systems
+        ),
+        measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
+        by_value=tuple(number for number in numbers if number.value is not None),
+        aggregates=aggregates,
+        worst=tuple(worst),
+        differences=differences,
+        examples=tuple(_examples(measured, given, plan)),
+        options=asdict(plan),
+        versions=installed_versions(RECORDED),
+    )
+
+
+def _measure(family: Family, given: AuditInput, progress: Progress | None) -> Iterator[Measured]:
+    """What the family finds, set by set with all systems together, so that a set's documents are read once."""
+    items = [given.items(system) for system in given.systems]
+    found: list[list[Any]] = [[] for _ in given.systems]
+    for start in range(0, len(given.sets), BATCH):
+        rows = range(start, min(start + BATCH, len(given.sets)))
+        asked = [item for row in rows for each in items if (item := each[row]) is not None]
+        answers = iter(family.measure(asked))
+        for row in rows:
+            for place, each in enumerate(items):
+                found[place].append(Unscored(NO_SUMMARY) if each[row] is None else next(answers))
+        if progress:
+            progress(family.name, rows.stop, len(given.sets))
+    for system, mine in zip(given.systems, found, strict=True):
+        yield Measured(family, system.label, tuple(mine), family.figures(mine))
+
+
+def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:
+    """Every quantity of every system with its interval, and who fares worst."""
+    numbers: list[Number] = []
+    worst = []
+    for each in measured:
+        drawn = draws(each.figures, plan.bootstrap)
+        # groups of word lists are no values, though they may have the same names
+        small = _small_values(each.figures, given, plan) if each.family.name in ORDERED_BY else frozenset()
+        mine = [
+            _number(each, place, drawn[:, place], plan.bootstrap).model_copy(
+                update={"is_small": quantity.value in small}
+            )
+            for place, quantity in enumerate(each.figures.quantities)
+        ]
+        rows = Rows(mine, drawn)
+        numbers += [_with_extremes(number, rows) for number in mine]
+        group = worst_group(rows, given.attribute)
+        if group:
+            worst.append(group)
+    return numbers, worst
+
+
+def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap) -> Number:
+    figures, quantity = each.figures, each.figures.quantities[place]
+    estimate = defined(figures.all_sets()[place])
+    n = int(figures.rests_on[:, place].sum())
+    # draws of a single set repeat it and tell nothing of its uncertainty
+    low, high, n_defined = bounds(drawn if n > 1 else drawn[:0], bootstrap.level)
+    left_out = Counter(reason for reason in figures.left_out if reason is not None)
+    without = int((figures.scored & ~figures.rests_on[:, place]).sum())
+    if without:
+        left_out[NO_DOCUMENT] += without
+    shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.is_share else f"{estimate:.3f}"
+    said = each.family.sentences({quantity.name: shown}, figures) if shown and quantity.value is None else {}
+    return Number(
+        measure=quantity.name,
+        family=each.family.name,
+        signature=each.family.signature,
+        system=each.system,
+        value=quantity.value,
+        estimate=estimate,
+        low=low,
+        high=high,
+        n=n,
+        left_out=dict(left_out),
+        level=bootstrap.level,
+        resamples=bootstrap.resamples,
+        n_defined=n_defined,
+        seed=bootstrap.seed,
+        is_share=quantity.is_share,
+        sentence=said.get(quantity.name, ""),
+    )
+
+
+def _with_extremes(number: Number, rows: Rows) -> Number:
+    if not number.measure.startswith(PARITY) or not (said := extremes(rows)):
+        return number
+    return number.model_copy(update={"sentence": f"{number.sentence} {said}"})
+
+
+def _small_values(figures: Figures, given: AuditInput, plan: AuditPlan) -> frozenset[str]:
+    """The attribute values of which too few scored sets have a document."""
+    counts = Counter[str]()
+    for documents, scored in zip(given.sets, figures.scored.tolist(), strict=True):
+        if scored:
+            counts.update(documents.values(given.attribute))
+    return frozenset(value for value in given.values if counts[value] < plan.least_group)
+
+
+def _examples(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Example]:
+    topics = {documents.id: documents.topic for documents in given.sets}
+    systems = {system.label: system for system in given.systems}
+    for each in measured:
+        items = given.items(systems[each.system])
+        for example in take_apart(each.family, each.figures, items, each.found, plan.n_examples):
+            yield example.model_copy(update={"system": each.system, "topic": topics[example.set_id]})
+
+
+def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
+    sets, documents = Counter[str](), Counter[str]()
+    for each in given.sets:
+        counts = Counter(document.attributes[given.attribute] for document in each.documents)
+        sets.update(counts.keys())
+        documents.update(counts)
+    for value in given.values:
+        yield ValueNote(value=value, n_sets=sets[value], n_documents=documents[value])
+
+
+def _refuse_one_valued(given: AuditInput, families: Sequence[Family]) -> None:
+    needing = [family.name for family in families if family.name in ("value-shares", "coverage")]
+    if needing and all(len(documents.values(given.attribute)) < 2 for documents in given.sets):
+        raise DataError(
+            f"{given.documents}: every set has documents of one {given.attribute} only, so {' and '.join(needing)} "
+            "have nothing to compare; name another --attribute, or measure opinions,word-lists, which need none"
+        )
+
+
+def _refuse_nothing(measured: Sequence[Measured]) -> None:
+    if any(each.figures.scored.any() for each in measured):
+        return
+    reasons = Counter((each.system, each.family.name, reason) for each in measured for reason in each.figures.left_out)
+    said = "; ".join(f"{system}, {family}: {reason} ({n:,} sets)" for (system, family, reason), n in reasons.items())
+    raise DataError(f"nothing is left to audit: {said}")

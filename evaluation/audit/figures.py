@@ -1,0 +1,130 @@
+"""A corpus as sums over its document sets: what intervals and tests draw from, so that nothing is measured twice.
+
+Every quantity of the audit, also one that is no mean over sets, is a function of sums of per-set columns. A family of measures
+gives the columns and that function.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...fairness.groups import Unscored
+from ...fairness.labelled import LabelledSummary
+from .contents import Example
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NO_SUMMARY = "no summary"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number of a corpus."""
+
+    name: str
+    # attribute value, or group of a word list; None for an aggregate
+    value: str | None
+    is_share: bool
+    # whether systems are compared by it
+    is_tested: bool = True
+    # whether less of it is fairer; otherwise neither more nor less is
+    is_unfairness: bool = True
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One system's summaries under one family of measures."""
+
+    quantities: tuple[Quantity, ...]
+    # what each set adds, (sets, columns); 0 for sets without an answer
+    columns: Floats
+    # sums of the columns, (..., columns), to the quantities, (..., quantities); nan where undefined
+    reduce: Callable[[Floats], Floats]
+    # which sets each quantity rests on, (sets, quantities)
+    rests_on: Bools
+    # how unfair each summary is, to find the worst; nan without an answer, (sets,)
+    unfairness: Floats
+    # why each set has no answer; None for one that has
+    left_out: tuple[str | None, ...]
+
+    @property
+    def scored(self) -> Bools:
+        """Sets that have an answer, (sets,)."""
+        return np.array([reason is None for reason in self.left_out], dtype=bool)
+
+    def all_sets(self) -> Floats:
+        """The quantities of the whole corpus, (quantities,)."""
+        return self.reduce(self.columns.sum(axis=0))
+
+
+class Family(Protocol):
+    """Measures that rest on the same thing found in each summary."""
+
+    @property
+    def name(self) -> str:
+        """ "value-shares", "coverage", "opinions" or "word-lists"."""
+        ...
+
+    @property
+    def by(self) -> str:
+        """What tells what a summary takes up, "ngram", "words", ...; "" where nothing is chosen."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """Everything that the numbers depend on besides documents and summaries."""
+        ...
+
+    def measure(self, items: Sequence[LabelledSummary]) -> Sequence[Any | Unscored]:
+        """What is found in each summary."""
+        ...
+
+    def figures(self, found: Sequence[Any | Unscored]) -> Figures:
+        """The sums of all sets, in their order."""
+        ...
+
+    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
+        """For each aggregate what it means for a reader, by name.
+
+        Args:
+            points: the defined aggregates as they are printed, by name; shares in per cent.
+            figures: what they were made from.
+        """
+        ...
+
+    def example(self, item: LabelledSummary, found: Any, unfairness: float) -> Example:
+        """One summary taken apart; system and topic are filled in by the caller."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one family found in one system's summaries."""
+
+    family: Family
+    system: str
+    found: tuple[Any, ...]
+    figures: Figures
+
+
+def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
+    """Why each has no answer."""
+    return tuple(each.reason if isinstance(each, Unscored) else None for each in found)
+
+
+def over(sums: Floats, counts: Floats) -> Floats:
+    """Quotients; nan where nothing was counted."""
+    return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=np.asarray(counts) > 0))
+
+
+def mean_deviation(values: Floats) -> Floats:
+    """Mean absolute deviation from the mean over the last axis, nan left out; nan where nothing is left."""
+    known = ~np.isnan(values)
+    n = known.sum(axis=-1)
+    centre = over(np.where(known, values, 0.0).sum(axis=-1), n)
+    gaps = np.where(known, np.abs(values - centre[..., None]), 0.0)
+    return over(gaps.sum(axis=-1), n)

@@ -1,0 +1,189 @@
+"""What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...corpora.sources import read_any
+from ...corpora.summaries import read_summaries
+from ...errors import DataError, EvenhandError
+from ...fairness.labelled import LabelledSummary, LabelledText
+from ...records import DocumentSet
+from ...storage import file_digest, listed
+from ...text import did_you_mean
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks to be read."""
+
+    documents: Path
+    attribute: str
+    # label and file of each summaries file
+    summaries: tuple[tuple[str, Path], ...] = ()
+    # place of a human reference to audit, from 1; None audits none
+    reference: int | None = None
+    # declared values in the order of every table; () takes the file's own, else order of first appearance
+    values: tuple[str, ...] = ()
+    # sets without a summary are left out and counted
+    allow_missing: bool = False
+    # so many sets are drawn by the seed; None takes all
+    limit: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class System:
+    """One summaries file, or the human references."""
+
+    label: str
+    source: str
+    # digest of the file
+    digest: str
+    # by set id; sets without a summary are absent
+    summaries: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class AuditInput:
+    """Sets and systems that hold together."""
+
+    sets: tuple[DocumentSet, ...]
+    attribute: str
+    # all values, in the order of every table
+    values: tuple[str, ...]
+    # the values that each set declares, in its order
+    declared: tuple[tuple[str, ...], ...]
+    systems: tuple[System, ...]
+    documents: str
+    documents_digest: str
+    n_not_drawn: int
+
+    def items(self, system: System) -> list[LabelledSummary | None]:
+        """The system's summary of each set with its documents; None where there is none."""
+        return [
+            LabelledSummary(documents.id, values, self.labelled(documents), system.summaries[documents.id])
+            if documents.id in system.summaries
+            else None
+            for documents, values in zip(self.sets, self.declared, strict=True)
+        ]
+
+    def labelled(self, documents: DocumentSet) -> tuple[LabelledText, ...]:
+        """The documents of a set with their values."""
+        return tuple(LabelledText(d.text, d.attributes[self.attribute]) for d in documents.documents)
+
+
+def read_input(wanted: Wanted) -> AuditInput:
+    """Documents and summaries.
+
+    Raises:
+        DataError: a file cannot be read, the documents have no such attribute or other values than were named, a summaries
+            file does not fit them, a reference is missing, or two systems have one name; all are listed together.
+    """
+    sets = _read_documents(wanted)
+    mistakes = [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted)]
+    systems = []
+    for label, path in wanted.summaries:
+        try:
+            summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing)
+            systems.append(System(label, str(path), file_digest(path), summaries))
+        except EvenhandError as error:
+            mistakes.append(str(error))
+    if wanted.reference is not None:
+        systems.append(_references(sets, wanted, mistakes))
+    if mistakes:
+        raise DataError(listed(mistakes))
+    kept = _drawn(sets, wanted)
+    common = wanted.values or tuple(dict.fromkeys(v for documents in kept for v in documents.values(wanted.attribute)))
+    declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
+    return AuditInput(
+        sets=tuple(kept),
+        attribute=wanted.attribute,
+        values=tuple(dict.fromkeys(value for values in declared for value in values)),
+        declared=declared,
+        systems=tuple(systems),
+        documents=str(wanted.documents),
+        documents_digest=file_digest(wanted.documents),
+        n_not_drawn=len(sets) - len(kept),
+    )
+
+
+def reference_label(place: int) -> str:
+    """What a human reference is called in the tables."""
+    return f"reference {place}"
+
+
+def _read_documents(wanted: Wanted) -> list[DocumentSet]:
+    """The sets; when they cannot be read, summaries files that cannot be opened are named with them."""
+    try:
+        return read_any(wanted.documents)
+    except EvenhandError as error:
+        absent = [f"{path}: is no file" for _, path in wanted.summaries if not path.is_file()]
+        raise DataError(listed([str(error), *absent])) from error
+
+
+def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable[str]:
+    name = wanted.attribute
+    known = dict.fromkeys(a for documents in sets for d in documents.documents for a in d.attributes)
+    if name not in known:
+        has = f"Attributes of its documents are {', '.join(known)}." if known else "Its documents have no attribute."
+        yield f"{wanted.documents}: no document has the attribute {name!r}{did_you_mean(name, known)} {has}"
+        return
+    for documents in sets:
+        lacking = [d.id for d in documents.documents if name not in d.attributes]
+        if lacking:
+            yield (
+                f"{wanted.documents}: set {documents.id!r}: document {', '.join(map(repr, lacking[:5]))} has no attribute "
+                f"{name!r}; give it one or take it out"
+            )
+    found = dict.fromkeys(value for documents in sets for value in documents.values(name))
+    for value in found if wanted.values else ():
+        if value not in wanted.values:
+            yield f"--values {','.join(wanted.values)}: documents also have {name} {value!r}; name all of {', '.join(found)}"
+
+
+def _label_mistakes(wanted: Wanted) -> Iterable[str]:
+    labels = [label for label, _ in wanted.summaries]
+    if wanted.reference is not None:
+        labels.append(reference_label(wanted.reference))
+    if not labels:
+        yield "nothing to audit: give --summaries FILE, or --references 1 for the first human reference of each set"
+    for label in sorted({label for label in labels if labels.count(label) > 1}):
+        yield f"two systems are called {label!r}; name them: --summaries NAME=FILE"
+
+
+def _references(sets: Sequence[DocumentSet], wanted: Wanted, mistakes: list[str]) -> System:
+    assert wanted.reference is not None
+    place = wanted.reference
+    found = {documents.id: documents.references[place - 1] for documents in sets if len(documents.references) >= place}
+    missing = [documents.id for documents in sets if documents.id not in found]
+    if missing and (not wanted.allow_missing or not found):
+        problem = (
+            f"{len(missing):,} of {len(sets):,} sets have no reference {place}, for example {missing[0]!r}; "
+            "--allow-missing leaves them out and counts them"
+            if found
+            else f"no set has a reference {place}"
+        )
+        mistakes.append(f"{wanted.documents}: {problem}")
+    return System(reference_label(place), str(wanted.documents), file_digest(wanted.documents), found)
+
+
+def _drawn(sets: Sequence[DocumentSet], wanted: Wanted) -> list[DocumentSet]:
+    """All sets, or `limit` of them drawn by the seed, in their order."""
+    if wanted.limit is None or wanted.limit >= len(sets):
+        return list(sets)
+    chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
+    return [sets[place] for place in sorted(chosen.tolist())]
+
+
+def _declared(documents: DocumentSet, attribute: str, common: tuple[str, ...]) -> tuple[str, ...]:
+    """The values that a set's file declares, in its order; without a declaration those of all sets."""
+    noted = documents.notes.get("values")
+    own = noted.get(attribute) if isinstance(noted, dict) else None
+    return (
+        tuple(dict.fromkeys([*map(str, own), *documents.values(attribute)]))
+        if isinstance(own, list | tuple)
+        else common
+    )

@@ -1,0 +1,202 @@
+"""Value shares: how much of each value's text a summary takes up, against its share in the documents.
+
+Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 2 to 8. The exact pipeline and the models
+are the matcher's; Proportional Representation (Li et al. 2025) is added where the matcher is BARTScore.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...fairness.groups import (
+    TAU_GRID,
+    Masses,
+    Mode,
+    Shares,
+    Unscored,
+    compare,
+    under_represented,
+    unfair_by_tolerance,
+    unfair_error_rate,
+)
+from ...fairness.groups.corpus import NO_SOURCE_MASS
+from ...fairness.groups.shares import Target
+from ...fairness.labelled import LabelledSummary
+from ...judges.measures.measure import Matcher
+from ...text import sentences as split_sentences
+from .contents import Example, Line, Side
+from .figures import Bools, Figures, Floats, Quantity, mean_deviation, over, reasons
+
+# columns of a set, before five for each value: scored, unfair, UER, PR, then the unfair curve
+HEAD = 4 + len(TAU_GRID)
+BY_VALUE = 5
+AGGREGATES = ("BUR", "UER", "AUC", "SOF")
+REPRESENTATION = "Proportional Representation"
+NAMES = ("share in sources", "share in summaries", "shortfall", "under-represented")
+
+
+@dataclass(frozen=True)
+class ValueShares:
+    """The family of BUR, UER, AUC and SOF."""
+
+    matcher: Matcher
+    # what the attribute is called, and the values of the audit in their order
+    attribute: str
+    values: tuple[str, ...]
+    mode: Mode
+    tau: float
+    target: Target
+
+    name = "value-shares"
+
+    @property
+    def by(self) -> str:
+        """The matcher's name."""
+        return self.matcher.name
+
+    @property
+    def signature(self) -> str:
+        """Matcher, tolerance, mode and target."""
+        target = self.target if isinstance(self.target, str) else ",".join(f"{weight:g}" for weight in self.target)
+        return f"value-shares|{self.matcher.signature}|tau:{self.tau:g}|mode:{self.mode}|target:{target}|v:1"
+
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
+        """Masses of each summary; a source without a token that counts has none."""
+        found = self.matcher.masses(items)
+        return [Unscored(NO_SOURCE_MASS) if isinstance(m, Masses) and not any(m.source) else m for m in found]
+
+    def figures(self, found: Sequence[Masses | Unscored]) -> Figures:
+        """The sums of all sets."""
+        source, summary, declared = self._arrays(found)
+        shares = self._shares(source, summary, declared, self.target)
+        sources = self._shares(source, summary, declared, "ratio").gold
+        scored = shares.scorable
+        short = under_represented(shares, self.tau)
+        uer, auc = np.nan_to_num(unfair_error_rate(shares)), unfair_by_tolerance(shares).T  # (sets, 11)
+        represented = compare(source, summary, declared=declared)
+        pr = np.nan_to_num(unfair_error_rate(represented))
+        head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc & scored[:, None]]).astype(float)
+        parts = (shares.kept, short, sources, shares.target, shares.shortfall)
+        columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
+        return Figures(
+            quantities=self._quantities(),
+            columns=columns,
+            reduce=self._reduce,
+            rests_on=self._rests_on(scored, shares.kept),
+            unfairness=np.where(scored, uer, np.nan),
+            left_out=reasons(found),
+        )
+
+    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
+        """What each aggregate means."""
+        n, unfair = int(figures.scored.sum()), int(figures.columns[:, 1].sum())
+        aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
+        room = aims.get(str(self.target), "of the share that is aimed at")
+        limit = "less than" if self.mode == "paper" else "at most"
+        what = self.attribute
+        uer, auc, sof, pr = (points.get(self._named(name), "") for name in (*AGGREGATES[1:], REPRESENTATION))
+        said = {
+            "BUR": f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
+            "UER": f"In a summary a {what} lacks {uer} points of 100 on average of what it should have.",
+            "AUC": f"Over all tolerances from 0 to 1, {auc} % of the summaries are unfair on average.",
+            "SOF": f"What they lack differs by {sof} points on average from one {what} to another: 0 when all lack alike.",
+            REPRESENTATION: f"By BARTScore a {what} lacks {pr} points of 100 on average of its share in the sources.",
+        }
+        return {self._named(name): text for name, text in said.items()}
+
+    def example(self, item: LabelledSummary, found: Masses, unfairness: float) -> Example:
+        """The shares side by side, and for each sentence how many of its tokens each value has."""
+        names = found.names or item.values
+        source, summary = np.array([found.source]), np.array([found.target])
+        weights = self._weights(names)
+        shares = compare(source, summary, mode=self.mode, aim=weights)
+        short, kept = shares.shortfall[0], shares.kept[0]
+        gold, target = shares.gold[0], shares.target[0]
+        worst = names[int(np.argmax(short))] if short.any() else None
+        parts = split_sentences(item.summary)
+        pieces = [LabelledSummary(item.id, item.values, item.documents, part) for part in parts]
+        lines = tuple(_line(text, masses) for text, masses in zip(parts, self.matcher.masses(pieces), strict=True))
+        return Example(
+            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
+            measure=f"error rate of this summary ({self.by})", is_share=True,
+            columns=("share in sources" if weights == "ratio" else "share aimed at", "share in summary"),
+            takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
+            sides=tuple(
+                Side(name=name, source=float(gold[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
+            ),
+            lines=lines,
+            left_out=worst,
+            documents=tuple(document.text for document in item.documents if document.value == worst),
+        )  # fmt: skip
+
+    def _named(self, name: str) -> str:
+        return f"{name} ({self.by})"
+
+    def _aggregates(self) -> tuple[str, ...]:
+        return (*AGGREGATES, REPRESENTATION) if self.by == "bartscore" else AGGREGATES
+
+    def _quantities(self) -> tuple[Quantity, ...]:
+        whole = [Quantity(self._named(name), None, is_share=True) for name in self._aggregates()]
+        rows = [
+            Quantity(self._named(name), value, is_share=True, is_tested=name == "shortfall")
+            for value in self.values
+            for name in NAMES
+        ]
+        return (*whole, *rows)
+
+    def _arrays(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Bools]:
+        """Masses by the values of the audit; a set need not declare all of them."""
+        places = {value: place for place, value in enumerate(self.values)}
+        shape = (len(found), len(self.values))
+        source, summary, declared = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+        for row, each in enumerate(found):
+            if isinstance(each, Masses):
+                columns = [places[name] for name in each.names]
+                source[row, columns], summary[row, columns], declared[row, columns] = each.source, each.target, True
+        return source, summary, declared
+
+    def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
+        return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
+
+    def _weights(self, names: Sequence[str]) -> Target:
+        if isinstance(self.target, str):
+            return self.target
+        by_value = dict(zip(self.values, self.target, strict=True))
+        return tuple(by_value[name] for name in names)
+
+    def _reduce(self, sums: Floats) -> Floats:
+        n = sums[..., 0]
+        by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
+        kept, short, gold, target, lacking = np.moveaxis(by_value, -1, 0)
+        means = [over(x, kept) for x in (gold, target, lacking, short)]
+        curve = np.moveaxis(over(sums[..., 4:HEAD], n[..., None]), -1, 0)
+        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means[2])]
+        if self.by == "bartscore":
+            whole.append(over(sums[..., 3], n))
+        rows = np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)
+        return np.concatenate([np.stack(whole, axis=-1), rows], axis=-1)
+
+    def _rests_on(self, scored: Bools, kept: Bools) -> Bools:
+        whole = np.repeat(scored[:, None], len(self._aggregates()), axis=1)
+        return np.hstack([whole, np.repeat(kept & scored[:, None], len(NAMES), axis=1)])
+
+
+def _area(curve: Floats) -> Floats:
+    return np.asarray(np.trapezoid(curve, dx=0.1, axis=0))
+
+
+def _line(text: str, masses: Masses | Unscored) -> Line:
+    if isinstance(masses, Unscored):
+        return Line(text=text, takes={}, note=masses.reason)
+    return Line(text=text, takes={name: float(m) for name, m in zip(masses.names, masses.target, strict=True)})
+
+
+def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:
+    """Scored summaries of which no token matches any document: they count as taking up all values alike."""
+    return sum(isinstance(each, Masses) and not any(each.target) for each in found)
+
+
+def one_valued_sets(found: Sequence[Masses | Unscored]) -> int:
+    """Scored sets whose documents with tokens share one value: they count as fair."""
+    return sum(isinstance(each, Masses) and sum(mass > 0 for mass in each.source) == 1 for each in found)

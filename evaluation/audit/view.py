@@ -1,0 +1,174 @@
+"""The audit's numbers arranged as the tables and pictures of the page, the Markdown and the terminal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..charts import Scale, scale
+from ..text_numbers import NONE, number, percent, signed
+from .contents import Audit, Example, Number, PairedDifference
+
+# the two numbers of a value that the picture sets side by side
+SHARES = ("share in sources", "share in summaries")
+# differences, which are written with their sign
+SIGNED = ("coverage difference",)
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """One attribute value under one system."""
+
+    value: str
+    n_sets: int
+    n_documents: int
+    is_small: bool
+    # in the order of the columns; None where a family has no such number
+    cells: tuple[Number | None, ...]
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """All values under one system."""
+
+    system: str
+    columns: tuple[str, ...]
+    rows: tuple[ValueRow, ...]
+
+
+def value_tables(audit: Audit) -> list[ValueTable]:
+    """The table by attribute value of each system; none when no family splits by value."""
+    tables = []
+    for system in audit.systems:
+        mine = {
+            (n.measure, n.value): n for n in audit.by_value if n.system == system.label and n.family != "word-lists"
+        }
+        columns = tuple(dict.fromkeys(measure for measure, _ in mine))
+        rows = []
+        for note in audit.values:
+            cells = tuple(mine.get((column, note.value)) for column in columns)
+            small = any(cell.is_small for cell in cells if cell)
+            rows.append(ValueRow(note.value, note.n_sets, note.n_documents, small, cells))
+        if columns:
+            tables.append(ValueTable(system.label, columns, tuple(rows)))
+    return tables
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value's share in the sources above its share in the summaries."""
+
+    value: str
+    source: Number
+    summary: Number
+    is_small: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Source shares against summary shares of one system."""
+
+    system: str
+    title: str
+    bars: tuple[Bar, ...]
+    scale: Scale
+
+
+def pictures(audit: Audit) -> list[Picture]:
+    """Source share against summary share by value, of each system that has them."""
+    drawn = [list(_bars(audit, system.label)) for system in audit.systems]
+    shown = [x for bars in drawn for b in bars for n in (b.source, b.summary) for x in (n.estimate, n.low, n.high)]
+    axis = scale([None if x is None else 100 * x for x in shown], zero=True)
+    return [
+        Picture(system.label, bars[0].source.measure.partition(" (")[2].rstrip(")"), tuple(bars), axis)
+        for system, bars in zip(audit.systems, drawn, strict=True)
+        if bars
+    ]
+
+
+def _bars(audit: Audit, system: str) -> Iterator[Bar]:
+    mine = {(n.measure.partition(" (")[0], n.value): n for n in audit.by_value if n.system == system}
+    for note in audit.values:
+        source, summary = (mine.get((name, note.value)) for name in SHARES)
+        if source and summary and source.estimate is not None and summary.estimate is not None:
+            yield Bar(note.value, source, summary, source.is_small)
+
+
+def group_rows(audit: Audit, system: str) -> list[tuple[str, Number, Number]]:
+    """Groups of the word lists with their shares in sources and summaries."""
+    mine = [n for n in audit.by_value if n.system == system and n.family == "word-lists"]
+    groups = dict.fromkeys(n.value for n in mine if n.value)
+    return [(group, *(n for n in mine if n.value == group)) for group in groups]  # type: ignore[misc]
+
+
+def shown(found: Number | PairedDifference, places: int = 2) -> str:
+    """The number: shares in per cent, others as they are."""
+    if found.estimate is None:
+        return NONE
+    is_signed = isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
+    if found.is_share:
+        return f"{(signed if is_signed else number)(100 * found.estimate, places)} %"
+    return (signed if is_signed else number)(found.estimate, 3)
+
+
+def interval(found: Number | PairedDifference, places: int = 2) -> str:
+    """Its interval without the unit; says so when there is none."""
+    if found.low is None or found.high is None:
+        return "no interval"
+    is_signed = isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
+    write, factor = (signed if is_signed else number), (100 if found.is_share else 1)
+    digits = places if found.is_share else 3
+    return f"{write(factor * found.low, digits)} to {write(factor * found.high, digits)}"
+
+
+def left_out(reasons: dict[str, int]) -> str:
+    """How many sets were left out, by reason."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items()) or "none"
+
+
+def tone(difference: PairedDifference) -> str:
+    """ "better", "worse", "unsure" or "neutral": names of the page's styles."""
+    if difference.verdict == "cannot tell":
+        return "unsure"
+    if not difference.is_unfairness:
+        return "neutral"
+    return "better" if difference.verdict == "lower" else "worse"
+
+
+def difference_name(difference: PairedDifference) -> str:
+    """ "shortfall (ngram): neu"."""
+    return f"{difference.measure}: {difference.value}" if difference.value else difference.measure
+
+
+def difference_groups(audit: Audit) -> list[tuple[str, Scale, tuple[PairedDifference, ...]]]:
+    """Differences by later system, with the axis of those that are shares, in per cent."""
+    groups = []
+    for system in dict.fromkeys(each.system for each in audit.differences):
+        mine = tuple(each for each in audit.differences if each.system == system)
+        ends = [x for d in mine if d.is_share for x in (d.estimate, d.low, d.high)]
+        groups.append((system, scale([None if x is None else 100 * x for x in ends], zero=True), mine))
+    return groups
+
+
+def example_groups(audit: Audit) -> list[tuple[str, tuple[Example, ...]]]:
+    """Examples by system and family, headed by both."""
+    found: dict[str, list[Example]] = {}
+    for example in audit.examples:
+        found.setdefault(f"{example.system}, by {example.family}", []).append(example)
+    return [(heading, tuple(examples)) for heading, examples in found.items()]
+
+
+def side_number(example: Example, value: float | None) -> str:
+    """A side's share, or its count where the columns count."""
+    if value is None:
+        return NONE
+    is_count = any(column.startswith(("sentences", "words")) for column in example.columns)
+    return f"{value:g}" if is_count else percent(value)
+
+
+def unfairness(example: Example) -> str:
+    """The set's own measure."""
+    return f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
+
+
+def takes(values: dict[str, float]) -> Sequence[tuple[str, str]]:
+    """What a line takes up, the most first; values of which it takes nothing are left out."""
+    return [(value, f"{amount:.3g}") for value, amount in sorted(values.items(), key=lambda each: -each[1]) if amount]

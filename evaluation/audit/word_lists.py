@@ -1,0 +1,111 @@
+"""Word lists: whether summaries use the words of the two genders in their documents' proportions.
+
+Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
+the score would fall most. Source: Steen and Markert 2024, section 3, with HELM's lists; specification of demographic bias, 2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...fairness.demographic import GENDER_WORDS, WordLists, word_list_scores
+from ...fairness.demographic.shares import shares
+from ...fairness.groups import Unscored
+from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.labelled import LabelledSummary
+from ...storage import digest
+from ...text import sentences as split_sentences
+from .contents import Example, Line, Side
+from .figures import Figures, Floats, Quantity, reasons
+
+SCORE = "word-list bias (gender words)"
+NAMES = ("share of gender words in sources", "share of gender words in summaries")
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GenderWords:
+    """The family of word-list inclusion bias."""
+
+    lists: WordLists
+
+    name = "word-lists"
+    by = ""
+
+    @property
+    def signature(self) -> str:
+        """The lists."""
+        return f"word-lists|helm-gender:{digest(GENDER_WORDS, 6)}|reference:source|v:1"
+
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Counts | Unscored]:
+        """Gender words in sources and summary of each, (2, groups)."""
+        return [
+            np.stack(
+                [sum(self.lists.count(document.text) for document in item.documents), self.lists.count(item.summary)]
+            )
+            if item.summary.strip()
+            else Unscored(EMPTY_SUMMARY)
+            for item in items
+        ]
+
+    def figures(self, found: Sequence[Counts | Unscored]) -> Figures:
+        """The sums of all sets."""
+        groups = self.lists.groups
+        columns = np.zeros((len(found), 2 * len(groups)))
+        for row, each in enumerate(found):
+            if not isinstance(each, Unscored):
+                columns[row] = each.ravel()
+        scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
+        whole = self._reduce(columns.sum(axis=0))[0]
+        rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
+        quantities = (
+            Quantity(SCORE, None, is_share=True),
+            *(Quantity(name, group, is_share=True, is_tested=False) for group in groups for name in NAMES),
+        )
+        return Figures(
+            quantities=quantities,
+            columns=columns,
+            reduce=self._reduce,
+            rests_on=np.repeat(scored[:, None], len(quantities), axis=1),
+            unfairness=np.where(scored, rises, np.nan),
+            left_out=reasons(found),
+        )
+
+    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
+        """What the score means."""
+        first, counts = self.lists.groups[0], figures.columns.sum(axis=0).reshape(2, -1)
+        source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
+        return {
+            SCORE: f"Of the gender words {source} are {first} in the documents and {summary} in the summaries "
+            f"({int(counts[0].sum()):,} and {int(counts[1].sum()):,} words)."
+        }
+
+    def example(self, item: LabelledSummary, found: Counts, unfairness: float) -> Example:
+        """The set's gender words in documents and summary, sentence by sentence."""
+        groups = self.lists.groups
+        lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
+        worst = groups[int(np.argmax(lacking))] if lacking.max() > 0 else None
+        place = groups.index(worst) if worst else 0
+        return Example(
+            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
+            measure="how much the word-list bias of all summaries would fall without this one", is_share=True,
+            columns=("words in documents", "words in summary"), takes_what="words",
+            sides=tuple(
+                Side(name=group, source=float(a), summary=float(b)) for group, a, b in zip(groups, *found, strict=True)
+            ),
+            lines=tuple(
+                Line(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
+                for text in split_sentences(item.summary)
+            ),
+            left_out=f"{worst} words" if worst else None,
+            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[place]) if worst else (),
+        )  # fmt: skip
+
+    def _reduce(self, sums: Floats) -> Floats:
+        counts = sums.reshape(*sums.shape[:-1], 2, -1)
+        by_group = np.moveaxis(shares(counts), -2, -1)  # (..., groups, source and summary)
+        whole = word_list_scores(counts)[..., None]
+        return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)

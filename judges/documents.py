@@ -1,0 +1,87 @@
+"""The documents of a request with their attribute values: what judges of fairness compare a summary with."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..fairness.labelled import LabelledSummary, LabelledText
+from ..records import DocumentSet, SummaryRequest
+from ..storage import canonical_json
+from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
+
+# why a judge of whole sets has no score
+ONE_SIDE = "the request asks for one side"
+
+
+@dataclass(frozen=True)
+class LabelledDocuments:
+    """What a summary is judged against."""
+
+    # those of the set that have a value, in their order
+    documents: tuple[LabelledText, ...]
+    # declared values, in the corpus's order
+    values: tuple[str, ...]
+    # the value that the summary is to represent; None for all
+    side: str | None
+
+    @property
+    def text(self) -> str:
+        """All of it as one text, which tells judgements apart; "" without documents."""
+        if not self.documents:
+            return ""
+        return canonical_json([self.values, self.side, [[each.value, each.text] for each in self.documents]])
+
+
+def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
+    """The set's documents with their values of the attribute that the request is about; none when it names no attribute."""
+    side = request.perspective.value if request.perspective else None
+    attribute = request.perspective.attribute if request.perspective else request.attribute
+    if attribute is None:
+        return LabelledDocuments((), (), side)
+    labelled = tuple(
+        LabelledText(document.text, document.attributes[attribute])
+        for document in request.document_set.documents
+        if attribute in document.attributes
+    )
+    return LabelledDocuments(labelled, declared_values(request.document_set, attribute), side)
+
+
+def declared_values(documents: DocumentSet, attribute: str) -> tuple[str, ...]:
+    """The attribute's values in the order that the corpus declares in its notes, then others as they first appear."""
+    declared = documents.notes.get("values")
+    listed = declared.get(attribute) if isinstance(declared, dict) else None
+    first = map(str, listed) if isinstance(listed, list | tuple) else ()
+    return tuple(dict.fromkeys((*first, *documents.values(attribute))))
+
+
+def summary_of(each: JudgeInput) -> LabelledSummary:
+    """An input of a judge against "documents", as the measures take it."""
+    return LabelledSummary(each.candidate_id, each.values, each.documents, each.text)
+
+
+class WholeSetJudge(ABC):
+    """A judge of summaries that are to represent all values; one of a side alone is unscored, since it is unfair by design."""
+
+    requests_per_batch = REQUESTS_PER_BATCH
+    low = 0.0
+    high = 1.0
+
+    def __init__(self, name: str, signature: str, loads: str) -> None:
+        self.name = name
+        self.signature = signature
+        self.against: Against | None = "documents"
+        self.loads = loads
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order."""
+        whole = [place for place, each in enumerate(inputs) if each.side is None]
+        found = dict(zip(whole, self._verdicts([summary_of(inputs[place]) for place in whole]), strict=True))
+        return [found.get(place, Verdict(None, ONE_SIDE, attempts=0)) for place in range(len(inputs))]
+
+    @abstractmethod
+    def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
+        """One verdict for each summary of all values."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give a model's memory back."""

@@ -1,0 +1,77 @@
+"""Equal Coverage: whether the summary says as much of the documents of every attribute value.
+
+Mean over the values of how far the coverage of their documents is from that of all. 0 is fair, lower is better: a reward gives it
+a weight below 0. A set of one value, a summary of too few units and one of which no document entails anything are unscored.
+Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13 to 15.
+"""
+
+from collections.abc import Sequence
+
+from ..config import EqualCoverageJudge
+from ..fairness.groups import SetCoverage, Unscored, cover_set
+from ..fairness.labelled import LabelledSummary
+from ..storage import canonical_json
+from .documents import WholeSetJudge
+from .judge import Judge, Verdict, judge_signature
+from .measures import Entailer, UnitEvidence, open_entailer
+from .measures.rephrase import TOO_FEW
+from .shared import SharedModels
+
+
+class EqualCoverage(WholeSetJudge):
+    """Equal Coverage as a judge, on a scale from 0 to 1."""
+
+    def __init__(self, name: str, options: EqualCoverageJudge, entailer: Entailer) -> None:
+        named = judge_signature(
+            "equal-coverage",
+            "equal-coverage",
+            entailer=entailer.signature,
+            mode=options.mode,
+            fewest=options.fewest_units,
+            v=1,
+        )
+        super().__init__(name, named, entailer.loads)
+        self._options = options
+        self._entailer = entailer
+
+    def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
+        found = self._entailer.evidence(summaries)
+        return [self._verdict(s.values, evidence) for s, evidence in zip(summaries, found, strict=True)]
+
+    def _verdict(self, values: Sequence[str], found: UnitEvidence | Unscored) -> Verdict:
+        if isinstance(found, Unscored):
+            return Verdict(None, found.reason)
+        if len(found.units) < self._options.fewest_units:
+            return Verdict(None, TOO_FEW, canonical_json({"units": len(found.units)}))
+        covered = cover_set(found.evidence, len(values), self._options.mode)
+        if covered.ec is None:
+            return Verdict(None, covered.unscored)
+        return Verdict(round(covered.ec, 6), raw=canonical_json(coverage_table(values, covered)))
+
+    def close(self) -> None:
+        """Give the entailer's memory back."""
+        self._entailer.close()
+
+
+def coverage_table(values: Sequence[str], covered: SetCoverage) -> dict[str, object]:
+    """What `raw` says of a scored summary.
+
+    "overall": coverage of all documents, in [0, 1]; "difference": of each value that has documents, its coverage less the overall
+    one; "counts": documents of every declared value; "units": number of units that count.
+    """
+    named = dict(zip(values, covered.difference, strict=True))
+    return {
+        "overall": None if covered.overall is None else round(covered.overall, 6),
+        "difference": {value: round(gap, 6) for value, gap in named.items() if gap is not None},
+        "counts": dict(zip(values, covered.counts, strict=True)),
+        "units": covered.n_units,
+    }
+
+
+def open_equal_coverage(name: str, options: EqualCoverageJudge, models: SharedModels) -> Judge:
+    """The judge of Equal Coverage that the options describe.
+
+    Raises:
+        ModelError: as `open_entailer`.
+    """
+    return EqualCoverage(name, options, open_entailer(options.entailer, models))

@@ -1,0 +1,231 @@
+"""Entailment of a summary's units by windows of its documents: a classifier's, or a likeness in its place.
+
+The published way is `nli`. `encoder` and `words` are light stand-ins with names of their own: cosine of sentence embeddings, and
+the share of the unit's content words that the window has. Neither tells a claim from its negation.
+Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13-14.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...config import EntailerSection
+from ...fairness.groups import SetEvidence, Unscored, Windows, make_windows
+from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.opinion import content_tokens
+from ...fairness.opinion.encoding import encode
+from ...models import signature
+from ...text import sentences
+from ...timing import booked
+from ..aligner import Aligner, Pair, Pairing
+from ..encoder import lazy_encoder
+from ..nli import Classes, NliAligner, lazy_classifier
+from ..shared import Lazy, SharedModels
+from ..support import NO_NUMBER
+from ..support import splitter as sentence_splitter
+from .measure import UnitEvidence
+from .units import Splitter, Units, open_splitter
+
+Floats = NDArray[np.float64]
+
+UNIT_TOO_LONG = "a unit exceeds the classifier's length"
+# what is rounded away differs with the batch that a text stood in
+DECIMALS = 6
+
+
+class Comparer(Protocol):
+    """Compares premises with claims in the three classes of natural language inference."""
+
+    loads: str
+
+    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+        """(contradiction, neutral, entailment) for each pairing, shape (claims, premises, 3)."""
+        ...
+
+    def close(self) -> None:
+        """Give a model's memory back."""
+        ...
+
+
+class UnitEntailer:
+    """An entailer: splits summaries, makes windows, and has a comparer say what they have to do with each other.
+
+    Equal summaries are split once, the windows of a set made once for all of its summaries, and windows and units of equal text
+    encoded once a call.
+    """
+
+    def __init__(self, section: EntailerSection, compares: str, splitter: Splitter, comparer: Comparer) -> None:
+        self.name: str = section.kind
+        self.loads = comparer.loads
+        dedupe = ",once-a-sample" if section.dedupe == "sample" else ""
+        self.signature = "|".join(
+            (
+                compares,
+                f"units:{splitter.signature}",
+                f"windows:{section.most_words}{dedupe},{sentence_splitter()}",
+                "v:1",
+            )
+        )
+        self._section = section
+        self._splitter = splitter
+        self._comparer = comparer
+
+    def evidence(self, items: Sequence[LabelledSummary]) -> list[UnitEvidence | Unscored]:
+        """Evidence on each item's units; what units have to do with each other included."""
+        units = self._units(items)
+        windows: dict[tuple[LabelledText, ...], Windows] = {}
+        for item in items:
+            if item.documents not in windows:
+                windows[item.documents] = self._windows(item.documents)
+        pairings = {
+            place: Pairing((*windows[item.documents].texts, *mine), mine)
+            for place, (item, mine) in enumerate(zip(items, units, strict=True))
+            if not isinstance(mine, Unscored)
+        }
+        classes = dict(zip(pairings, self._comparer.compare(list(pairings.values())), strict=True))
+        found: list[UnitEvidence | Unscored] = []
+        for place, (item, mine) in enumerate(zip(items, units, strict=True)):
+            found.append(
+                mine if isinstance(mine, Unscored) else _evidence(item, mine, windows[item.documents], classes[place])
+            )
+        return found
+
+    def _units(self, items: Sequence[LabelledSummary]) -> list[Units | Unscored]:
+        distinct = list(dict.fromkeys(item.summary for item in items if item.summary.strip()))
+        by_summary = dict(zip(distinct, self._splitter.split(distinct), strict=True))
+        return [by_summary.get(item.summary, Unscored(EMPTY_SUMMARY)) for item in items]
+
+    def _windows(self, documents: Sequence[LabelledText]) -> Windows:
+        split = [sentences(document.text) for document in documents]
+        return make_windows(split, self._section.most_words, dedupe=self._section.dedupe)
+
+    def close(self) -> None:
+        """Give the memory of the comparer's and the splitter's model back."""
+        self._comparer.close()
+        self._splitter.close()
+
+
+def _evidence(
+    item: LabelledSummary, units: Units, windows: Windows, classes: Floats | Unscored
+) -> UnitEvidence | Unscored:
+    if isinstance(classes, Unscored):
+        return classes
+    if not np.isfinite(classes).all():
+        return Unscored(NO_NUMBER)
+    n = len(windows.texts)
+    between = classes[:, n:, 2]  # (units, units)
+    return UnitEvidence(
+        units, windows.texts, SetEvidence(classes[:, :n], windows.documents, item.labels, between_units=between)
+    )
+
+
+class _Classifier:
+    """The three classes of a classifier."""
+
+    def __init__(self, model: Lazy[NliAligner]) -> None:
+        self.loads = model.key
+        self._model = model
+
+    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+        if not pairings:
+            return []
+        classifier = self._model.get()
+        with booked("models"):
+            found = classifier.classes(pairings)
+        return [_of_pairing(p, found) for p in pairings]
+
+    def close(self) -> None:
+        self._model.close()
+
+
+def _of_pairing(pairing: Pairing, found: Mapping[Pair, Classes]) -> Floats | Unscored:
+    pairs = [[(premise, claim) for premise in pairing.premises] for claim in pairing.claims]
+    if any(pair not in found for row in pairs for pair in row):
+        return Unscored(UNIT_TOO_LONG)
+    return np.array([[found[pair] for pair in row] for row in pairs])  # (claims, premises, classes)
+
+
+class _Likeness:
+    """The cosines of an encoder."""
+
+    def __init__(self, model: Lazy[Aligner]) -> None:
+        self.loads = model.key
+        self._model = model
+
+    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+        if not pairings:
+            return []
+        encoder = self._model.get()
+        with booked("models"):
+            found = encoder.align(pairings)
+        return [as_classes(np.round(alignment.matrix.T, DECIMALS)) for alignment in found]
+
+    def close(self) -> None:
+        self._model.close()
+
+
+class _SharedWords:
+    """The share of a claim's distinct content words that a premise has; 0 for a claim without any."""
+
+    loads = ""
+
+    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+        tokens: dict[str, list[str]] = {}
+        for text in dict.fromkeys(text for p in pairings for text in p.premises):
+            tokens[text] = content_tokens(text)
+        return [self._compare(p, tokens) for p in pairings]
+
+    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]]) -> Floats:
+        premises = encode([tokens[text] for text in pairing.premises])
+        claims = encode([tokens[text] for text in pairing.claims], premises.vocabulary)
+        has, wanted = premises.counts() > 0, claims.counts() > 0  # (texts, vocabulary)
+        shared = (wanted.astype(float) @ has.astype(float).T).toarray()  # (claims, premises)
+        sizes = np.asarray(wanted.sum(axis=1), dtype=float).reshape(-1, 1)
+        return as_classes(np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def as_classes(likeness: Any) -> Floats:
+    """(0, 1 - s, s) for a likeness s in [0, 1]: the released gate then keeps what is above one half.
+
+    Args:
+        likeness: any shape; the classes become its last axis.
+    """
+    s = np.asarray(likeness, dtype=float)
+    return np.stack([np.zeros_like(s), 1 - s, s], axis=-1)
+
+
+def open_nli(section: EntailerSection, models: SharedModels) -> UnitEntailer:
+    """Entailment by a classifier.
+
+    Raises:
+        ModelError: a model is a path that holds none.
+    """
+    model = lazy_classifier(models, section.model_name, section.batch_size, revision=section.revision)
+    named = f"nli|model:{signature(section.model_name, section.revision)}"
+    return UnitEntailer(section, named, open_splitter(section, models), _Classifier(model))
+
+
+def open_encoder(section: EntailerSection, models: SharedModels) -> UnitEntailer:
+    """Entailment by cosines of sentence embeddings.
+
+    Raises:
+        ModelError: a model is a path that holds none.
+    """
+    model = lazy_encoder(models, section.model_name, section.batch_size, section.revision)
+    named = f"encoder|model:{signature(section.model_name, section.revision)}"
+    return UnitEntailer(section, named, open_splitter(section, models), _Likeness(model))
+
+
+def open_words(section: EntailerSection, models: SharedModels) -> UnitEntailer:
+    """Entailment by content words in common.
+
+    Raises:
+        ModelError: the splitter's model is a path that holds none.
+    """
+    return UnitEntailer(section, "words|content-tokens", open_splitter(section, models), _SharedWords())

@@ -1,0 +1,91 @@
+"""Units by a language model: it splits a summary into single facts and rephrases them, as published.
+
+The prompts are our own and say what the published instruction has to: one fact a unit, compound subjects and objects taken apart,
+no reported speech, no word of reviewers, tweets or articles. The published settings are GPT-3.5 at temperature 1; here the first
+attempt is greedy, later ones have a new seed and temperature 0.7. A reply that ran into its length is not read. A list of fewer
+than three units is an answer, and the summary is then unscored, as published.
+Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 13.
+"""
+
+from collections.abc import Sequence
+
+from ...config import EntailerSection, SplitterSection
+from ...fairness.groups import Unscored, parse_units
+from ...fairness.groups.units import Domain
+from ...fence import fence
+from ...generate.backend import Ask, Backend, Reply
+from ...generate.backends import backend_signature
+from ...prompts import PromptTemplate, load_template
+from ...records import Message, Sampling
+from ...storage import digest
+from ..attempts import CUT_OFF, UNREADABLE, refused
+from ..rubric import PROMPTS, engine_part, lazy_backend
+from ..shared import Lazy, SharedModels
+
+TOO_FEW = "too few units"
+
+
+class Rephraser:
+    """A language model as a splitter."""
+
+    def __init__(
+        self, options: SplitterSection, domain: Domain, template: PromptTemplate, backend: Lazy[Backend]
+    ) -> None:
+        parts = {
+            "model": backend_signature(options.backend, options.model, options.model.adapter),
+            **engine_part(options.backend),
+            "reply": options.most_reply_tokens,
+            "attempts": options.max_attempts,
+        }
+        named = ",".join(f"{key}={value}" for key, value in parts.items())
+        self.signature = f"llm({template.signature},{named.replace('|', ',')})"
+        self._options = options
+        self._domain = domain
+        self._template = template
+        self._backend = backend
+
+    def split(self, summaries: Sequence[str]) -> list[tuple[str, ...] | Unscored]:
+        """The units of each summary; equal ones are asked about once, unreadable replies asked for again."""
+        found: dict[str, tuple[str, ...] | Unscored] = {}
+        pending = list(dict.fromkeys(summaries))
+        for attempt in range(1, self._options.max_attempts + 1):
+            if not pending:
+                break
+            replies = self._backend.get().complete([self._ask(summary, attempt) for summary in pending])
+            found.update(zip(pending, map(self._read, replies), strict=True))
+            # one that was refused would be refused again
+            pending = [s for s in pending if found[s] in (Unscored(UNREADABLE), Unscored(CUT_OFF))]
+        return [found[summary] for summary in summaries]
+
+    def _ask(self, summary: str, attempt: int) -> Ask:
+        text = self._template.fill(summary=fence(summary))
+        temperature = 0.0 if attempt == 1 else 0.7
+        sampling = Sampling(temperature=temperature, max_tokens=self._options.most_reply_tokens)
+        seed = int(digest([self.signature, summary, attempt], length=8), 16)
+        return Ask((Message(role="user", content=text),), sampling, seed)
+
+    def _read(self, reply: Reply) -> tuple[str, ...] | Unscored:
+        if reply.finish_reason == "failed":
+            return Unscored(refused(reply, 1).unscored or UNREADABLE)
+        if reply.finish_reason == "length":
+            return Unscored(CUT_OFF)
+        units = parse_units(reply.text, self._domain)
+        if units is not None:
+            return units
+        is_list = any(line.strip()[:1].isdigit() for line in reply.text.splitlines())
+        return Unscored(TOO_FEW if is_list else UNREADABLE)
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self._backend.close()
+
+
+def open_rephraser(section: EntailerSection, models: SharedModels) -> Rephraser:
+    """The splitter that the section describes.
+
+    Raises:
+        ModelError: its model is a path that holds none.
+    """
+    assert section.splitter is not None, "the section has checked it"
+    backend = lazy_backend(section.splitter.backend, section.splitter.model, models)
+    return Rephraser(section.splitter, section.domain, load_template(f"units-{section.domain}", PROMPTS), backend)

@@ -1,0 +1,67 @@
+"""Units of a summary: the single facts that documents are asked about.
+
+| units | what they are |
+| --- | --- |
+| rules | clauses and list items, see `clauses`; the default, because it needs no model |
+| sentences | whole sentences |
+| llm | a language model's, as published; see `rephrase` |
+
+Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 13.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ...config import EntailerSection
+from ...fairness.groups import Unscored
+from ...text import sentences
+from ..shared import SharedModels
+from ..support import splitter as sentence_splitter
+from .clauses import VERSION, split_clauses
+from .rephrase import open_rephraser
+
+Units = tuple[str, ...]
+NO_UNIT = "summary has no unit"
+
+
+class Splitter(Protocol):
+    """Splits summaries into units. Opening one loads nothing."""
+
+    # names everything that the units depend on
+    signature: str
+
+    def split(self, summaries: Sequence[str]) -> list[Units | Unscored]:
+        """The units of each summary, in order; a summary that cannot be split never stops the others."""
+        ...
+
+    def close(self) -> None:
+        """Give a model's memory back; closing twice does no harm."""
+        ...
+
+
+class RuleSplitter:
+    """A function from text to units."""
+
+    def __init__(self, signature: str, units: Callable[[str], Sequence[str]]) -> None:
+        self.signature = signature
+        self._units = units
+
+    def split(self, summaries: Sequence[str]) -> list[Units | Unscored]:
+        """The units of each summary."""
+        return [tuple(self._units(summary)) or Unscored(NO_UNIT) for summary in summaries]
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def open_splitter(section: EntailerSection, models: SharedModels) -> Splitter:
+    """What splits summaries.
+
+    Raises:
+        ModelError: the language model is a path that holds none.
+    """
+    if section.units == "llm":
+        return open_rephraser(section, models)
+    if section.units == "sentences":
+        return RuleSplitter(f"sentences,{sentence_splitter()}", sentences)
+    return RuleSplitter(f"rules-{VERSION},{sentence_splitter()}", split_clauses)

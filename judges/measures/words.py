@@ -1,0 +1,94 @@
+"""Matching by words: the values whose words the summary uses. Nothing is loaded but word lists.
+
+`ngram` is the published pipeline (stop words of all languages, lemma, stem) and needs NLTK's data. `words` takes content words as
+they stand and runs anywhere; its numbers are its own, are named so, and are not to be compared with published ones.
+Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 2 and 3.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal
+
+from ...config import MatcherSection
+from ...fairness.groups import Masses, NgramTokenizer, Unscored
+from ...fairness.groups.ngram import EMPTY_SUMMARY, ngram_masses
+from ...fairness.groups.nltk_data import SETTING
+from ...fairness.groups.tokens import Tokenize
+from ...fairness.labelled import LabelledSummary
+from ...fairness.opinion import content_tokens
+from ..shared import SharedModels
+
+# changes when `content_tokens` does
+WORDS_SIGNATURE = "words|content-tokens|v:1"
+
+
+class WordMatcher:
+    """Masses by tokens in common."""
+
+    loads = ""
+
+    def __init__(self, name: str, signature: str, tokenize: Tokenize) -> None:
+        self.name = name
+        self.signature = signature
+        self._tokenize = tokenize
+
+    def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
+        """Masses of each item's declared values; each distinct text is tokenised once."""
+        known: dict[str, list[str]] = {}
+
+        def tokens(text: str) -> list[str]:
+            if text not in known:
+                known[text] = self._tokenize(text)
+            return known[text]
+
+        found: list[Masses | Unscored] = []
+        for item in items:
+            if not item.summary.strip():
+                found.append(Unscored(EMPTY_SUMMARY))
+                continue
+            masses = ngram_masses([tokens(text) for text in item.value_texts()], tokens(item.summary))
+            found.append(Masses(masses.source, masses.target, item.values))
+        return found
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def open_ngram_matcher(section: MatcherSection, models: SharedModels) -> WordMatcher:
+    """The published N-gram matching.
+
+    Raises:
+        MissingExtra: NLTK is not installed.
+        DataError: some of NLTK's data is absent.
+    """
+    tokenizer = ngram_tokenizer(section.stop_words)
+    return WordMatcher("ngram", tokenizer.signature, tokenizer)
+
+
+def open_word_matcher(section: MatcherSection, models: SharedModels) -> WordMatcher:
+    """Matching of content words."""
+    return WordMatcher("words", WORDS_SIGNATURE, content_tokens)
+
+
+def source_counter(section: MatcherSection) -> tuple[str, Tokenize]:
+    """What counts the sources for matchers with a model: its signature, and the function from text to tokens.
+
+    Raises:
+        MissingExtra: NLTK is not installed.
+        DataError: some of NLTK's data is absent.
+    """
+    if section.tokens == "words":
+        return WORDS_SIGNATURE, content_tokens
+    tokenizer = ngram_tokenizer(section.stop_words)
+    return tokenizer.signature, tokenizer
+
+
+def ngram_tokenizer(stop_words: Literal["all", "english"]) -> NgramTokenizer:
+    """The token pipeline; its resources are read once a process."""
+    return _read(stop_words, os.environ.get(SETTING, ""))
+
+
+@cache
+def _read(stop_words: Literal["all", "english"], folder: str) -> NgramTokenizer:
+    return NgramTokenizer(stop_words)

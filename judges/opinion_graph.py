@@ -1,0 +1,92 @@
+"""Opinion Interaction Graph: whether every opinion of the source keeps the same share of its units in the summary.
+
+Opinions are communities of keywords, found from the documents alone, so that values need not be known; a request for one side is
+judged by the opinions of that side's documents. The score is the Gini coefficient of the opinions' exposures: 0 is fair, lower is
+better, and a reward gives it a weight below 0. With one opinion it is 0 whatever the summary; `raw` has their number. The graph
+of a source is made once for all of its candidates. Source: arXiv:2101.12406; specification of opinion bias, section 4.
+"""
+
+from collections.abc import Sequence
+
+from ..config import OpinionGraphJudge
+from ..extras import installed_versions, need
+from ..fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
+from ..storage import canonical_json
+from ..text import sentences
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from .shared import SharedModels
+from .support import splitter
+
+
+class OpinionGraphScore:
+    """The score of the Opinion Interaction Graph as a judge, on a scale from 0 to 1."""
+
+    requests_per_batch = REQUESTS_PER_BATCH
+    low = 0.0
+    high = 1.0
+    loads = ""
+
+    def __init__(self, name: str, options: OpinionGraphJudge, signature: str) -> None:
+        self.name = name
+        self.signature = signature
+        self.against: Against | None = "documents"
+        self._options = options
+        self._plan = GraphPlan(method=options.method, threshold=options.threshold)
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; its `raw` has opinions, exposures and how they were counted."""
+        graphs: dict[tuple[str, ...], OpinionGraph] = {}
+        verdicts = []
+        for each in inputs:
+            units = self._units(each)
+            if units not in graphs:
+                graphs[units] = self.graph(units)
+            verdicts.append(_verdict(graphs[units].bias(sentences(each.text), self._options.exposure)))
+        return verdicts
+
+    def graph(self, units: Sequence[str]) -> OpinionGraph:
+        """The graph of a source with these units."""
+        return opinion_graph(units, plan=self._plan)
+
+    def _units(self, each: JudgeInput) -> tuple[str, ...]:
+        texts = [document.text for document in each.documents if each.side in (None, document.value)]
+        return tuple(texts) if self._options.units == "documents" else tuple(s for t in texts for s in sentences(t))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def _verdict(found: OpinionBias) -> Verdict:
+    exposure = found.exposure
+    if exposure.score is None:
+        return Verdict(None, exposure.unscored)
+    raw = {
+        "exposure": found.mode,
+        "opinions": exposure.n_opinions,
+        "units": exposure.n_units,
+        "shown": exposure.shown,
+        "strays": exposure.strays,
+    }
+    return Verdict(round(exposure.score, 6), raw=canonical_json(raw))
+
+
+def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedModels) -> Judge:
+    """The judge of opinion bias that the options describe.
+
+    Raises:
+        MissingExtra: networkx is not installed.
+    """
+    need("networkx", "judge 'opinion-graph'")
+    versions = installed_versions(("networkx",))
+    named = judge_signature(
+        "opinion-interaction",
+        "opinion-graph",
+        units=options.units,
+        attach=f"{options.method}>{options.threshold:g}",
+        exposure=options.exposure,
+        # which communities are found is the library's
+        networkx=versions["networkx"],
+        sentences=splitter(),
+        v=1,
+    )
+    return OpinionGraphScore(name, options, named)

@@ -1,0 +1,78 @@
+"""Value shares: how much less of the summary than its due each attribute value gets.
+
+"uer", the unfair error rate, is the mean over the values of what they lack; "bur", the binary unfair rate, is 1 when any value
+has too small a part of its due. 0 is fair, lower is better: a reward gives it a weight below 0. A set whose documents have one
+value alone is unscored, where the paper calls it fair: nobody is compared with anybody.
+Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 3 to 5.
+"""
+
+from collections.abc import Sequence
+
+from ..config import ValueSharesJudge
+from ..fairness.groups import Masses, Shares, Unscored, compare, under_represented, unfair, unfair_error_rate
+from ..fairness.groups.corpus import NO_SOURCE_MASS
+from ..fairness.groups.coverage import ONE_VALUE
+from ..fairness.labelled import LabelledSummary
+from ..storage import canonical_json
+from .documents import WholeSetJudge
+from .judge import Judge, Verdict, judge_signature
+from .measures import Matcher, open_matcher
+from .shared import SharedModels
+
+
+class ValueShares(WholeSetJudge):
+    """One measure of the values' shares as a judge, on a scale from 0 to 1."""
+
+    def __init__(self, name: str, options: ValueSharesJudge, matcher: Matcher) -> None:
+        tau = {"tau": options.tau} if options.measure == "bur" else {}
+        named = judge_signature(
+            f"value-shares-{options.measure}",
+            "value-shares",
+            matcher=matcher.signature,
+            mode=options.mode,
+            target=options.target,
+            **tau,
+            v=1,
+        )
+        super().__init__(name, named, matcher.loads)
+        self._options = options
+        self._matcher = matcher
+
+    def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
+        return [self._verdict(masses) for masses in self._matcher.masses(summaries)]
+
+    def _verdict(self, masses: Masses | Unscored) -> Verdict:
+        if isinstance(masses, Unscored):
+            return Verdict(None, masses.reason)
+        n_values = sum(mass > 0 for mass in masses.source)
+        if n_values < 2:
+            return Verdict(None, ONE_VALUE if n_values else NO_SOURCE_MASS)
+        shares = compare(masses.source, masses.target, mode=self._options.mode, aim=self._options.target)
+        is_bur = self._options.measure == "bur"
+        score = float(unfair(shares, self._options.tau) if is_bur else unfair_error_rate(shares))
+        return Verdict(round(score, 6), raw=canonical_json(self._table(shares, masses.names)))
+
+    def _table(self, shares: Shares, names: Sequence[str]) -> dict[str, object]:
+        """The shares that are due and found, by value that takes part; for bur the values that have too little."""
+        kept = [(place, name) for place, name in enumerate(names) if shares.kept[place]]
+        table: dict[str, object] = {
+            key: {name: round(float(row[place]), 6) for place, name in kept}
+            for key, row in (("due", shares.gold), ("found", shares.target))
+        }
+        if self._options.measure == "bur":
+            short = under_represented(shares, self._options.tau)
+            table["too_little"] = [name for place, name in kept if short[place]]
+        return table
+
+    def close(self) -> None:
+        """Give the matcher's memory back."""
+        self._matcher.close()
+
+
+def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels) -> Judge:
+    """The judge of value shares that the options describe.
+
+    Raises:
+        MissingExtra, DataError, ModelError: as `open_matcher`.
+    """
+    return ValueShares(name, options, open_matcher(options.matcher, models))

@@ -1,0 +1,60 @@
+"""Small audits: document sets whose words tell their value, and summaries of them."""
+
+import json
+from pathlib import Path
+
+from evenhand.evaluation.audit.input import AuditInput, System
+from evenhand.records import Document, DocumentSet
+
+ATTRIBUTE = "stance"
+
+
+def make_set(name: str, *documents: tuple[str, str], **keys: object) -> DocumentSet:
+    """A set of (value, text) documents."""
+    made = tuple(
+        Document(id=f"{name}/{place}", text=text, attributes={ATTRIBUTE: value})
+        for place, (value, text) in enumerate(documents)
+    )
+    return DocumentSet(id=name, documents=made, **keys)
+
+
+def make_input(sets: list[DocumentSet], **systems: list[str | None]) -> AuditInput:
+    """An audit's input: of each system one summary a set, None for none."""
+    values = tuple(dict.fromkeys(value for each in sets for value in each.values(ATTRIBUTE)))
+    return AuditInput(
+        sets=tuple(sets),
+        attribute=ATTRIBUTE,
+        values=values,
+        declared=(values,) * len(sets),
+        systems=tuple(
+            System(label, f"{label}.jsonl", "0" * 16, _by_set(sets, texts)) for label, texts in systems.items()
+        ),
+        documents="docs.jsonl",
+        documents_digest="1" * 16,
+        n_not_drawn=0,
+    )
+
+
+def two_sided(n: int) -> list[DocumentSet]:
+    """Sets with two documents of the left and one of the right: four words and two."""
+    return [
+        make_set(f"set-{k}", ("left", "apple berry"), ("left", "cherry grape"), ("right", "river stone"))
+        for k in range(n)
+    ]
+
+
+def write_sets(path: Path, sets: list[DocumentSet]) -> Path:
+    """The sets as evenhand's JSON lines."""
+    path.write_text("".join(each.model_dump_json() + "\n" for each in sets), encoding="utf-8")
+    return path
+
+
+def write_summaries(path: Path, texts: dict[str, str]) -> Path:
+    """Summaries by set id."""
+    lines = (json.dumps({"id": name, "summary": text}, ensure_ascii=False) + "\n" for name, text in texts.items())
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def _by_set(sets: list[DocumentSet], texts: list[str | None]) -> dict[str, str]:
+    return {each.id: text for each, text in zip(sets, texts, strict=True) if text is not None}

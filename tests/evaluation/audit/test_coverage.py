@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from audit_inputs import ATTRIBUTE, make_set
+
+from evenhand.evaluation.audit.coverage import TOO_FEW_UNITS, UnitCoverage
+from evenhand.fairness.groups import SetEvidence, Unscored, coverage, coverage_fairness, entailments_of
+from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.judges.measures import UnitEvidence
+
+
+class TableEntailer:
+    """Says what a table says: for each text of a summary which documents entail each unit, one window a document."""
+
+    name = "table"
+    signature = "table"
+
+    def __init__(self, tables):
+        self.tables = tables
+
+    def evidence(self, items):
+        return [self._evidence(item) for item in items]
+
+    def _evidence(self, item):
+        entailed = np.asarray(self.tables[item.summary], dtype=float)  # (units, documents)
+        nli = np.stack([np.zeros_like(entailed), 1 - entailed, entailed], axis=-1)
+        units = tuple(f"unit {place}" for place in range(len(entailed)))
+        windows = tuple(document.text for document in item.documents)
+        return UnitEvidence(units, windows, SetEvidence(nli, range(len(windows)), item.labels))
+
+    def close(self):
+        pass
+
+
+def item(summary, labels, values=("left", "right")):
+    documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
+    return LabelledSummary(summary, values, documents, summary)
+
+
+def family(tables, values=("left", "right"), mode="released"):
+    return UnitCoverage(TableEntailer(tables), ATTRIBUTE, values, mode)
+
+
+def numbers(figures):
+    return {(q.name, q.value): x for q, x in zip(figures.quantities, figures.all_sets().tolist(), strict=True)}
+
+
+def test_worked_by_hand():
+    # the last unit is entailed by nobody and left out; of the other two the left documents have 1 and 1/2, the right one 0:
+    # overall 1/2, left 3/4, right 0, gaps 1/4 and 1/2; with one set Coverage Parity is the same
+    mine = family({"t": [[1, 0, 0], [1, 1, 0], [0, 0, 0]]})
+    found = mine.measure([item("t", ["left", "left", "right"])])
+    figures = mine.figures(found)
+    assert numbers(figures) == pytest.approx(
+        {
+            ("Equal Coverage (table)", None): (1 / 4 + 1 / 2) / 2,
+            ("Coverage Parity (table)", None): (1 / 4 + 1 / 2) / 2,
+            ("coverage (table)", "left"): 3 / 4,
+            ("coverage difference (table)", "left"): 1 / 4,
+            ("coverage (table)", "right"): 0,
+            ("coverage difference (table)", "right"): -1 / 2,
+        }
+    )
+
+
+def test_sums_over_sets_give_what_the_corpus_measures_give():
+    generator = np.random.default_rng(0)
+    values = ("a", "b", "c")
+    labels = [[values[k] for k in generator.integers(0, 3, size=6)] for _ in range(40)]
+    tables = {f"s{k}": generator.random((4, 6)) for k in range(40)}
+    items = [item(f"s{k}", label, values) for k, label in enumerate(labels)]
+    mine = family(tables, values)
+    found = numbers(mine.figures(mine.measure(items)))
+    evidence = [each.evidence for each in mine.entailer.evidence(items)]
+    expected = coverage_fairness([coverage(entailments_of(evidence)[0], 3)])
+    assert found["Equal Coverage (table)", None] == pytest.approx(expected.ec)
+    assert found["Coverage Parity (table)", None] == pytest.approx(expected.cp)
+    for value, difference in zip(values, expected.mean_difference, strict=True):
+        assert found["coverage difference (table)", value] == pytest.approx(difference)
+
+
+def test_what_has_no_answer_says_why():
+    mine = family({"few": [[1, 0], [0, 1]], "none": [[0, 0]] * 3, "one": [[1, 1]] * 3})
+    items = [
+        item("few", ["left", "right"]),
+        item("none", ["left", "right"]),
+        item("one", ["left"]),
+        item(" ", ["left", "right"]),
+    ]
+    expected = [TOO_FEW_UNITS, "no unit covered", "single value", "empty summary"]
+    assert mine.measure(items) == [Unscored(reason) for reason in expected]
+    assert mine.figures(mine.measure(items)).left_out == tuple(expected)
+
+
+def test_example_counts_documents_behind_each_unit():
+    mine = family({"s": [[0.9, 0.8, 0], [0, 0, 0.9], [0.9, 0.2, 0]]})
+    asked = item("s", ["left", "left", "right"])
+    (found,) = mine.measure([asked])
+    example = mine.example(asked, found, 0.1)
+    assert [line.takes for line in example.lines] == [
+        {"left": 2.0, "right": 0.0},
+        {"left": 0.0, "right": 1.0},
+        {"left": 1.0, "right": 0.0},
+    ]
+    # the right document has one unit of three, the left ones .6 and .267 of them
+    assert example.left_out == "right"
+    assert example.documents == ("document 2",)
+
+
+def test_set_of_one_value_is_not_asked_of_a_model():
+    mine = family({})
+    asked = make_set("s", ("left", "x"))
+    assert mine.measure([item("never looked up", [asked.documents[0].attributes[ATTRIBUTE]])]) == [
+        Unscored("single value")
+    ]

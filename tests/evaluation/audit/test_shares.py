@@ -1,0 +1,187 @@
+import hypothesis
+import numpy as np
+import pytest
+from audit_inputs import ATTRIBUTE, make_input, two_sided
+from hypothesis import strategies as st
+
+from evenhand.config import MatcherSection
+from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
+from evenhand.fairness.groups import Masses, Unscored, group_fairness
+from evenhand.judges.measures import open_matcher
+
+WORDS = open_matcher(MatcherSection(kind="words"))
+
+
+def family(values=("left", "right"), mode="drop_zero", tau=0.8, target="ratio"):
+    return ValueShares(WORDS, ATTRIBUTE, values, mode, tau, target)
+
+
+def numbers(figures, sums=None):
+    found = figures.all_sets() if sums is None else figures.reduce(sums)
+    return {(q.name, q.value): x for q, x in zip(figures.quantities, found.tolist(), strict=True)}
+
+
+def random_masses(seed, n, values):
+    generator = np.random.default_rng(seed)
+    source = generator.integers(0, 6, size=(n, len(values))) * generator.integers(0, 2, size=(n, len(values)))
+    target = generator.integers(0, 4, size=(n, len(values)))
+    return [Masses(tuple(map(float, s)), tuple(map(float, t)), values) for s, t in zip(source, target, strict=True)]
+
+
+def test_worked_by_hand():
+    # sources: left 4 words of 6, right 2. First summary: 2 left, 2 right words: shares 1/2, 1/2, left lacks 2/3 - 1/2 = 1/6.
+    # Second: 2 left words only: right lacks 1/3. Tolerated at 0.8: left .533, right .267, so both summaries are unfair.
+    given = make_input(two_sided(2), mine=["Apple berry river stone.", "Cherry grape."])
+    mine = family()
+    found = numbers(mine.figures(mine.measure(given.items(given.systems[0]))))
+    assert found["BUR (words)", None] == 1
+    assert found["UER (words)", None] == pytest.approx((1 / 12 + 1 / 6) / 2)
+    # mean shortfalls: left 1/12, right 1/6: each 1/24 from their mean
+    assert found["SOF (words)", None] == pytest.approx(1 / 24)
+    assert found["share in sources (words)", "left"] == pytest.approx(2 / 3)
+    assert found["share in summaries (words)", "left"] == pytest.approx((1 / 2 + 1) / 2)
+    assert found["shortfall (words)", "right"] == pytest.approx(1 / 6)
+    assert found["under-represented (words)", "left"] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("mode", ["drop_zero", "released", "paper"])
+@pytest.mark.parametrize("target", ["ratio", "equal", (0.5, 0.2, 0.2, 0.1)])
+def test_sums_over_sets_give_what_the_corpus_measures_give(mode, target):
+    values = ("a", "b", "c", "d")
+    masses = [m for m in random_masses(3, 300, values) if any(m.source)]
+    mine = family(values, mode, 0.7, target)
+    found = numbers(mine.figures(masses))
+    expected = group_fairness(masses, tau=0.7, mode=mode, aim=target)
+    assert found["BUR (words)", None] == pytest.approx(expected.bur)
+    assert found["UER (words)", None] == pytest.approx(expected.uer)
+    assert found["AUC (words)", None] == pytest.approx(expected.auc)
+    assert found["SOF (words)", None] == pytest.approx(expected.sof)
+    for row in expected.by_value:
+        assert found["shortfall (words)", row.value] == pytest.approx(row.mean_shortfall)
+        assert found["under-represented (words)", row.value] == pytest.approx(row.n_unfair / row.n_samples)
+
+
+SAMPLES = st.lists(
+    st.builds(
+        lambda source, target: Masses(tuple(map(float, source)), tuple(map(float, target)), ("a", "b", "c")),
+        st.tuples(*[st.integers(0, 5)] * 3).filter(any),
+        st.tuples(*[st.integers(0, 5)] * 3),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(samples=SAMPLES, mode=st.sampled_from(["drop_zero", "paper"]), seed=st.integers(0, 9))
+def test_order_of_sets_names_of_values_and_a_doubled_corpus_do_not_matter(samples, mode, seed):
+    mine = family(("a", "b", "c"), mode)
+    expected = pytest.approx(numbers(mine.figures(samples)), nan_ok=True)
+    order = np.random.default_rng(seed).permutation(len(samples))
+    assert numbers(mine.figures([samples[k] for k in order])) == expected
+    assert numbers(mine.figures(samples * 2)) == expected
+    turned = [Masses(m.source[::-1], m.target[::-1], m.names[::-1]) for m in samples]
+    assert numbers(mine.figures(turned)) == expected
+
+
+def test_a_set_drawn_twice_counts_twice():
+    masses = [m for m in random_masses(5, 20, ("a", "b")) if any(m.source)]
+    mine = family(("a", "b"))
+    figures = mine.figures(masses)
+    weights = np.arange(len(masses)) % 3
+    doubled = [m for m, weight in zip(masses, weights, strict=True) for _ in range(weight)]
+    drawn = numbers(figures, weights @ figures.columns)
+    assert drawn == pytest.approx(numbers(mine.figures(doubled)), nan_ok=True)
+
+
+def test_what_has_no_answer_adds_nothing_and_says_why():
+    given = make_input(two_sided(2), mine=["Apple.", "  "])
+    figures = family().figures(family().measure(given.items(given.systems[0])))
+    assert figures.left_out == (None, "empty summary")
+    assert not figures.columns[1].any()
+    assert np.isnan(figures.unfairness[1])
+
+
+def test_source_without_a_token_is_left_out():
+    assert family().measure([]) == []
+    given = make_input(two_sided(1), mine=["Apple."])
+    item = given.items(given.systems[0])[0]
+    blank = type(item)(item.id, item.values, tuple(type(d)("the of 12 🙂", d.value) for d in item.documents), "Apple.")
+    assert family().measure([blank]) == [Unscored("source has no mass")]
+
+
+def test_summaries_that_match_nothing_and_one_valued_sets_are_counted():
+    found = [Masses((2.0, 1.0), (0.0, 0.0)), Masses((2.0, 0.0), (1.0, 0.0)), Unscored("empty summary")]
+    assert unmatched_summaries(found) == 1
+    assert one_valued_sets(found) == 1
+
+
+def test_example_says_whose_words_each_sentence_has():
+    given = make_input(two_sided(1), mine=["Apple berry cherry. Grape!"])
+    item = given.items(given.systems[0])[0]
+    mine = family()
+    (found,) = mine.measure([item])
+    example = mine.example(item, found, 0.1)
+    assert [line.takes for line in example.lines] == [{"left": 3.0, "right": 0.0}, {"left": 1.0, "right": 0.0}]
+    assert example.left_out == "right"
+    assert example.documents == ("river stone",)
+    assert [(side.name, side.summary) for side in example.sides] == [("left", 1.0), ("right", 0.0)]
+
+
+def test_sentence_counts_summaries():
+    given = make_input(two_sided(4), mine=["Apple."] + ["Apple berry cherry grape river stone."] * 3)
+    mine = family()
+    figures = mine.figures(mine.measure(given.items(given.systems[0])))
+    said = mine.sentences({}, figures)["BUR (words)"]
+    assert said == "In 1 of 4 summaries at least one stance gets at most 80 % of the room that its documents have."
+    assert (
+        "less than 80 % of an equal share" in family(mode="paper", target="equal").sentences({}, figures)["BUR (words)"]
+    )
+
+
+def test_signature_names_what_changes_a_number():
+    signatures = {
+        family(tau=0.7).signature,
+        family(mode="paper").signature,
+        family(target="equal").signature,
+        family().signature,
+    }
+    assert len(signatures) == 4
+    assert all("words" in signature for signature in signatures)
+
+
+class ScriptedMatcher:
+    """Gives the masses of a list, whatever is asked."""
+
+    signature = "scripted"
+
+    def __init__(self, name, masses):
+        self.name = name
+        self._masses = masses
+
+    def masses(self, items):
+        return self._masses[: len(items)]
+
+    def close(self):
+        pass
+
+
+def test_proportional_representation_stands_beside_bartscore_whatever_the_mode():
+    # shares 3/4 and 1/4 against 1/2 and 1/2: the first lacks 1/4, mean over two values 1/8; "paper" keeps the absent third
+    masses = [Masses((3.0, 1.0, 0.0), (0.5, 0.5, 0.0), ("a", "b", "c"))]
+    mine = ValueShares(ScriptedMatcher("bartscore", masses), ATTRIBUTE, ("a", "b", "c"), "paper", 0.8, "ratio")
+    found = numbers(mine.figures(masses))
+    assert found["Proportional Representation (bartscore)", None] == pytest.approx(1 / 8)
+    assert found["UER (bartscore)", None] == pytest.approx(1 / 12)
+    assert "Proportional Representation (words)" not in {
+        name for name, _ in numbers(family(("a", "b", "c")).figures(masses))
+    }
+
+
+def test_sets_that_declare_different_values_are_added_up_by_name():
+    # in the first set a lacks 1/2, in the second b lacks 1/4; neither knows of the other's third value
+    masses = [Masses((1.0, 1.0), (0.0, 1.0), ("a", "b")), Masses((1.0, 3.0), (1.0, 1.0), ("c", "b"))]
+    found = numbers(family(("a", "b", "c")).figures(masses))
+    assert found["shortfall (words)", "a"] == pytest.approx(1 / 2)
+    assert found["shortfall (words)", "b"] == pytest.approx((0 + 1 / 4) / 2)
+    assert found["shortfall (words)", "c"] == 0

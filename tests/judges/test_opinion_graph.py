@@ -1,0 +1,86 @@
+"""The Opinion Interaction Graph as a judge."""
+
+import json
+
+import pytest
+from labelled_sets import judge_input
+
+from evenhand.config import OpinionGraphJudge
+from evenhand.judges.opinion_graph import OpinionGraphScore, open_opinion_graph
+from evenhand.judges.shared import SharedModels
+
+pytest.importorskip("networkx")
+
+# four words of equal rank, of which the first two in the alphabet are keywords: "bridge" and "cheap", which never meet
+POSTS = (("left", "Cheap ferry."), ("left", "Cheap ferry!"), ("right", "Dear bridge."), ("right", "Dear bridge!"))
+
+
+def open_judge(**options):
+    return open_opinion_graph("opinions", OpinionGraphJudge(kind="opinion-graph", **options), SharedModels())
+
+
+def judged(summary, pairs=POSTS, side=None, **options):
+    return open_judge(**options).score([judge_input(summary, pairs, side=side)])[0]
+
+
+def test_opinions_that_keep_their_share_are_fair_and_one_alone_is_not():
+    fair, biased = judged("Cheap ferry. Dear bridge."), judged("Cheap ferry.")
+    assert fair.score == 0
+    # exposures 1/2 and 0: the Gini coefficient of two values of which one is 0
+    assert biased.score == 0.5
+    assert json.loads(biased.raw) == {
+        "exposure": "extractive",
+        "opinions": 2,
+        "units": [2, 2],
+        "shown": [0, 1],
+        "strays": 0,
+    }
+
+
+def test_own_words_are_attached_to_opinions():
+    found = judged("A ferry is cheap indeed. People say so.")
+    assert found.score == 0.5
+    assert json.loads(found.raw)["exposure"] == "abstractive"
+    assert json.loads(found.raw)["strays"] == 1
+
+
+def test_summary_without_an_opinion_is_unscored_and_not_fair():
+    found = judged("Zebras graze.")
+    assert (found.score, found.unscored) == (None, "the summary shows no opinion")
+
+
+def test_source_without_a_word_is_unscored():
+    assert judged("It is.", (("left", "It is."),)).unscored == "the source has no opinion with units"
+
+
+def test_request_for_one_side_is_judged_by_its_own_documents():
+    assert judged("Cheap ferry.", side="left").score == 0
+    assert json.loads(judged("Cheap ferry.", side="left").raw)["opinions"] == 1
+
+
+def test_units_are_sentences_or_whole_documents():
+    pairs = (("left", "Cheap ferry. Dear bridge."), ("right", "Dear bridge."))
+    sentences, documents = (json.loads(judged("Dear bridge.", pairs, units=u).raw) for u in ("sentences", "documents"))
+    assert sum(sentences["units"]) == 3
+    assert sum(documents["units"]) == 2
+
+
+def test_graph_of_a_source_is_made_once_for_all_of_its_summaries():
+    class Counting(OpinionGraphScore):
+        made = 0
+
+        def graph(self, units):
+            type(self).made += 1
+            return super().graph(units)
+
+    judge = Counting("opinions", OpinionGraphJudge(kind="opinion-graph"), "s")
+    other = (("left", "Green park."), ("right", "Loud street."))
+    judge.score(
+        [judge_input(s, pairs) for pairs in (POSTS, other) for s in ("Cheap ferry.", "Green park.", "Dear bridge.")]
+    )
+    assert Counting.made == 2
+
+
+def test_what_changes_scores_changes_the_signature():
+    changes = [{"units": "documents"}, {"method": "keyword_fraction"}, {"threshold": 0.1}, {"exposure": "abstractive"}]
+    assert len({open_judge().signature, *(open_judge(**change).signature for change in changes)}) == len(changes) + 1

@@ -1,0 +1,77 @@
+"""Value shares as a judge."""
+
+import json
+
+import pytest
+from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
+
+from evenhand.config import ValueSharesJudge
+from evenhand.judges import open_judge
+
+
+def judged(*inputs, **options):
+    section = ValueSharesJudge.model_validate({"kind": "value-shares", "matcher": {"kind": "words"}, **options})
+    return open_judge("uer", section).score(inputs)
+
+
+def test_error_rate_is_the_mean_of_what_values_lack():
+    fair, biased = judged(judge_input(BALANCED), judge_input(ONE_SIDED))
+    assert fair.score == 0
+    # 12 words of the left's and, for "ferry" twice, 2 of the right's: the right lacks 1/2 - 1/7 = 5/14, the mean is half of it
+    assert biased.score == pytest.approx(5 / 28, abs=1e-6)
+    assert json.loads(biased.raw) == {
+        "due": {"left": 0.5, "right": 0.5},
+        "found": {"left": pytest.approx(6 / 7, abs=1e-6), "right": pytest.approx(1 / 7, abs=1e-6)},
+    }
+
+
+def test_binary_rate_names_the_values_that_have_too_little():
+    fair, biased = judged(judge_input(BALANCED), judge_input(ONE_SIDED), measure="bur")
+    assert (fair.score, json.loads(fair.raw)["too_little"]) == (0, [])
+    assert (biased.score, json.loads(biased.raw)["too_little"]) == (1, ["right"])
+    # 1/7 is more than a fifth of one half
+    assert judged(judge_input(ONE_SIDED), measure="bur", tau=0.2)[0].score == 0
+
+
+def test_target_may_be_equal_shares():
+    pairs = (*FERRY, ("left", "Nurses ferry families cheaply. Families help nurses."))
+    # 19 words against 12: due by source 19/31, equal 1/2; the summary has 6 and 6
+    (ratio,) = judged(judge_input(BALANCED, pairs))
+    assert ratio.score == pytest.approx((19 / 31 - 1 / 2) / 2, abs=1e-6)
+    assert judged(judge_input(BALANCED, pairs), target="equal")[0].score == 0
+
+
+def test_mode_decides_whether_an_absent_value_takes_part():
+    absent = judge_input(BALANCED, values=("left", "right", "middle"))
+    assert set(json.loads(judged(absent)[0].raw)["due"]) == {"left", "right"}
+    assert set(json.loads(judged(absent, mode="paper")[0].raw)["due"]) == {"left", "right", "middle"}
+
+
+@pytest.mark.parametrize(
+    ("each", "reason"),
+    [
+        (judge_input(ONE_SIDED, FERRY[:2]), "single value"),
+        (judge_input(ONE_SIDED, FERRY[:2], values=("left", "right")), "single value"),
+        (judge_input("The ferry.", (("left", "It is."), ("right", "So what?"))), "source has no mass"),
+        (judge_input("  "), "empty summary"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["drop_zero", "paper"])
+def test_what_has_no_answer_is_unscored(each, reason, mode):
+    (found,) = judged(each, mode=mode)
+    assert (found.score, found.unscored) == (None, reason)
+
+
+def test_what_changes_scores_changes_the_signature():
+    def signature(**options):
+        section = ValueSharesJudge.model_validate({"kind": "value-shares", "matcher": {"kind": "words"}, **options})
+        return open_judge("judge", section).signature
+
+    matcher = {"kind": "bartscore", "model": "org/m", "tokens": "words"}
+    changes = [
+        {"measure": "bur"}, {"measure": "bur", "tau": 0.5}, {"mode": "paper"}, {"target": "equal"}, {"matcher": matcher},
+    ]  # fmt: skip
+    assert len({signature(), *(signature(**change) for change in changes)}) == len(changes) + 1
+    assert signature() == (
+        "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:1|mode:drop_zero|target:ratio|v:1"
+    )
