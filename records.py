@@ -146,12 +146,21 @@ class Sampling(Record):
     max_tokens: int = Field(default=128, ge=1)
 
 
+class Thinned(Record):
+    """What a prompt lacked of its request's documents."""
+
+    # the attribute value that was thinned
+    value: Text
+    # ids of the documents that were taken out
+    left_out: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
 class Candidate(Record):
     """One generated summary of a request."""
 
     id: Text
     request_id: Text
-    # cleaned by the contract check, never repaired; what judges see
+    # cleaned by the contract check, cut where the method cuts, never repaired; what judges see
     text: str
     # as the model wrote it
     raw_text: str
@@ -160,6 +169,8 @@ class Candidate(Record):
     # True when the text opens as asked and has the asked number of sentences
     contract_ok: bool
     method: str
+    # documents that the prompt lacked; None for the request's own prompt
+    thinned: Thinned | None = None
     # name of the sampling plan and its values
     plan: str
     sampling: Sampling
@@ -174,6 +185,7 @@ class Candidate(Record):
     # generated token ids, end token included when the model gave one; empty when the backend does not tell
     token_ids: tuple[int, ...] = ()
     n_tokens: int
+    # "stop": the model ended; "length": it ran into max_tokens; "cut": the method cut what it wrote
     finish_reason: str
     # sum of the generated tokens' log-probabilities in nats; None when the backend does not tell
     logps: float | None = None
@@ -266,6 +278,39 @@ class BestSummary(Record):
     n_candidates: int
 
 
+class PairFairness(Record):
+    """What FairPO weighs a pair by.
+
+    Each value has two slots, "over-represented" and then "under-represented": lists of slots are twice as long as `values`. A
+    summary is in the slots whose weight is above 0.
+    Source: FairPO (arXiv:2506.07479); specification of group fairness, section 23.
+    """
+
+    # the declared values, the same for all pairs of a file
+    values: Annotated[tuple[Text, ...], Field(min_length=2)]
+    # square root of the gap in Equal Coverage, over its mean in the file
+    diff: float = Field(gt=0)
+    # documents of each slot's value in the full set
+    num: tuple[float, ...]
+    # |C_k| of the slot, C_k being the summed deviation of the value's documents; 0 where the summary is not in the slot
+    weight_chosen: tuple[float, ...]
+    weight_rejected: tuple[float, ...]
+    # how far the weight is from usual, as exponent; 0 where the summary is not in the slot
+    pow_chosen: tuple[float, ...]
+    pow_rejected: tuple[float, ...]
+
+    @model_validator(mode="after")
+    def _slots_fit(self) -> "PairFairness":
+        slots = (self.num, self.weight_chosen, self.weight_rejected, self.pow_chosen, self.pow_rejected)
+        if any(len(each) != 2 * len(self.values) for each in slots):
+            raise ValueError(
+                f"{len(self.values)} values have {2 * len(self.values)} slots; each list needs so many numbers"
+            )
+        if any(number < 0 for each in slots for number in each):
+            raise ValueError("a slot holds no number below 0")
+        return self
+
+
 class PreferencePair(Record):
     """A better and a worse summary of the same request, in TRL's explicit-prompt conversational columns."""
 
@@ -282,6 +327,8 @@ class PreferencePair(Record):
     margin: float = Field(gt=0)
     # how much the pair counts in the loss beside the others
     weight: float = Field(default=1.0, gt=0)
+    # slots of both summaries, for FairPO
+    fairness: PairFairness | None = None
     prompt_digest: str
     # the tokens as generated, empty where the text was cleaned and must be tokenised again
     chosen_token_ids: tuple[int, ...] = ()

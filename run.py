@@ -75,9 +75,17 @@ class Phase:
         return self.recipe.output / round_name(self.after_round) / ADAPTER
 
     @property
+    def method(self) -> str:
+        """The method that makes the candidates. Thinned sets are for training alone: unseen sets are summarised as they are."""
+        method = self.recipe.generate.method
+        return "zero-shot" if method == "thinned" and self.split == "test" else method
+
+    @property
     def judges(self) -> tuple[str, ...]:
-        """Names of the judges that score this phase: the reward's, and the report's when it evaluates."""
+        """Names of the judges that score this phase: the reward's, the report's when it evaluates, else that of the pairs."""
         names = self.recipe.reward.judges
+        if self.split == "train" and self.recipe.pairs.judge:
+            names += (self.recipe.pairs.judge,)
         if self.split == "test":
             names += self.recipe.evaluation.judges
         return tuple(dict.fromkeys(names))

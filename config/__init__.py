@@ -25,7 +25,7 @@ from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, SplitSection, TaskSection
-from .train import PACKED_ATTENTION, LoraSection, TrainSection
+from .train import PACKED_ATTENTION, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
     "METHOD_OPTIONS",
@@ -43,6 +43,7 @@ __all__ = [
     "EntailerSection",
     "EqualCoverageJudge",
     "ExtractJudge",
+    "FairPOSection",
     "FairnessJudgeSection",
     "FineSurEJudge",
     "GenerateSection",

@@ -12,6 +12,7 @@ from .methods import (
     DebateSection,
     SelfRefineSection,
     ShuffledSection,
+    ThinnedSection,
 )
 from .model import BackendSection
 
@@ -39,15 +40,16 @@ class Plan(Sampling):
 class GenerateSection(BackendSection):
     """How candidates are made."""
 
-    method: Literal["zero-shot", "self-refine", "debate", "attention-reweighting", "shuffled", "chain-of-thought"] = (
-        "zero-shot"
-    )
+    method: Literal[
+        "zero-shot", "self-refine", "debate", "attention-reweighting", "shuffled", "chain-of-thought", "thinned"
+    ] = "zero-shot"
     # options of the method that is chosen; the others must be absent
     self_refine: SelfRefineSection | None = None
     debate: DebateSection | None = None
     attention_reweighting: AttentionReweightingSection | None = None
     shuffled: ShuffledSection | None = None
     chain_of_thought: ChainOfThoughtSection | None = None
+    thinned: ThinnedSection | None = None
     plans: dict[str, Plan] = Field(min_length=1)
     # interpreter of the generation process, when vLLM lives in another environment
     python: str | None = None

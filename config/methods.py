@@ -50,6 +50,16 @@ class ChainOfThoughtSection(Section):
     thought_tokens: int = Field(default=256, ge=1)
 
 
+class ThinnedSection(Section):
+    """For training: a summary of all documents, and of copies of the set that lack some documents of one value."""
+
+    # share of all documents that is taken from a copy, at least one document
+    rate: float = Field(default=0.1, gt=0, lt=1)
+    # a longer summary is cut after its last sentence that ends within so many characters, if that leaves half of them; the
+    # published runs cut at 400. None cuts nothing
+    most_characters: int | None = Field(default=None, ge=2)
+
+
 # method -> key of its options
 METHOD_OPTIONS = {
     "self-refine": "self_refine",
@@ -57,4 +67,5 @@ METHOD_OPTIONS = {
     "attention-reweighting": "attention_reweighting",
     "shuffled": "shuffled",
     "chain-of-thought": "chain_of_thought",
+    "thinned": "thinned",
 }

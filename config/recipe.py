@@ -14,7 +14,7 @@ from .model import ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
-from .train import PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
+from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
 
 
 class EvaluationSection(Section):
@@ -80,6 +80,7 @@ class Recipe(Section):
                 ("reward.judges", self.reward.judges),
                 ("reward.weights", self.reward.weights),
                 ("evaluation.judges", self.evaluation.judges),
+                ("pairs.judge", (self.pairs.judge,) if self.pairs.judge else ()),
             )
             for name in names
             if name not in self.judges
@@ -111,12 +112,43 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _method_can_train(self) -> "Recipe":
-        if self.rounds and self.generate.method != "zero-shot":
+        if self.rounds and self.generate.method not in ("zero-shot", "thinned"):
             raise ValueError(
                 f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
                 f"{self.generate.method!r} asks other prompts; write rounds: 0, or generate.method: zero-shot"
             )
+        if self.generate.method == "thinned" and self.task.scope != "all":
+            raise ValueError("generate.method thinned summarises whole sets; write task.scope: all")
         return self
+
+    @model_validator(mode="after")
+    def _fairpo_has_its_parts(self) -> "Recipe":
+        mistakes = []
+        if self.pairs.judge is not None:
+            kind: str = self.judges[self.pairs.judge].kind if self.pairs.judge in self.judges else "equal-coverage"
+            if kind != "equal-coverage":
+                mistakes.append(f"pairs.judge {self.pairs.judge!r} is of kind {kind}: name one of kind equal-coverage.")
+            if self.generate.method != "thinned":
+                mistakes.append("pairs.mode fairpo compares summaries of thinned sets: write generate.method: thinned.")
+        if self.train.fairness is not None:
+            mistakes += self._fairness_mistakes()
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
+        return self
+
+    def _fairness_mistakes(self) -> list[str]:
+        mistakes = [
+            f"trainer.{key} {self.trainer[key]!r} changes the loss, but train.fairness weighs the plain one: leave it out."
+            for key, known in FAIRNESS_KEYS.items()
+            if key in self.trainer and self.trainer[key] not in known
+        ]
+        if self.train.trainer == "pairwise":
+            mistakes.append("train.fairness needs train.trainer: shared-prefix.")
+        if self.pairs.mode != "fairpo" and self.train.pairs is None:
+            mistakes.append("train.fairness needs pairs that say what is fair: write pairs.mode: fairpo.")
+        if self.pairs.margin_weights:
+            mistakes.append("pairs.margin_weights is the baseline of train.fairness: leave one of them out.")
+        return mistakes
 
     @model_validator(mode="after")
     def _trainer_can(self) -> "Recipe":

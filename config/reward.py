@@ -34,8 +34,9 @@ class RewardSection(Section):
 class PairsSection(Section):
     """Which candidates are compared in training."""
 
-    # "all": every unordered pair; "best_k": the k widest; "top_bottom": best against worst
-    mode: Literal["all", "best_k", "top_bottom"] = "top_bottom"
+    # "all": every unordered pair; "best_k": the k widest; "top_bottom": best against worst by the reward;
+    # "fairpo": the fairest against the unfairest of three summaries, of all documents and of two thinned sets
+    mode: Literal["all", "best_k", "top_bottom", "fairpo"] = "top_bottom"
     # pairs kept of a request, for best_k
     k: int = Field(default=10, ge=1)
     # smallest reward gap
@@ -44,3 +45,22 @@ class PairsSection(Section):
     most_length_ratio: float | None = Field(default=None, ge=1)
     # leave out pairs whose chosen summary breaks the output contract
     chosen_keeps_contract: bool = True
+    # fairpo: the equal-coverage judge that says what is fair; its name in `judges`. Margins are its scores then
+    judge: str | None = None
+    # fairpo: pairs count in the loss by the square root of their margin: the published margin-weighted baseline, except that
+    # weights are relative to their mean in the step, there in the file
+    margin_weights: bool = False
+
+    @model_validator(mode="after")
+    def _judge_is_fairpos(self) -> "PairsSection":
+        if (self.mode == "fairpo") != (self.judge is not None):
+            raise ValueError(
+                "mode: fairpo needs the name of an equal-coverage judge; write judge: NAME"
+                if self.mode == "fairpo"
+                else f"judge has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
+            )
+        if self.margin_weights and self.mode != "fairpo":
+            raise ValueError(
+                f"margin_weights has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
+            )
+        return self

@@ -1,7 +1,7 @@
 """The adapter, and how the training process is run."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,28 @@ PAIRWISE_KEYS = {
 PACKED_ATTENTION = ("sdpa", "flex_attention")
 
 
+class FairPOSection(Section):
+    """FairPO's weights of chosen and rejected summaries, by what the policy has favoured so far."""
+
+    # what stays of the running state at each optimiser step
+    decay: float = Field(default=0.75, ge=0, le=1)
+    # "released": power that the averages are raised to; "paper": divisor of the exponent
+    temperature: float = Field(default=1.0, gt=0)
+    # exponent of the ratio of averages: standardised over all pairs, as published code has it, or the raw C_k of the paper
+    exponent: Literal["released", "paper"] = "released"
+
+
+# keys of trl.DPOConfig that change the loss, and the one value that FairPO knows of each
+FAIRNESS_KEYS: dict[str, tuple[Any, ...]] = {
+    "loss_type": ("sigmoid", ["sigmoid"]),
+    "loss_weights": (None, [1.0]),
+    "label_smoothing": (0, None),
+    "f_divergence_type": ("reverse_kl",),
+    "ld_alpha": (None,),
+    "use_weighting": (False,),
+}
+
+
 class TrainSection(Section):
     """How the training process is run and what it is held to."""
 
@@ -47,5 +69,7 @@ class TrainSection(Section):
     excess_length_strategy: Literal["raise", "drop"] = "raise"
     # pair file to train on instead of the run folder's
     pairs: Path | None = None
+    # weigh the two summaries of each pair by FairPO; None is plain DPO
+    fairness: FairPOSection | None = None
     # interpreter of the training process
     python: str | None = None

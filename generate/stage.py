@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import RootModel
 from tqdm import tqdm
 
-from ..config import METHOD_OPTIONS, Recipe
+from ..config import METHOD_OPTIONS
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
@@ -24,7 +24,7 @@ from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, digest, write_jsonl
 from ..timing import booked
-from . import attention_reweighting, chain_of_thought, debate, self_refine, shuffled, zero_shot
+from . import attention_reweighting, chain_of_thought, debate, self_refine, shuffled, thinned, zero_shot
 from .backend import Backend, Reply, Usage
 from .backends import backend_signature, open_backend
 from .contract import check_output
@@ -43,6 +43,7 @@ METHODS: dict[str, Method] = {
     "attention-reweighting": attention_reweighting.summarise,
     "shuffled": shuffled.summarise,
     "chain-of-thought": chain_of_thought.summarise,
+    "thinned": thinned.summarise,
 }
 
 
@@ -108,15 +109,17 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
             "(evenhand loop RECIPE does it), or mend model.adapter"
         )
     section = recipe.generate
-    own = METHOD_OPTIONS.get(section.method)
+    own = METHOD_OPTIONS.get(phase.method)
     others = {key for key in METHOD_OPTIONS.values() if key != own}
-    inputs = {
+    inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest([request.model_dump(mode="json") for request in requests]),
-        "generate": section.model_dump(mode="json", exclude={"python", *others}),
+        "generate": section.model_dump(mode="json", exclude={"python", *others}) | {"method": phase.method},
         "model": backend_signature(section, recipe.model, phase.adapter),
     }
-    prompts = method_prompts(section.method)
+    if phase.method == thinned.METHOD:
+        inputs["sides"] = recipe.corpus.sides
+    prompts = method_prompts(phase.method)
     if prompts:
         inputs["prompts"] = prompts
     # a method with prompts of its own asks more than once
@@ -162,10 +165,10 @@ def _open_backend(phase: Phase) -> Backend:
         return open_backend(section, phase.recipe.model, phase.adapter)
 
 
-def _method(recipe: Recipe) -> Method:
-    """The method that the recipe chooses, with the recipe where the method has options."""
-    name = recipe.generate.method
-    return partial(METHODS[name], recipe=recipe) if name in METHOD_OPTIONS else METHODS[name]
+def _method(phase: Phase) -> Method:
+    """The phase's method, with the recipe where the method has options."""
+    name = phase.method
+    return partial(METHODS[name], recipe=phase.recipe) if name in METHOD_OPTIONS else METHODS[name]
 
 
 def _batch(
@@ -174,7 +177,7 @@ def _batch(
     """What comes of one batch; `backend` has answered nothing else."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
-    replies = _method(recipe)(backend, requests, order, seeds)
+    replies = _method(phase)(backend, requests, order, seeds)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
     for request, row, row_seeds in zip(requests, replies, seeds, strict=True):
@@ -183,8 +186,16 @@ def _batch(
             first = refused[0]
             failures.append(Failure(request_id=request.id, side=request.side, reason=first.reason, detail=first.error))
             continue
+        made_by = (phase.method, backend.signature)
         for draw, reply, seed in zip(order, row, row_seeds, strict=True):
-            candidates.append(_candidate(request, draw, reply, seed, (recipe.generate.method, backend.signature)))
+            candidates.append(_candidate(request, draw, reply, seed, made_by))
+        for draw, copy in thinned.copies_of(row, order):
+            made = _candidate(request, draw, copy.reply, copy.seed, made_by)
+            candidates.append(made.model_copy(update={"thinned": copy.thinned}))
+    if phase.method == thinned.METHOD:
+        contracts = {request.id: request.contract for request in requests}
+        most = recipe.generate.thinned.most_characters if recipe.generate.thinned else None
+        candidates = [thinned.shortened(each, contracts[each.request_id], most) for each in candidates]
     return Batch(
         number=number,
         candidates=tuple(candidates),

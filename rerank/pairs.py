@@ -84,7 +84,7 @@ def _reward(candidate: ScoredCandidate) -> float:
 
 
 def preference_pair(group: CandidateGroup, chosen: ScoredCandidate, rejected: ScoredCandidate) -> PreferencePair:
-    """The pair as a training record in TRL's columns."""
+    """The pair as a training record in TRL's columns, of the request's own prompt, also when a summary was made from another."""
     return PreferencePair(
         prompt=group.prompt,
         chosen=(Message(role="assistant", content=chosen.candidate.text),),
@@ -97,7 +97,7 @@ def preference_pair(group: CandidateGroup, chosen: ScoredCandidate, rejected: Sc
         chosen_reward=_reward(chosen),
         rejected_reward=_reward(rejected),
         margin=_reward(chosen) - _reward(rejected),
-        prompt_digest=chosen.candidate.prompt_digest,
+        prompt_digest=next(c.candidate.prompt_digest for c in group.candidates if c.candidate.thinned is None),
         chosen_token_ids=generated_ids(chosen),
         rejected_token_ids=generated_ids(rejected),
     )

@@ -10,11 +10,20 @@ from typing import Any
 
 from ..errors import DataError
 from ..judges.combine import combine_group
-from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
+from ..records import (
+    BestSummary,
+    Candidate,
+    CandidateGroup,
+    Judgement,
+    PreferencePair,
+    ScoredCandidate,
+    SummaryRequest,
+)
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..stages import Receipt, Stage
 from ..storage import file_digest, listed, read_jsonl, write_json, write_jsonl
 from .best import best_of, first_of_each_text
+from .fairpo import pair_fairly
 from .pairs import Pairing, choose_pairs, preference_pair
 
 
@@ -45,6 +54,8 @@ def rerank_stage(phase: Phase) -> Stage:
     outputs = [GROUPS, BEST, LEDGER]
     if phase.split == "train":
         inputs["pairs"] = recipe.pairs.model_dump(mode="json")
+        if recipe.pairs.mode == "fairpo":
+            inputs["sides"] = recipe.corpus.sides
         outputs.append(PAIRS)
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
 
@@ -81,13 +92,8 @@ def _work(phase: Phase) -> dict[str, Any]:
     groups = build_groups(phase)
     write_jsonl(phase.folder / GROUPS, groups)
     write_jsonl(phase.folder / BEST, (best_summary(group) for group in groups))
-    pairings = _pairings(phase, groups)
+    pairings, pairs = _pairings(phase, groups)
     if phase.split == "train":
-        pairs = [
-            preference_pair(group, group.candidates[chosen], group.candidates[rejected])
-            for group, pairing in zip(groups, pairings, strict=True)
-            for chosen, rejected in pairing.pairs
-        ]
         write_jsonl(phase.folder / PAIRS, pairs)
     ledger = _ledger(groups, pairings)
     write_json(phase.folder / LEDGER, ledger)
@@ -162,10 +168,18 @@ def best_summary(group: CandidateGroup) -> BestSummary:
     )
 
 
-def _pairings(phase: Phase, groups: Sequence[CandidateGroup]) -> list[Pairing]:
+def _pairings(phase: Phase, groups: Sequence[CandidateGroup]) -> tuple[list[Pairing], list[PreferencePair]]:
+    """The pairs of each request with what was left out, and all pairs as records; none for an evaluation."""
     if phase.split != "train":
-        return []
-    return [choose_pairs(group.candidates, phase.recipe.pairs) for group in groups]
+        return [], []
+    if phase.recipe.pairs.mode == "fairpo":
+        return pair_fairly(phase, groups)
+    pairings = [choose_pairs(group.candidates, phase.recipe.pairs) for group in groups]
+    return pairings, [
+        preference_pair(group, group.candidates[chosen], group.candidates[rejected])
+        for group, pairing in zip(groups, pairings, strict=True)
+        for chosen, rejected in pairing.pairs
+    ]
 
 
 def _ledger(groups: Sequence[CandidateGroup], pairings: Sequence[Pairing]) -> dict[str, Any]:

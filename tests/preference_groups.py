@@ -3,7 +3,7 @@
 from typing import Any
 
 from evenhand.generate.backend import prompt_tokens, tokens_digest
-from evenhand.records import Message, PreferencePair
+from evenhand.records import Message, PairFairness, PreferencePair
 from evenhand.train.examples import Row
 from evenhand.train.groups import Group, build_groups
 
@@ -32,6 +32,17 @@ def make_groups() -> list[Group]:
     return build_groups(make_rows())
 
 
+def make_fairness(number: int) -> PairFairness:
+    """Slots of a pair, a different mix for each number: two values, each over-, under-represented, or neither."""
+    deviations = [0.1 * (number % 5 - 2), 0.07 * (number % 3 - 1)], [0.05 * (number % 4 - 1), 0.2 * (number % 2)]
+    weights = [tuple(max(sign * c, 0.0) for c in side for sign in (1, -1)) for side in deviations]
+    powers = [tuple((0.5 + number % 3) if weight else 0.0 for weight in side) for side in weights]
+    return PairFairness(
+        values=("left", "right"), diff=1.0, num=(3, 3, 2, 2),
+        weight_chosen=weights[0], weight_rejected=weights[1], pow_chosen=powers[0], pow_rejected=powers[1],
+    )  # fmt: skip
+
+
 def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = None, **options: Any) -> Any:
     """A trainer of these rows on the CPU: "pairwise" for stock TRL, "shared-prefix" for ours.
 
@@ -44,11 +55,13 @@ def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = No
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from evenhand.train.attention import use_packed_attention
+    from evenhand.train.fairpo import fairness_callback
     from evenhand.train.packing import PackingCollator
     from evenhand.train.shared_prefix import shared_prefix_trainer
     from evenhand.train.trainer import tokenised_trainer
 
     rows = rows or make_rows()
+    fairness = options.pop("fairness", None)
     max_tokens, reference_logps = options.pop("max_tokens", 4096), options.pop("reference_logps", None)
     lora = {"r": 4, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": False} | options.pop("lora", {})
     tokenizer = AutoTokenizer.from_pretrained(model)
@@ -70,11 +83,21 @@ def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = No
         return tokenised_trainer()(train_dataset=datasets.Dataset.from_list([row.columns for row in rows]), **parts)
     use_packed_attention(loaded)
     return shared_prefix_trainer()(
-        train_dataset=datasets.Dataset.from_list([group.columns for group in build_groups(rows)]),
+        train_dataset=datasets.Dataset.from_list(
+            [group.columns for group in build_groups(rows, slots=fairness is not None)]
+        ),
         data_collator=PackingCollator(tokenizer.pad_token_id, max_tokens),
         reference_logps=reference_logps,
+        fairness=fairness,
+        callbacks=[fairness_callback(fairness)] if fairness else [],
         **parts,
     )
+
+
+def make_fair_pairs(tokenizer: Any, n: int = 8) -> list[PreferencePair]:
+    """`make_ranked_pairs` with the slots of `make_fairness`."""
+    pairs = make_ranked_pairs(tokenizer, n)
+    return [pair.model_copy(update={"fairness": make_fairness(i)}) for i, pair in enumerate(pairs)]
 
 
 def make_ranked_pairs(tokenizer: Any, n: int = 8) -> list[PreferencePair]:

@@ -146,3 +146,63 @@ def test_only_zero_shot_candidates_are_trained_on():
     with pytest.raises(ValidationError, match=r"rounds: 1 trains on answers .* write rounds: 0"):
         Recipe.model_validate(values)
     assert Recipe.model_validate(values | {"rounds": 0}).generate.method == "debate"
+
+
+FAIRPO = {
+    "rounds": 1,
+    "task": {"scope": "all"},
+    "generate": {"method": "thinned", "plans": {"p": {}}},
+    "judges": MINIMAL["judges"] | {"ec": {"kind": "equal-coverage"}},
+    "pairs": {"mode": "fairpo", "judge": "ec"},
+    "train": {"fairness": {}},
+}
+
+
+def test_fairpo_recipe_is_sound_and_thins_a_tenth():
+    recipe = Recipe.model_validate(MINIMAL | FAIRPO)
+    assert recipe.generate.thinned.rate == 0.1
+    assert recipe.train.fairness.decay == 0.75
+    assert recipe.train.fairness.exponent == "released"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"task": {"scope": "side"}}, "thinned summarises whole sets; write task.scope: all"),
+        ({"generate": {"plans": {"p": {}}}}, "write generate.method: thinned"),
+        ({"pairs": {"mode": "fairpo"}}, "mode: fairpo needs the name of an equal-coverage judge"),
+        ({"pairs": {"mode": "all", "judge": "ec"}}, "judge has no effect with mode: all"),
+        ({"pairs": {"margin_weights": True}}, "margin_weights has no effect with mode: top_bottom"),
+        ({"pairs": {"mode": "fairpo", "judge": "e"}}, "pairs.judge names 'e', which 'judges' does not have"),
+        ({"judges": MINIMAL["judges"] | {"ec": {"kind": "length"}}}, "'ec' is of kind length: name one of kind equal"),
+        ({"pairs": {}}, "train.fairness needs pairs that say what is fair"),
+        ({"pairs": FAIRPO["pairs"] | {"margin_weights": True}}, "margin_weights is the baseline of train.fairness"),
+        ({"train": {"fairness": {}, "trainer": "pairwise"}}, "train.fairness needs train.trainer: shared-prefix"),
+        ({"trainer": {"loss_type": "ipo"}}, "trainer.loss_type 'ipo' changes the loss"),
+        ({"trainer": {"loss_type": ["sigmoid", "sft"]}}, r"trainer.loss_type \['sigmoid', 'sft'\] changes the loss"),
+        ({"trainer": {"label_smoothing": 0.1}}, "trainer.label_smoothing 0.1 changes the loss"),
+        ({"trainer": {"ld_alpha": 0.5}}, "trainer.ld_alpha 0.5 changes the loss"),
+        ({"trainer": {"f_divergence_type": "js_divergence"}}, "trainer.f_divergence_type 'js_divergence' changes"),
+        ({"trainer": {"use_weighting": True}}, "trainer.use_weighting True changes the loss"),
+    ],
+)
+def test_what_fairpo_cannot_have_is_refused(changes, said):
+    with pytest.raises(ValidationError, match=said):
+        Recipe.model_validate(MINIMAL | FAIRPO | changes)
+
+
+def test_plain_sigmoid_loss_may_be_spelled_out_beside_fairpo():
+    for spelled in (
+        {"loss_type": "sigmoid"},
+        {"loss_type": ["sigmoid"], "label_smoothing": 0.0, "loss_weights": [1.0]},
+    ):
+        assert Recipe.model_validate(MINIMAL | FAIRPO | {"trainer": spelled}).trainer == spelled
+
+
+def test_fairpo_trains_on_a_pair_file_of_its_own_without_making_pairs():
+    changes = {"pairs": {}, "train": {"fairness": {}, "pairs": "pairs.jsonl"}}
+    assert Recipe.model_validate(MINIMAL | FAIRPO | changes).pairs.judge is None
+
+
+def test_pairs_of_thinned_sets_may_be_trained_with_plain_dpo():
+    assert Recipe.model_validate(MINIMAL | FAIRPO | {"train": {}}).train.fairness is None

@@ -107,7 +107,7 @@ def test_merge_keys_of_yaml_work(recipe):
         ("name=3", "'name' needs a text, got 3; put a text that looks like a number in quotes"),
         ("output=", "'output' needs a path, got None"),
         ("generate.plans={}", "'generate.plans' needs at least one entry"),
-        ("pairs.mode=every", "'pairs.mode' should be 'all', 'best_k' or 'top_bottom', got 'every'"),
+        ("pairs.mode=every", "'pairs.mode' should be 'all', 'best_k', 'top_bottom' or 'fairpo', got 'every'"),
         ("pairs.least_margin=.nan", "'pairs.least_margin' needs a finite number"),
         ("trainer.max_grad_norm=.inf", "'trainer' is wrong: max_grad_norm is inf, which JSON cannot hold"),
         ("generate.engine.since=2026-01-01", "'generate.engine' is wrong: since is datetime.date(2026, 1, 1)"),

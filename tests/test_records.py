@@ -13,6 +13,7 @@ from evenhand.records import (
     DocumentSet,
     Judgement,
     Message,
+    PairFairness,
     PreferencePair,
     Sampling,
     SummaryRequest,
@@ -131,3 +132,13 @@ def test_records_survive_writing_and_reading(ferry):
     candidate = make_candidate(request, 'The Left says "ja"\u2028 and \U0001f6a2.', logps=-1.25, token_ids=(1, 2))
     assert SummaryRequest.model_validate_json(request.model_dump_json()) == request
     assert Candidate.model_validate_json(candidate.model_dump_json()) == candidate
+
+
+def test_slots_of_a_pair_are_two_for_each_value():
+    values = {"values": ("a", "b"), "diff": 1.0, "num": (2, 2, 1, 1)}
+    slots = dict.fromkeys(("weight_chosen", "weight_rejected", "pow_chosen", "pow_rejected"), (0.1, 0, 0, 0.2))
+    assert PairFairness.model_validate(values | slots).values == ("a", "b")
+    with pytest.raises(ValidationError, match="2 values have 4 slots"):
+        PairFairness.model_validate(values | slots | {"pow_chosen": (1, 1)})
+    with pytest.raises(ValidationError, match="no number below 0"):
+        PairFairness.model_validate(values | slots | {"weight_chosen": (0.1, -0.1, 0, 0)})

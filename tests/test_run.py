@@ -66,3 +66,15 @@ def test_evaluations_use_the_test_split_and_the_reports_judges_too_each_once():
 def test_an_unknown_phase_is_refused_with_the_known_ones():
     with pytest.raises(RecipeError, match=r"phase 'round-7': .* phases round-00, evaluation/base, evaluation/round-00"):
         open_phase(recipe(), "round-7")
+
+
+def test_rounds_of_fairpo_are_judged_by_the_pairs_judge_and_evaluations_summarise_sets_as_they_are():
+    changes = {
+        "task": {"scope": "all"},
+        "generate": MINIMAL["generate"] | {"method": "thinned"},
+        "judges": MINIMAL["judges"] | {"ec": {"kind": "equal-coverage"}},
+        "pairs": {"mode": "fairpo", "judge": "ec"},
+    }
+    trained, tested = (open_phase(recipe(**changes), name) for name in ("round-00", "evaluation/base"))
+    assert (trained.method, trained.judges) == ("thinned", ("overlap", "ec"))
+    assert (tested.method, tested.judges) == ("zero-shot", ("overlap", "length"))

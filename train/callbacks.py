@@ -9,6 +9,7 @@ from ..errors import ModelError
 from ..extras import need
 from ..storage import file_digest
 from .checkpoints import mark_complete
+from .fairpo import FairPO, fairness_callback
 from .policy import fill_adapter
 
 if TYPE_CHECKING:
@@ -76,13 +77,16 @@ def _has_moved(checkpoint: Path) -> bool:
     return reference.is_file() and file_digest(reference) != file_digest(checkpoint / WEIGHTS)
 
 
-def training_callbacks(rule: LossRule | None, resume: Path | None, *, sharded: bool) -> "list[TrainerCallback]":
+def training_callbacks(
+    rule: LossRule | None, resume: Path | None, *, sharded: bool, fairness: FairPO | None = None
+) -> "list[TrainerCallback]":
     """The callbacks of one training.
 
     Args:
         rule: what the first loss must be.
         resume: the checkpoint that training continues from.
         sharded: DeepSpeed or FSDP restores all weights from files of its own.
+        fairness: FairPO, whose running state moves with the steps; None without it.
     """
     transformers = need("transformers", "training")
 
@@ -127,4 +131,10 @@ def training_callbacks(rule: LossRule | None, resume: Path | None, *, sharded: b
             if state.is_world_process_zero and not args.save_only_model:
                 mark_complete(Path(args.output_dir), state.global_step)
 
-    return [RestoreContinuedAdapter(), CheckLoss(), MarkCheckpoint()]
+    # a checkpoint is marked last, when all the others have written theirs
+    return [
+        RestoreContinuedAdapter(),
+        CheckLoss(),
+        *([fairness_callback(fairness)] if fairness else []),
+        MarkCheckpoint(),
+    ]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ..errors import DataError, ModelError
 from ..generate.backend import prompt_tokens, tokens_digest
-from ..records import Message, PreferencePair
+from ..records import Message, PairFairness, PreferencePair
 from ..storage import listed
 
 TOO_LONG = "longer than trainer.max_length"
@@ -27,6 +27,7 @@ class Row:
     chosen_ids: list[int]
     rejected_ids: list[int]
     weight: float = 1.0
+    fairness: PairFairness | None = None
 
     @property
     def length(self) -> int:
@@ -115,7 +116,7 @@ def _rows(pairs: Sequence[PreferencePair], tokenizer: Any) -> list[Row]:
             )
         chosen = _summary_tokens(tokenizer, pair.chosen, pair.chosen_token_ids)
         rejected = _summary_tokens(tokenizer, pair.rejected, pair.rejected_token_ids)
-        rows.append(Row(pair.side, prompt_ids, chosen, rejected, pair.weight))
+        rows.append(Row(pair.side, prompt_ids, chosen, rejected, pair.weight, pair.fairness))
     if strange:
         remedy = "train the model that generated, with the same tokenizer and chat template, or generate anew"
         raise DataError(f"{listed(list(dict.fromkeys(strange)))}\n{remedy}")

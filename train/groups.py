@@ -23,6 +23,8 @@ class Group:
     chosen: list[int] = field(default_factory=list)
     rejected: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
+    # of each pair, for FairPO alone: weights and powers of the chosen summary's slots, then of the rejected one's
+    slots: list[list[list[float]]] = field(default_factory=list)
 
     @property
     def length(self) -> int:
@@ -36,8 +38,8 @@ class Group:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """A training row."""
-        return asdict(self)
+        """A training row; without slots where there are none."""
+        return {name: value for name, value in asdict(self).items() if name != "slots" or value}
 
 
 COLUMNS = tuple(each.name for each in fields(Group))
@@ -48,8 +50,13 @@ def packed_length(prompt_ids: Sequence[int], candidate_ids: Sequence[Sequence[in
     return len(prompt_ids) + sum(len(ids) - 1 for ids in candidate_ids)
 
 
-def build_groups(rows: Sequence[Row]) -> list[Group]:
-    """The groups of these pairs, in order of their first pair; every pair is in exactly one."""
+def build_groups(rows: Sequence[Row], *, slots: bool = False) -> list[Group]:
+    """The groups of these pairs, in order of their first pair; every pair is in exactly one.
+
+    Args:
+        rows: with `slots`, each says what is fair.
+        slots: whether the groups take along what FairPO weighs pairs by.
+    """
     groups: dict[tuple[int, ...], Group] = {}
     places: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for row in rows:
@@ -61,6 +68,11 @@ def build_groups(rows: Sequence[Row]) -> list[Group]:
                 group.candidate_ids.append(ids)
             side.append(place)
         group.weights.append(row.weight)
+        if slots:
+            fairness = row.fairness
+            assert fairness is not None, "checked before"
+            sides = (fairness.weight_chosen, fairness.pow_chosen, fairness.weight_rejected, fairness.pow_rejected)
+            group.slots.append([list(side) for side in sides])
     return list(groups.values())
 
 

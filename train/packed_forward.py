@@ -15,8 +15,8 @@ from trl.trainer import utils
 
 # fields of TRL's FusedCausalLMOutput that hold one value for each scored token
 FIELDS = ("log_probs", "entropy", "mean_logits", "is_top1", "log_sum_sq_probs")
-# what describes TRL's rows and not the packed sequence
-OF_THE_ROWS = ("input_ids", "attention_mask", "inputs_embeds", "labels")
+# what describes TRL's rows, and pairs for FairPO's loss, and not the packed sequence
+NOT_OF_THE_SEQUENCE = ("input_ids", "attention_mask", "inputs_embeds", "labels", "slots")
 # vocabulary columns that TRL's head takes at a time. Its own choice is for GPUs: on a CPU such a tile leaves the caches
 CPU_TILE = 2048
 
@@ -35,7 +35,7 @@ def add_packed_forward(model: Any, *, equal_passes: bool) -> None:
     ) -> Any:
         if passes is None:
             return fused(*args, **options)
-        kept = {name: value for name, value in options.items() if name not in OF_THE_ROWS}
+        kept = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
         scores = _run_passes(self, fused, passes, kept, equal_passes)
         return _in_rows(scores, rows, weights)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
@@ -35,6 +36,7 @@ class PackingCollator:
             rows: (2 pairs, longest), place of each summary token among the scored positions of all passes; one past the
                 last for padding.
             weights: (pairs,), only where they are not all 1.
+            slots: (pairs, 4, slots), only where the rows have them; an array, because DeepSpeed would round a tensor.
             ref_chosen_logps, ref_rejected_logps: (pairs,), only where the rows have them.
         """
         pieces = [piece for number, group in enumerate(groups) for piece in self._pieces(number, group)]
@@ -56,6 +58,8 @@ class PackingCollator:
         weights = torch.tensor([weight for group in groups for weight in group["weights"]])
         if bool((weights != 1).any()):
             batch["weights"] = weights
+        if "slots" in groups[0]:
+            batch["slots"] = np.array([slots for group in groups for slots in group["slots"]], dtype=float)
         for name in ("ref_chosen_logps", "ref_rejected_logps"):
             if name in groups[0]:
                 batch[name] = torch.tensor([logp for group in groups for logp in group[name]])

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import RecipeError
 from ..extras import need
+from .fairpo import FairPO, PairTensors, fairpo_loss
 from .groups import COLUMNS, packed_length
 
 # what it is mixed into is imported when a trainer is made
@@ -35,21 +36,32 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
     `PackingCollator`, and the rows have the columns of `Group`.
     """
 
-    def __init__(self, *, reference_logps: Callable[[Any, Any], Any] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        reference_logps: Callable[[Any, Any], Any] | None = None,
+        fairness: FairPO | None = None,
+        **options: Any,
+    ) -> None:
         """See `DPOTrainer`.
 
         Args:
             reference_logps: takes this trainer and the rows, gives the rows with their reference log-probabilities; needed
                 with `precompute_ref_log_probs`.
+            fairness: weighs the two summaries of each pair; the rows must have slots, and its callback must be among the options.
             options: the arguments of DPOTrainer.
 
         Raises:
             RecipeError: pairs have weights and the loss cannot have them, or DeepSpeed cannot run several passes in a row.
         """
         self._reference_logps = reference_logps
+        self._fairness = fairness
         # share of each coming micro-batch in the pairs of its step, times the number of micro-batches
         self._shares: deque[float] = deque()
         super().__init__(**options)
+        if fairness is not None:
+            # FairPO's loss needs them as TRL's does, so they are made first and come with the batch
+            self.precompute_ref_logps = True
         self._use_packed_forward()
         self._refuse_passes_in_a_row()
         # the loss is the mean over the pairs of a step, however they are spread over micro-batches and processes
@@ -138,13 +150,40 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         metrics = self._metrics["train" if self.model.training else "eval"]
         before = {name: len(values) for name, values in metrics.items()}
         with gathering_unequal(self.accelerator):
-            loss = super()._compute_loss(model, inputs, return_outputs)
+            if self._fairness is None:
+                loss = super()._compute_loss(model, inputs, return_outputs)
+            else:
+                loss = self._fair_loss(model, inputs, self._fairness)
         # TRL logs the mean over micro-batches, which here hold unequally many pairs
         share = self._shares.popleft() if self.model.training and self._shares else 1.0
         for name, values in metrics.items():
             if name != "num_tokens" and len(values) > before.get(name, 0):
                 values[-1] *= share
         return loss
+
+    def _fair_loss(self, model: Any, inputs: Mapping[str, Any], fairness: FairPO) -> Any:
+        """FairPO's loss of a micro-batch. TRL's makes the metrics, and is the loss of the first optimiser step."""
+        batch = dict(inputs)
+        if "ref_chosen_logps" not in batch:
+            ref_logps = self.compute_ref_log_probs(self.ref_model or self.model, batch)
+            batch |= dict(zip(("ref_chosen_logps", "ref_rejected_logps"), ref_logps, strict=True))
+        outputs: list[Any] = []
+
+        def noting(**options: Any) -> Any:
+            outputs.append(model(**options))
+            return outputs[-1]
+
+        loss = super()._compute_loss(noting, batch, False)
+        if not self.model.training:
+            return loss
+        logps, lengths = outputs[0].log_probs.sum(dim=1), batch["completion_mask"].sum(dim=1)
+        reference = (batch["ref_chosen_logps"], batch["ref_rejected_logps"])
+        pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
+        weights = tuple(logps.new_tensor(each) for each in fairness.weights(inputs["slots"]))
+        fairness.note(inputs["slots"], pairs)
+        for side, weight in zip(("chosen", "rejected"), weights, strict=True):
+            self._metrics["train"][f"fairness/weight_{side}"].append(self.accelerator.gather(weight).mean().item())
+        return fairpo_loss(pairs, weights, self.beta) if self.state.global_step else loss
 
     def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:
         """TRL's; afterwards the masks of the batch are let go, which transformers keeps until the optimiser's step."""

@@ -31,7 +31,9 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         "pairs": file_digest(pairs),
         "model": [_policy_signature(phase), recipe.model.model_dump(mode="json", include=LOADED_AS)],
         "lora": recipe.lora.model_dump(mode="json"),
-        "train": recipe.train.model_dump(mode="json", include={"trainer", "reference", "excess_length_strategy"}),
+        "train": recipe.train.model_dump(
+            mode="json", include={"trainer", "reference", "excess_length_strategy", "fairness"}, exclude_none=True
+        ),
         "trainer": trainer_options(recipe),
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,

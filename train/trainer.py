@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import RecipeError
 from ..extras import need
 from .examples import Examples
+from .fairpo import FairPO, open_fairpo
 from .groups import build_groups, refuse_unsplittable
 
 if TYPE_CHECKING:
@@ -26,13 +27,16 @@ class Material:
     n_tokens: int
     # further arguments of the trainer
     options: dict[str, Any] = field(default_factory=dict)
+    # FairPO, where the recipe asks for it
+    fairness: FairPO | None = None
 
 
 def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: Examples) -> Material:
     """The rows of a round in the form that the recipe's trainer takes.
 
     Raises:
-        RecipeError: a prompt does not fit into a pass, or the trainer does not know weights of pairs.
+        RecipeError: a prompt does not fit into a pass, the trainer does not know weights of pairs, or FairPO is asked for pairs
+            that do not say what is fair.
     """
     section = phase.recipe.train
     if section.trainer == "pairwise":
@@ -46,7 +50,8 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
     from .reference import kept_reference, reference_signature
     from .shared_prefix import shared_prefix_trainer
 
-    groups = build_groups(examples.rows)
+    fairness = open_fairpo(section.fairness, examples.rows)
+    groups = build_groups(examples.rows, slots=fairness is not None)
     refuse_unsplittable(groups, section.max_tokens_per_pass)
     collator = PackingCollator(tokenizer.pad_token_id or 0, section.max_tokens_per_pass, arguments.pad_to_multiple_of)
     return Material(
@@ -54,7 +59,12 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
         "requests",
         [group.columns for group in groups],
         sum(group.length for group in groups),
-        {"data_collator": collator, "reference_logps": kept_reference(reference_signature(phase))},
+        {
+            "data_collator": collator,
+            "reference_logps": kept_reference(reference_signature(phase)),
+            "fairness": fairness,
+        },
+        fairness,
     )
 
 

@@ -79,10 +79,12 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
 
     Raises:
         RecipeError: TRL or PEFT refuses what the recipe says.
-        ModelError: the adapter to start from does not fit.
+        ModelError: the adapter to start from does not fit, or the checkpoint lacks the running state of FairPO.
     """
     rule = first_loss_rule(arguments, starts_at_reference=policy.starts_at_reference, resume=resume)
     rows = need("datasets", "training").Dataset.from_list(material.rows)
+    if material.fairness is not None and resume is not None:
+        material.fairness.restore(resume)
     try:
         trainer: Any = material.trainer(
             model=policy.model,
@@ -90,7 +92,7 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
             train_dataset=rows,
             processing_class=tokenizer,
             peft_config=policy.peft_config,
-            callbacks=training_callbacks(rule, resume, sharded=sharding() != UNSHARDED),
+            callbacks=training_callbacks(rule, resume, sharded=sharding() != UNSHARDED, fairness=material.fairness),
             **material.options,
         )
     except (ValueError, NotImplementedError) as error:
@@ -181,6 +183,7 @@ def _record(trainer: Any, trained: Trained) -> dict[str, Any]:
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
         "counts": _counts(trainer, trained),
+        **({"fairness": trained[1].fairness.record()} if trained[1].fairness else {}),
         "log_history": [
             {
                 name: None if isinstance(value, float) and not math.isfinite(value) else value

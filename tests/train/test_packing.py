@@ -1,11 +1,12 @@
 """Batches of packed sequences: every row of TRL's finds its own tokens, whatever the budget."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from preference_groups import make_groups
+from preference_groups import make_fairness, make_groups, make_rows
 
 torch = pytest.importorskip("torch")
 PAD = 999
@@ -115,3 +116,13 @@ def test_precomputed_reference_goes_along_pair_by_pair() -> None:
     batch = collate(rows)
     assert batch["ref_chosen_logps"].tolist() == [-1.0] * 8
     assert batch["ref_rejected_logps"].tolist() == [-2.0] * 8
+
+
+def test_slots_stand_in_the_order_of_the_pairs_in_double_precision() -> None:
+    from evenhand.train.groups import build_groups
+
+    rows = [dataclasses.replace(row, fairness=make_fairness(i)) for i, row in enumerate(make_rows())]
+    batch = collate([group.columns for group in build_groups(rows, slots=True)])
+    wanted = [[f.weight_chosen, f.pow_chosen, f.weight_rejected, f.pow_rejected] for f in map(make_fairness, range(8))]
+    assert batch["slots"].tolist() == [[list(side) for side in pair] for pair in wanted]
+    assert "slots" not in collate([group.columns for group in build_groups(rows)])

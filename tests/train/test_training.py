@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from preference_groups import make_ranked_pairs
+from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.run import Phase
@@ -156,6 +156,32 @@ def test_training_interrupted_in_its_second_epoch_goes_on_with_that_epochs_order
     train(phase)
     assert losses(phase) == undisturbed
     assert file_digest(phase.folder / "adapter") == adapter
+
+
+def test_interrupted_fairpo_goes_on_from_the_checkpoints_running_state(open_round: OpenRound, tokenizer: Any) -> None:
+    own = open_round().folder / "pairs.jsonl"
+    section = {"fairness": {"decay": 0.5}, "pairs": str(own)}
+    phase = open_round(train=section, trainer={"num_train_epochs": 2, "save_total_limit": 9})
+    write_jsonl(own, make_fair_pairs(tokenizer))
+    train(phase)
+    undisturbed, adapter = history(phase), file_digest(phase.folder / "adapter")
+    record = json.loads((phase.folder / "training.json").read_text())["fairness"]
+    assert record["values"] == ["left", "right"]
+    assert all(number > 0 for number in record["loss"] + record["count"])
+    assert undisturbed[0]["loss"] == pytest.approx(LN2, abs=1e-6)
+    assert undisturbed[0]["fairness/weight_chosen"] == 1
+    assert len({entry["fairness/weight_chosen"] for entry in undisturbed}) == len(undisturbed) == 8
+    forget_after(phase, step=6)
+    train(phase)
+    assert [entry["loss"] for entry in history(phase)] == [entry["loss"] for entry in undisturbed]
+    assert file_digest(phase.folder / "adapter") == adapter
+    assert json.loads((phase.folder / "training.json").read_text())["fairness"] == record
+
+
+def test_fairpo_needs_pairs_that_say_what_is_fair(open_round: OpenRound) -> None:
+    own = open_round().folder / "pairs.jsonl"
+    with pytest.raises(RecipeError, match="12 of 12 pairs do not say what is fair"):
+        train(open_round(train={"fairness": {}, "pairs": str(own)}))
 
 
 def test_training_killed_after_its_last_step_only_saves(open_round: OpenRound) -> None:
@@ -312,6 +338,15 @@ def test_evaluation_is_not_trained(open_round: OpenRound) -> None:
 def test_values_that_trl_refuses_are_a_recipe_error(open_round: OpenRound) -> None:
     with pytest.raises(RecipeError, match="Label smoothing must be greater than 0"):
         train(open_round(trainer={"loss_type": "exo_pair"}))
+
+
+def test_fairpo_is_another_training(open_round: OpenRound) -> None:
+    own = open_round().folder / "pairs.jsonl"
+    keys = {
+        training_stage(open_round(train={"pairs": str(own), "fairness": fairness}), 1).key
+        for fairness in (None, {}, {"decay": 0.5}, {"exponent": "paper"})
+    }
+    assert len(keys) == 4
 
 
 def test_more_processes_are_another_training(open_round: OpenRound) -> None:

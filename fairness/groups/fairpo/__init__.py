@@ -1,6 +1,7 @@
 """FairPO as arithmetic: thinned sets, pairs and their slots, the running state, weights and losses.
 
     perturb          two copies of a set, thinned on the most and the least represented value
+    thinnings        all such copies of a set whose summary is not judged yet; choose_thinnings finds the two afterwards
     fair_pairs       chosen and rejected of the three candidates, slots and powers
     contribution     what a batch adds to the running state; RunningState.after at the optimizer boundary
     slot_weights     weights of chosen and rejected summaries (released form); paper_weights as the paper writes them
@@ -11,7 +12,7 @@ Source: FairPO (arXiv:2506.07479); specification of group fairness, sections 21-
 
 from .loss import PairLogps, PairLosses, dpo_losses, fairpo_losses
 from .pairs import CANDIDATES, FairPairs, Slots, fair_pairs
-from .perturbation import Perturbation, Thinning, perturb
+from .perturbation import Perturbation, Thinning, choose_thinnings, perturb, thinnings
 from .state import Contribution, RunningState, contribution
 from .weights import paper_weights, slot_weights
 
@@ -25,6 +26,7 @@ __all__ = [
     "RunningState",
     "Slots",
     "Thinning",
+    "choose_thinnings",
     "contribution",
     "dpo_losses",
     "fair_pairs",
@@ -32,4 +34,5 @@ __all__ = [
     "paper_weights",
     "perturb",
     "slot_weights",
+    "thinnings",
 ]

@@ -72,24 +72,90 @@ def perturb(
     Raises:
         DataError: the rate is outside (0, 1), a label is not below the number of differences, or a present value has none.
     """
-    places = np.asarray(labels, dtype=int)
-    if not 0 < rate < 1 or ((places < 0) | (places >= len(differences))).any():
-        raise DataError(
-            f"thinning needs a rate in (0, 1), got {rate!r}, and labels below {len(differences)}, got {labels!r}"
-        )
-    counts = np.bincount(places, minlength=len(differences))
-    known = np.array([np.nan if d is None else d for d in differences], dtype=float)
-    if np.isnan(known[counts > 0]).any():
-        raise DataError("a value that has documents needs its difference; only absent values may have None")
-    n = max(1, round(rate * len(places)))
+    places, counts, n = _counted(labels, len(differences), rate)
+    known = _known(differences, counts)
     over = _first(np.argsort(-known, kind="stable"), counts, FEWEST_OVER)
     under = _first(np.argsort(known, kind="stable"), counts, n)
     original = tuple(rng.permutation(len(places)).tolist())
     minus_over = None if over is None else _thinned(places, over, n, rng)
     minus_under = None if under is None else _thinned(places, under, n, rng)
-    while minus_over and minus_under and set(minus_over.documents) == set(minus_under.documents):
-        minus_under = _thinned(places, minus_under.value, n, rng)
+    if minus_over and minus_under and set(minus_over.documents) == set(minus_under.documents):
+        minus_under = _other(minus_over, places, n, rng)
     return Perturbation(n, original, minus_over, minus_under)
+
+
+def thinnings(
+    labels: Sequence[int], n_values: int, rng: np.random.Generator, *, rate: float = DEFAULT_RATE
+) -> tuple[Thinning, ...]:
+    """Every thinned copy that `perturb` could want of a set while the differences are not known yet, by value.
+
+    One of each value with documents enough to be thinned as over- or as under-represented. A value that may have to be both gets
+    a second one, of other documents: that happens only where it alone has documents enough.
+
+    Args:
+        labels: value of each document, below `n_values`.
+        n_values: number of values.
+        rng: the generator that chooses documents and shuffles.
+        rate: as of `perturb`.
+
+    Raises:
+        DataError: the rate is outside (0, 1), or a label is not below the number of values.
+    """
+    places, counts, n = _counted(labels, n_values, rate)
+    over, under = counts > FEWEST_OVER, counts > n
+    drawn = []
+    for value in np.flatnonzero(over | under).tolist():
+        first = _thinned(places, value, n, rng)
+        drawn.append(first)
+        if over[value] and under[value] and np.count_nonzero(over & under) == 1:
+            drawn.append(_other(first, places, n, rng))
+    return tuple(drawn)
+
+
+def choose_thinnings(
+    labels: Sequence[int], differences: Sequence[float | None], drawn: Sequence[int], *, rate: float = DEFAULT_RATE
+) -> tuple[int, int] | None:
+    """Which of the copies that `thinnings` drew `perturb` would have made: minus over, minus under; None where it makes none.
+
+    Where all values that can be thinned have one difference, `perturb` thins the first of them twice; here the second copy is of
+    the next value.
+
+    Args:
+        labels: as given to `thinnings`.
+        differences: as of `perturb`.
+        drawn: value of each copy.
+        rate: as given to `thinnings`.
+
+    Raises:
+        DataError: as of `perturb`.
+    """
+    _, counts, n = _counted(labels, len(differences), rate)
+    known = _known(differences, counts)
+    over = _first(np.argsort(-known, kind="stable"), counts, FEWEST_OVER)
+    if over is None or over not in drawn:
+        return None
+    minus_over = list(drawn).index(over)
+    for value in np.argsort(known, kind="stable").tolist():
+        others = [place for place, each in enumerate(drawn) if each == value and place != minus_over]
+        if counts[value] > n and others:
+            return minus_over, others[0]
+    return None
+
+
+def _counted(labels: Sequence[int], n_values: int, rate: float) -> tuple[Places, Places, int]:
+    """Value of each document, documents of each value, and how many documents a thinning takes."""
+    places = np.asarray(labels, dtype=int)
+    if not 0 < rate < 1 or ((places < 0) | (places >= n_values)).any():
+        raise DataError(f"thinning needs a rate in (0, 1), got {rate!r}, and labels below {n_values}, got {labels!r}")
+    return places, np.bincount(places, minlength=n_values), max(1, round(rate * len(places)))
+
+
+def _known(differences: Sequence[float | None], counts: Places) -> NDArray[np.float64]:
+    """The differences, nan for absent values."""
+    known = np.array([np.nan if d is None else d for d in differences], dtype=float)
+    if np.isnan(known[counts > 0]).any():
+        raise DataError("a value that has documents needs its difference; only absent values may have None")
+    return known
 
 
 def _first(order: Places, counts: Places, above: int) -> int | None:
@@ -102,3 +168,11 @@ def _thinned(places: Places, value: int, n: int, rng: np.random.Generator) -> Th
     taken = rng.choice(own, size=min(n, len(own)), replace=False)
     left = rng.permutation(np.setdiff1d(np.arange(len(places)), taken))
     return Thinning(value, tuple(left.tolist()))
+
+
+def _other(first: Thinning, places: Places, n: int, rng: np.random.Generator) -> Thinning:
+    """Another thinning of the same value, by other documents; the value has more than `n`."""
+    while True:
+        second = _thinned(places, first.value, n, rng)
+        if set(second.documents) != set(first.documents):
+            return second

@@ -1,0 +1,163 @@
+"""Thinned sets: a summary of all documents, and summaries of copies of the set that lack some documents of one value.
+
+FairPO thins the most and the least represented value of the full set's summary, which only a judge can tell. So that no judge is
+needed between two generations, every value that could be chosen is thinned here, and the choice is made when pairs are
+(`fairness.groups.fairpo.choose_thinnings`). The cost: one summary more for each such value than the two of the published order.
+All summaries are candidates of the request; training is on the request's own prompt, that of the full set. Each copy's documents
+are shuffled, so that it has an order of its own. As published, long summaries may be cut to whole sentences; a model that does
+not stop by itself learns it from them.
+Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-22.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ..config import Recipe
+from ..fairness.groups.fairpo import thinnings
+from ..records import Candidate, Contract, DocumentSet, Message, SummaryRequest, Thinned
+from ..storage import digest
+from .backend import Ask, Backend, Reply
+from .contract import check_output
+from .plans import SEEDS, Draw
+from .requests import build_requests
+
+METHOD = "thinned"
+# a mark that ends a sentence and not a list number, with closing quotes
+SENTENCE_END = re.compile(r"(?<!\d)[.!?][\"')\u201d\u2019]*(?=\s)")
+
+
+@dataclass(frozen=True)
+class OfThinned:
+    """A summary of a thinned copy."""
+
+    thinned: Thinned
+    reply: Reply
+    seed: int
+
+
+@dataclass(frozen=True)
+class WithThinned(Reply):
+    """The summary of the full set with those of its thinned copies, drawn by the same plan."""
+
+    copies: tuple[OfThinned, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A thinned copy and its prompt."""
+
+    thinned: Thinned
+    prompt: tuple[Message, ...]
+
+
+def present_values(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
+    """The values that a request's documents have, those of the recipe's sides where it names some."""
+    assert request.attribute is not None, f"{request.id}: names no attribute"
+    values = request.document_set.values(request.attribute)
+    return tuple(v for v in recipe.corpus.sides or values if v in values)
+
+
+def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[Copy]:
+    """The thinned copies of a request's set, by value; documents without a value stay in all of them.
+
+    Args:
+        request: of scope "all".
+        seed: of the choice and the order of documents.
+        recipe: generate.thinned holds the rate.
+    """
+    options = recipe.generate.thinned
+    assert options is not None, "the recipe chose another method"
+    attribute, values = request.attribute or "", present_values(request, recipe)
+    documents = request.document_set.documents
+    labelled = [d for d in documents if d.attributes.get(attribute) in values]
+    rng = np.random.default_rng(seed)
+    labels = [values.index(d.attributes[attribute]) for d in labelled]
+    copies = []
+    for each in thinnings(labels, len(values), rng, rate=options.rate):
+        left_out = tuple(d.id for place, d in enumerate(labelled) if place not in each.documents)
+        kept = [d for d in documents if d.id not in left_out]
+        if not kept:
+            continue
+        shuffled = tuple(kept[place] for place in rng.permutation(len(kept)))
+        changed: DocumentSet = request.document_set.model_copy(update={"documents": shuffled})
+        (asked,) = build_requests([changed], recipe.corpus, recipe.task)
+        copies.append(Copy(Thinned(value=values[each.value], left_out=left_out), asked.prompt))
+    return copies
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with those to its thinned copies; all go to the engine together.
+
+    Those to the request's own prompt are zero-shot's. If a copy cannot be summarised, the draw has failed.
+
+    Args:
+        seeds: seeds[request][draw]; the first seed of a request chooses the documents of its copies.
+        recipe: generate.thinned holds the options.
+    """
+    copies = [thinned_copies(request, row[0], recipe) for request, row in zip(requests, seeds, strict=True)]
+    asks = []
+    for request, row, mine in zip(requests, seeds, copies, strict=True):
+        for draw, seed in zip(draws, row, strict=True):
+            asks.append(Ask(request.prompt, draw.plan.sampling, seed))
+            asks += [Ask(each.prompt, draw.plan.sampling, _seed(seed, place)) for place, each in enumerate(mine)]
+    replies = iter(zip(asks, backend.complete(asks), strict=True))
+    found: list[list[Reply]] = []
+    for mine in copies:
+        found.append([])
+        for _ in draws:
+            _, own = next(replies)
+            answered = [(each.thinned, *next(replies)) for each in mine]
+            found[-1].append(_joined(own, [OfThinned(t, reply, ask.seed) for t, ask, reply in answered]))
+    return found
+
+
+def copies_of(row: Sequence[Reply], draws: Sequence[Draw]) -> list[tuple[Draw, OfThinned]]:
+    """The summaries of a request's thinned copies, copy by copy, each as a draw whose index goes on after those of the full set.
+
+    So the index tells the draw (its remainder by the number of draws) and the copy (its quotient, from 1). [] for the replies of
+    other methods.
+    """
+    drawn = [(draw, reply.copies) for draw, reply in zip(draws, row, strict=True) if isinstance(reply, WithThinned)]
+    n_copies = len(drawn[0][1]) if drawn else 0
+    return [
+        (replace(draw, index=len(draws) * (1 + place) + draw.index), copies[place])
+        for place in range(n_copies)
+        for draw, copies in drawn
+    ]
+
+
+def shortened(candidate: Candidate, contract: Contract, most_characters: int | None) -> Candidate:
+    """The candidate, cut after its last sentence that ends within so many characters; as it is where that leaves less than half.
+
+    What the model wrote stays in `raw_text`, and what was found in it in `issues`; whether the contract is kept is told anew.
+    """
+    if most_characters is None or len(candidate.text) <= most_characters:
+        return candidate
+    ends = [found.end() for found in SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)]
+    if not ends or ends[-1] < most_characters / 2:
+        return candidate
+    text = candidate.text[: ends[-1]]
+    kept = check_output(contract, text).ok
+    return candidate.model_copy(update={"text": text, "contract_ok": kept, "finish_reason": "cut"})
+
+
+def _seed(seed: int, place: int) -> int:
+    return int(digest([seed, "thinned", place]), 16) % SEEDS
+
+
+def _joined(own: Reply, copies: Sequence[OfThinned]) -> Reply:
+    if own.finish_reason == "failed":
+        return own
+    for each in copies:
+        if each.reply.finish_reason == "failed":
+            return replace(each.reply, error=f"without some documents of {each.thinned.value!r}: {each.reply.error}")
+    return WithThinned(**{field.name: getattr(own, field.name) for field in fields(Reply)}, copies=tuple(copies))

@@ -1,0 +1,211 @@
+"""Thinned sets: which copies there are, what their prompts hold, and what becomes of their summaries."""
+
+import pytest
+from conftest import make_candidate
+from method_runs import Noting, make_recipe, order, seeds_of
+
+from evenhand.config import Recipe
+from evenhand.generate.requests import build_requests
+from evenhand.generate.stage import generate, generate_stage, phase_requests
+from evenhand.generate.thinned import WithThinned, copies_of, shortened, summarise, thinned_copies
+from evenhand.records import Candidate, Contract, Document, DocumentSet, ScoredCandidate
+from evenhand.rerank.pairs import generated_ids
+from evenhand.run import CANDIDATES, open_phase
+from evenhand.storage import read_jsonl, write_jsonl
+
+# 8 documents: a tenth, rounded, is one. Only "good" has more than 3, "good" and "bad" have more than one
+OPINIONS = ["good"] * 4 + ["bad"] * 3 + ["mixed"]
+
+
+def reviews(name="kettle", opinions=OPINIONS, split="train"):
+    documents = tuple(
+        Document(
+            id=f"{name}-{i}",
+            text=f"Review {opinion} {i} of the {name}.",
+            attributes={"opinion": opinion} if opinion else {},
+        )
+        for i, opinion in enumerate(opinions)
+    )
+    return DocumentSet(id=name, topic=name, documents=documents, split=split)
+
+
+def recipe(**changes):
+    values = make_recipe("zero-shot").model_dump(mode="json", exclude={"task"})
+    generation = values["generate"] | {"method": "thinned"} | changes.pop("generate", {})
+    sections = {"generate": generation, "corpus": {"attribute": "opinion"}, "task": {"scope": "all"}}
+    return Recipe.model_validate(values | sections | changes)
+
+
+def requests_for(*sets):
+    used = recipe()
+    return build_requests(sets, used.corpus, used.task)
+
+
+def listed(prompt):
+    """The documents of a prompt, as numbered there."""
+    return [line for line in prompt[-1].content.splitlines() if line[:1].isdigit()]
+
+
+def test_every_value_that_could_be_chosen_is_thinned():
+    (request,) = requests_for(reviews())
+    copies = thinned_copies(request, 7, recipe())
+    # "good" twice: it may be the most and, because it alone has more than three documents, the least represented too
+    assert [copy.thinned.value for copy in copies] == ["good", "good", "bad"]
+    assert [len(copy.thinned.left_out) for copy in copies] == [1, 1, 1]
+    assert copies[0].thinned.left_out != copies[1].thinned.left_out
+    value_of = {d.id: d.attributes["opinion"] for d in request.document_set.documents}
+    assert all(value_of[i] == copy.thinned.value for copy in copies for i in copy.thinned.left_out)
+
+
+def test_copies_list_what_is_left_numbered_anew_in_an_order_of_their_own():
+    (request,) = requests_for(reviews())
+    copies = thinned_copies(request, 7, recipe())
+    whole = [line.partition(". ")[2] for line in listed(request.prompt)]
+    texts, orders = {d.id: d.text for d in request.document_set.documents}, []
+    for copy in copies:
+        lines = listed(copy.prompt)
+        assert [line.partition(". ")[0] for line in lines] == [str(n) for n in range(1, 8)]
+        shown = [line.partition(". ")[2] for line in lines]
+        assert set(whole) - set(shown) == {texts[i] for i in copy.thinned.left_out}
+        orders.append(shown == [text for text in whole if text in shown])
+    assert not all(orders)
+    assert thinned_copies(request, 7, recipe()) == copies
+    assert thinned_copies(request, 8, recipe()) != copies
+
+
+def test_rate_is_a_share_of_all_documents_and_unlabelled_ones_stay():
+    (request,) = requests_for(reviews(opinions=["good"] * 8 + ["bad"] * 7 + [None]))
+    copies = thinned_copies(request, 1, recipe(generate={"thinned": {"rate": 0.2}}))
+    # a fifth of the 15 documents that have a value
+    assert [(c.thinned.value, len(c.thinned.left_out)) for c in copies] == [("good", 3), ("bad", 3)]
+    assert all("Review None 15 of the kettle." in copy.prompt[-1].content for copy in copies)
+
+
+def test_set_of_single_documents_has_no_copies():
+    (request,) = requests_for(reviews(opinions=["good", "bad"]))
+    assert thinned_copies(request, 1, recipe()) == []
+
+
+def test_full_set_is_summarised_as_zero_shot_would_and_each_copy_by_the_same_plan():
+    requests = requests_for(reviews(), reviews("lamp", ["good", "bad"]))
+    backend = Noting(lambda ask: f"Summary {ask.seed}.")
+    replies = summarise(backend, requests, order(), seeds_of(requests, 2), recipe())
+    (asks,) = backend.calls
+    assert len(asks) == 2 * (1 + 3) + 2
+    assert [reply.text for row in replies for reply in row] == [f"Summary {s}." for s in (100, 101, 200, 201)]
+    assert len({ask.seed for ask in asks}) == len(asks)
+    kettle, lamp = (copies_of(row, order()) for row in replies)
+    # two draws of the full set, then two of each copy
+    assert [(draw.index, copy.thinned.value) for draw, copy in kettle] == [
+        (2, "good"), (3, "good"), (4, "good"), (5, "good"), (6, "bad"), (7, "bad"),
+    ]  # fmt: skip
+    assert [draw.index % 2 == draw.repeat for draw, _ in kettle] == [True] * 6
+    assert lamp == []
+
+
+def test_copy_that_cannot_be_summarised_fails_the_draw():
+    requests = requests_for(reviews())
+    own = requests[0].prompt
+
+    class OwnPromptOnly(Noting):
+        def complete(self, asks):
+            self._max_model_len = 10_000
+            short = [ask for ask in asks if ask.prompt == own]
+            answered = iter(super().complete(short))
+            self._max_model_len = 1
+            refused = iter(super().complete([ask for ask in asks if ask.prompt != own]))
+            return [next(answered if ask.prompt == own else refused) for ask in asks]
+
+    ((reply, _),) = summarise(OwnPromptOnly(lambda _: "A."), requests, order(), seeds_of(requests, 2), recipe())
+    assert not isinstance(reply, WithThinned)
+    assert (reply.finish_reason, reply.reason) == ("failed", "prompt too long")
+    assert reply.error.startswith("without some documents of 'good': prompt of ")
+
+
+def written(text):
+    (request,) = requests_for(reviews())
+    return make_candidate(request, text, token_ids=(1, 2), finish_reason="length", contract_ok=False)
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"),
+    [
+        (14, "It boils fast."),
+        (28, "It boils fast."),  # "2." is a number of a list and ends no sentence
+        (38, 'It boils fast. 2. The lid "pops off."'),
+        (52, 'It boils fast. 2. The lid "pops off."'),
+    ],
+)
+def test_long_summary_is_cut_after_its_last_whole_sentence(most, kept):
+    candidate = written('It boils fast. 2. The lid "pops off." And the cord is')
+    found = shortened(candidate, Contract(), most)
+    assert (found.text, found.raw_text, found.finish_reason) == (kept, candidate.text, "cut")
+    assert found.contract_ok
+    # its end was not drawn, so its tokens are made anew when it is trained on
+    assert generated_ids(ScoredCandidate(candidate=found, scores={}, reward=None)) == ()
+
+
+@pytest.mark.parametrize("most", [None, 53, 13, 30])
+def test_short_summary_and_one_that_would_lose_more_than_half_stay(most):
+    text = 'It boils fast. 2. The lid "pops off." And the cord is'
+    assert shortened(written(text), Contract(), most) == written(text)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "docs.jsonl"
+    write_jsonl(path, [reviews("kettle"), reviews("lamp"), reviews("mug", split="test")])
+    return path
+
+
+def phase(tmp_path, corpus, name="round-00", output="run", **changes):
+    changes["generate"] = {"plans": {"p": {"candidates": 2, "max_tokens": 20}}} | changes.get("generate", {})
+    place = {"path": str(corpus), "attribute": "opinion", "sides": changes.pop("sides", None)}
+    return open_phase(recipe(output=str(tmp_path / output), corpus=place, rounds=1, **changes), name)
+
+
+def test_candidates_say_which_documents_their_prompt_lacked(tmp_path, corpus):
+    made = phase(tmp_path, corpus)
+    receipt, _ = generate(made)
+    found = read_jsonl(made.folder / CANDIDATES, Candidate)
+    assert receipt.counts["candidates"] == len(found) == 2 * 2 * (1 + 3)
+    assert {c.method for c in found} == {"thinned"}
+    kettle = [c for c in found if c.request_id == "kettle/all"]
+    assert [c.index for c in kettle] == list(range(8))
+    assert [c.thinned.value if c.thinned else None for c in kettle] == [None] * 2 + ["good"] * 4 + ["bad"] * 2
+    (request, _) = phase_requests(made)
+    words = request.prompt[-1].content.split()
+    # the scripted backend counts words; copies have shorter prompts of other digests
+    assert {c.n_prompt_tokens - len(words) for c in kettle[2:]} == {-7}
+    assert len({c.prompt_digest for c in kettle}) == 4
+    assert len({c.id for c in found}) == len(found)
+
+
+def test_batches_change_nothing_and_finished_work_is_reused(tmp_path, corpus):
+    whole = phase(tmp_path, corpus)
+    split = phase(tmp_path, corpus, output="split", generate={"requests_per_batch": 1})
+    for each in (whole, split):
+        generate(each)
+    assert (whole.folder / CANDIDATES).read_bytes() == (split.folder / CANDIDATES).read_bytes()
+    assert generate(whole)[1]
+
+
+def test_unseen_sets_are_summarised_as_they_are(tmp_path, corpus):
+    made = phase(tmp_path, corpus, name="evaluation/base")
+    generate(made)
+    found = read_jsonl(made.folder / CANDIDATES, Candidate)
+    assert [(c.method, c.thinned) for c in found] == [("zero-shot", None)] * 2
+    other = phase(tmp_path, corpus, name="evaluation/base", generate={"thinned": {"rate": 0.5}})
+    assert generate(other)[1], "another rate leaves evaluations as they are"
+
+
+def test_rate_and_sides_belong_to_what_candidates_depend_on(tmp_path, corpus):
+    keys = {
+        generate_stage(each, phase_requests(each)).key
+        for each in (
+            phase(tmp_path, corpus),
+            phase(tmp_path, corpus, generate={"thinned": {"rate": 0.5}}),
+            phase(tmp_path, corpus, sides=["bad", "good"]),
+        )
+    }
+    assert len(keys) == 3
