@@ -1,12 +1,13 @@
 """`evenhand human`: people annotate summaries in a page, and their marks are scored and compared."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from .cli_outputs import refuse_outputs
 from .errors import DataError
 from .terminal import say, show
 
@@ -54,7 +55,7 @@ def page(
     from .evaluation.human.items import blank_sheet
     from .evaluation.human.page import write_page
 
-    _refuse_outputs(out, ".html", [])
+    refuse_outputs(out, ".html", [])
     sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
     key_path, blank_path = write_page(out, sheet, key)
     say(f"{out}: {len(sheet.items)} items, {len(key.systems)} summaries each; open it in a browser")
@@ -77,7 +78,7 @@ def score(
     from .storage import write_json
 
     if out:
-        _refuse_outputs(out, ".json", files)
+        refuse_outputs(out, ".json", files)
     found = read_annotations(files)
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
@@ -129,7 +130,7 @@ def opinions(
     from .storage import write_json
 
     if out:
-        _refuse_outputs(out, ".json", [file])
+        refuse_outputs(out, ".json", [file])
     results = opinion_results(read_opinions(file))
     if out:
         write_json(out, results.model_dump(mode="json"))
@@ -159,7 +160,7 @@ def convert(
     from .evaluation.human.label_studio import labelling_configuration, to_tasks
     from .storage import write_json, write_text
 
-    _refuse_outputs(out, ".json", [file])
+    refuse_outputs(out, ".json", [file])
     sheets, left_out = read_sheets(file)
     chosen = [sheet for sheet in sheets if annotator is None or sheet.annotator == annotator]
     if len(chosen) != 1:
@@ -191,14 +192,6 @@ def _systems(given: list[str]) -> dict[str, Path]:
     if mistakes:
         raise DataError("\n".join(mistakes))
     return found
-
-
-def _refuse_outputs(out: Path, suffix: str, inputs: Sequence[Path]) -> None:
-    """Refuse an output of another kind, which could be overwritten by the file that is written beside it, or an input."""
-    if out.suffix.lower() != suffix:
-        raise DataError(f"--out {out}: name a file that ends in {suffix}")
-    if out.resolve() in {path.resolve() for path in inputs}:
-        raise DataError(f"--out {out}: is one of the files that are read; name another")
 
 
 def _say_left_out(left_out: Mapping[tuple[str, str], int]) -> None:

@@ -1,11 +1,14 @@
 """`evenhand import`: somebody else's data becomes document sets, one JSON object a line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .cli_outputs import refuse_outputs
+from .errors import DataError, StorageError
 from .terminal import say
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
-Out = Annotated[Path, typer.Option(help="JSON-lines file of document sets to write.")]
+Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
 
 
@@ -41,7 +44,8 @@ def polisum(
     """The PoliSum authors' JSON; exchanged labels are repaired."""
     from .corpora.polisum import import_polisum
 
-    result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
+    with _reading(file, out):
+        result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
     _write(out, result.sets, str(result.report))
 
 
@@ -55,7 +59,9 @@ def perspectivesumm(
     """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
     from .corpora.perspectivesumm import read_perspectivesumm
 
-    _write(out, read_perspectivesumm(file, attribute, split=split))
+    with _reading(file, out):
+        sets = read_perspectivesumm(file, attribute, split=split)
+    _write(out, sets)
 
 
 @app.command(epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl")
@@ -71,26 +77,27 @@ def coverage(
     """Coverage fairness's documents as JSON lines; label numbers become values."""
     from .corpora.coverage import read_coverage_sets
 
-    _write(out, read_coverage_sets(file, labels, split=split))
+    with _reading(file, out):
+        sets = read_coverage_sets(file, labels, split=split)
+    _write(out, sets)
 
 
 @app.command(epilog="Example: evenhand import tweets input.txt --source claritin --out claritin.jsonl")
 def tweets(
-    file: Annotated[Path, typer.Argument(help="id<||>label<||>text a line, UTF-8 or Latin-1.")],
+    file: Annotated[Path, typer.Argument(help="id<||>label<||>text a line, UTF-8 or Latin-1; .gz is unpacked.")],
     source: Annotated[Literal["claritin", "election"], typer.Option(help="Whose labels, ratios and drawing.")],
     out: Out,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws; the published sets have 42.")] = 42,
+    split: Split = None,
 ) -> None:
     """PerspectiveSumm's tweet sets out of labelled tweets: 10, 30 and 50 a set, three ratios, 150 sets of each."""
     from .corpora.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
-    from .fairness.groups import word_counter
 
-    plan = PLANS[source]
-    # NLTK is asked for only where words are counted
-    count = word_counter() if plan.counts == "words" else len
-    built = build_tweets(read_tweets(file), plan, count, seed)
-    _write(out, built.sets)
-    _say_left_out("tweets", built.left_out)
+    with _reading(file, out):
+        read = read_tweets(file)
+    built = build_tweets(read, PLANS[source], seed=seed, path=file)
+    _write(out, built.sets, split=split)
+    _say_left_out({f"tweets: {reason}": count for reason, count in built.left_out.items()})
 
 
 @app.command(epilog="Example: evenhand import reviews amazon/reviews/test --labels rating --out amazon.jsonl")
@@ -102,17 +109,23 @@ def reviews(
     ],
     out: Out,
     limit: Annotated[int, typer.Option(min=1, help="First so many files by name.")] = 1500,
+    split: Split = None,
 ) -> None:
     """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
     from .corpora.perspectivesumm.reviews import read_reviews
     from .fairness.groups import SentimentLabeller
 
-    _write(out, read_reviews(folder, SentimentLabeller() if labels == "sentiment" else None, limit=limit))
+    with _reading(folder, out):
+        built = read_reviews(folder, SentimentLabeller() if labels == "sentiment" else None, limit=limit)
+    _write(out, built.sets, split=split)
+    _say_left_out(built.left_out)
 
 
 @app.command(epilog="Example: evenhand import dialogue iq2_data_release.json --source debates --out debates.jsonl")
-def dialogue(
-    file: Annotated[Path, typer.Argument(help="IQ2's JSON, or the conversations of the Supreme Court corpus.")],
+def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: Annotated[
+        Path, typer.Argument(help="IQ2's JSON, or the conversations of the Supreme Court corpus; .gz is unpacked.")
+    ],
     source: Annotated[Literal["debates", "court"], typer.Option(help="Which of the two formats.")],
     out: Out,
     most_tokens: Annotated[
@@ -122,18 +135,31 @@ def dialogue(
     exact: Annotated[
         bool, typer.Option("--exact", help="Charge a turn to the segment it opens, as the published sets do not.")
     ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="First so many transcripts. Default: 100 cases of the court, all debates.")
+    ] = None,
+    split: Split = None,
 ) -> None:
     """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
     from .corpora.perspectivesumm import dialogue as dialogues
     from .fairness.groups import word_counter
 
-    if source == "debates":
-        found, limit = dialogues.read_debates(file), most_tokens or dialogues.DEBATE_TOKENS
+    if whole and (most_tokens or exact):
+        raise DataError(
+            "--whole does not cut transcripts, so --most-tokens and --exact do not go with it; leave them out"
+        )
+    with _reading(file, out):
+        if source == "debates":
+            found, longest = dialogues.read_debates(file, limit=limit), dialogues.DEBATE_TOKENS
+        else:
+            found, longest = dialogues.read_court(file, limit=limit or dialogues.COURT_CASES), dialogues.COURT_TOKENS
+    if whole:
+        # nothing is counted, hence no NLTK
+        sets = dialogues.build_dialogues(found.dialogues, None, len)
     else:
-        found, limit = dialogues.read_court(file), most_tokens or dialogues.COURT_TOKENS
-    # whole transcripts need no counter, hence no NLTK
-    count, longest = (len, None) if whole else (word_counter(), limit)
-    _write(out, dialogues.build_dialogues(found, longest, count, exact=exact))
+        sets = dialogues.build_dialogues(found.dialogues, most_tokens or longest, word_counter(), exact=exact)
+    _write(out, sets, split=split)
+    _say_left_out(found.left_out)
 
 
 @app.command(epilog="Example: evenhand import news texts.jsonl --out docs.jsonl")
@@ -153,7 +179,8 @@ def news(
     from .corpora.annotated import draft_news
     from .storage import write_jsonl
 
-    drafts = draft_news(files, pipeline)
+    with _reading(*files, out):
+        drafts = draft_news(files, pipeline)
     write_jsonl(out, drafts)
     n_open = sum(len(each.meta["unresolved"]) for each in drafts)
     say(f"{out}: {len(drafts)} drafts, {sum(len(each.chains) for each in drafts)} persons")
@@ -162,13 +189,26 @@ def news(
     )
 
 
-def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "") -> None:
+@contextmanager
+def _reading(*paths: Path) -> Iterator[None]:
+    """Refuse an output, the last path, that could do harm, and call an input that cannot be read what it is: given wrongly."""
+    *inputs, out = paths
+    refuse_outputs(out, ".jsonl", inputs)
+    try:
+        yield
+    except StorageError as error:
+        raise DataError(str(error)) from error
+
+
+def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split: str | None = None) -> None:
     from .storage import write_jsonl
 
+    if split is not None:
+        sets = [documents.model_copy(update={"split": split}) for documents in sets]
     write_jsonl(out, sets)
     say("; ".join(part for part in (f"{out}: {len(sets)} document sets", remark) if part))
 
 
-def _say_left_out(what: str, left_out: Mapping[str, int]) -> None:
-    for reason, count in sorted(left_out.items()):
-        say(f"left out: {count:,} {what}: {reason}")
+def _say_left_out(left_out: Mapping[str, int]) -> None:
+    for what, count in sorted(left_out.items()):
+        say(f"left out: {count:,} {what}")

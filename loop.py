@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
-from .errors import EvenhandError
+from .errors import EvenhandError, StorageError
 from .evaluation.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
@@ -194,9 +194,16 @@ def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[Su
 
 
 def save_resolved(recipe: Recipe) -> Path:
-    """Write the recipe with every default spelled out into the run folder; its path."""
+    """Write the recipe with every default spelled out into the run folder; its path.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
     path = recipe.output / "recipe.yaml"
-    write_text(path, dump_recipe(recipe))
+    try:
+        write_text(path, dump_recipe(recipe))
+    except StorageError as error:
+        raise StorageError(f"{error}: --set output=FOLDER names it") from error
     return path
 
 

@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 
-def _not_blank(text: str) -> str:
+def not_blank(text: str) -> str:
+    """The text; refused when it is blank."""
     if not text.strip():
         raise ValueError("is empty; give it some text or leave the record out")
     return text
 
 
-Text = Annotated[str, AfterValidator(_not_blank)]
+Text = Annotated[str, AfterValidator(not_blank)]
 
 
 class Record(BaseModel):
@@ -54,7 +55,8 @@ class DocumentSet(Record):
     key_points: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     # "train", "test", ... when the corpus has a published split
     split: str | None = None
-    # whatever else the corpus says of the set; carried along, and only `values` is read: attribute -> its declared values
+    # whatever else the corpus says of the set; of it, tables and measures read `values`, attribute -> its values in the order
+    # to show them, and `separator`, which joins the texts of one value; the rest is carried along
     notes: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -9,8 +9,10 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +26,10 @@ R = TypeVar("R", bound=BaseModel)
 MOST_LISTED = 20
 # characters of a wrong value that an error shows
 MOST_SHOWN = 80
+# problems of one record that an error names
+MOST_PROBLEMS = 5
+# half of a pair that stands for one character; alone it is none
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def canonical_json(value: Any) -> str:
@@ -54,24 +60,28 @@ def file_digest(path: Path) -> str:
 
 
 def explain(error: ValidationError) -> str:
-    """A pydantic error as one line: each wrong field, what was found and what is wrong with it."""
+    """A pydantic error as one line: wrong fields, what was found and what is wrong with it; beyond five they are counted."""
+    problems = error.errors()
     parts = []
-    for problem in error.errors():
-        where = ".".join(str(step) for step in problem["loc"]) or "record"
+    for problem in problems[:MOST_PROBLEMS]:
+        where = shortened(".".join(str(step) for step in problem["loc"]) or "record")
         if problem["type"] == "extra_forbidden":
-            parts.append(f"{where!r}: is no key of this record; mend its spelling or take it out")
+            parts.append(f"{where}: is no key of this record; mend its spelling or take it out")
             continue
         if problem["type"] == "missing":
-            parts.append(f"{where!r}: is missing")
+            parts.append(f"{where}: is missing")
             continue
         message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
         given = problem.get("input")
-        shown = f", got {_shortened(given)}" if isinstance(given, str | int | float) else ""
-        parts.append(f"{where!r}: {message[:1].lower()}{message[1:]}{shown}")
+        shown = f", got {shortened(given)}" if isinstance(given, str | int | float) else ""
+        parts.append(f"{where}: {message[:1].lower()}{message[1:]}{shown}")
+    if len(problems) > MOST_PROBLEMS:
+        parts.append(f"and {len(problems) - MOST_PROBLEMS} more")
     return "; ".join(parts)
 
 
-def _shortened(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """How an error shows a value: its `repr`, cut after 80 characters."""
     shown = repr(value)
     return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
 
@@ -115,15 +125,18 @@ def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list
         StorageError: the file cannot be read.
     """
     records, mistakes = [], []
-    # not splitlines: a text may hold U+2028 and its like, which end no line of JSON
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(read_text(path)):
         try:
             records.append((number, parse_line(line, model)))
         except DataError as error:
             mistakes.append((number, str(error)))
     return records, mistakes
+
+
+def numbered_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a text that are not blank, each with its number."""
+    # not splitlines: a text may hold U+2028 and its like, which end no line of JSON
+    return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
 def listed(mistakes: Sequence[str]) -> str:
@@ -140,19 +153,89 @@ def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
 def read_text(path: Path) -> str:
     """A UTF-8 file's text, without the byte order mark that some editors put first; a file named .gz is unpacked.
 
+    Line ends of Windows and of old Macs become "\\n".
+
     Raises:
         StorageError: the file is absent, unreadable, not UTF-8, or named .gz and damaged.
     """
     try:
-        if path.suffix == ".gz":
-            return gzip.decompress(path.read_bytes()).decode("utf-8-sig")
-        return path.read_text(encoding="utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StorageError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    return StringIO(text, newline=None).read()
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content; a file named .gz is unpacked.
+
+    Raises:
+        StorageError: the file is absent, unreadable, or named .gz and damaged.
+    """
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise StorageError(f"{path}: is no whole gzip file ({error}); get it again") from error
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+class NotJsonError(DataError):
+    """A text is no JSON that can be used; `line` is where it breaks, 1 where that is not known."""
+
+    def __init__(self, text: str, line: int = 1) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise NotJsonError(f"has an object with the key {shortened(twice)} twice; keep one")
+    return found
+
+
+def parse_json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys) -> Any:
+    """The value that a JSON text holds.
+
+    Args:
+        text: JSON.
+        make_object: makes an object of its keys and values, in order; the default refuses a key that stands there twice.
+
+    Raises:
+        NotJsonError: it is no JSON, or holds what cannot be worked with: nesting deeper than Python follows, a whole number of
+            thousands of digits, half a character (a lone surrogate, which no file can hold). The text says what, not where
+            the file is.
+    """
+    try:
+        found = json.loads(text, object_pairs_hook=make_object)
+        if SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        # some of its messages end in "at", for the place that Python shows
+        problem = error.msg.removesuffix(" at")
+        raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno) from error
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise NotJsonError(f"holds half a character, {half!r}, which no text can hold; take it out") from error
+    except RecursionError as error:
+        raise NotJsonError("is nested too deeply to be read") from error
+    except NotJsonError:
+        raise
+    except ValueError as error:
+        # json gives whole numbers to int, which takes 4,300 digits
+        raise NotJsonError("holds a whole number of more digits than can be read") from error
+    return found
+
+
+def parse_json_of(path: Path, text: str) -> Any:
+    """The value of a JSON file whose text was read already; see `read_json`."""
+    try:
+        return parse_json(text)
+    except NotJsonError as error:
+        raise DataError(f"{path}:{error.line}: {error}") from error
 
 
 def read_json(path: Path) -> Any:
@@ -160,12 +243,9 @@ def read_json(path: Path) -> Any:
 
     Raises:
         StorageError: the file cannot be read.
-        DataError: it is not JSON; the line is named.
+        DataError: it is not JSON, or holds what `parse_json` refuses; the line is named.
     """
-    try:
-        return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{error.lineno}: is not JSON ({error.msg} at column {error.colno})") from error
+    return parse_json_of(path, read_text(path))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -184,8 +264,7 @@ def write_text(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as error:
         raise StorageError(
-            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place with "
-            "--set output=FOLDER"
+            f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"
         ) from error
     finally:
         # gone after the rename; left over only when something went wrong

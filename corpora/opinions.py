@@ -19,7 +19,6 @@ Source: specification of opinion bias, sections 2 and 3.
 """
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -31,7 +30,7 @@ from pydantic import Field, ValidationError
 from ..errors import DataError
 from ..fairness.opinion import LABELS
 from ..records import Record, Text
-from ..storage import explain, listed_lines, read_text
+from ..storage import MOST_SHOWN, NotJsonError, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
 from ..text import did_you_mean
 
 # strict, so that `true` is no label
@@ -41,6 +40,8 @@ Reason = Literal["groups", "opinions", "both", "other"]
 # columns of a table that are no opinions
 COLUMNS = ("set_id", "summary_id", "annotator", "fairness", "reason")
 NEEDED = COLUMNS[:3]
+# of a source, in an error
+MOST_SHOWN_OPINIONS = 10
 
 
 class OpinionList(Record):
@@ -87,14 +88,16 @@ Mistakes = list[tuple[int, str]]
 
 
 def read_opinions(path: Path) -> list[AnnotatedSummary]:
-    """The annotated summaries of a file, in order of first appearance; a file named .csv is a table, others JSON lines.
+    """The annotated summaries of a file, in order of first appearance; a file named .csv is a table, others JSON lines;
+    .gz is unpacked.
 
     Raises:
         StorageError: the file cannot be read.
         DataError: a line is no record, a label is unknown, an opinion is not in its source's list, a source has no list or two,
             or an annotator labels a summary twice. All mistakes are listed with file and line.
     """
-    lists, labels, mistakes = _read_table(path) if path.suffix == ".csv" else _read_lines(path)
+    is_table = path.name.lower().removesuffix(".gz").endswith(".csv")
+    lists, labels, mistakes = _read_table(path) if is_table else _read_lines(path)
     opinions = _opinions(lists, mistakes)
     seen: dict[tuple[str, str, str], int] = {}
     for line, given in labels:
@@ -138,26 +141,27 @@ def _opinions(lists: Iterable[tuple[int, OpinionList]], mistakes: Mistakes) -> d
 
 def _wrong_labels(given: OpinionLabels, opinions: dict[str, tuple[str, ...]]) -> Iterable[str]:
     known = opinions.get(given.set_id)
+    name_of_set = shortened(given.set_id)
     if known is None:
-        yield f"set {given.set_id!r} has no list of opinions{did_you_mean(given.set_id, opinions)} Add a line with its 'opinions'"
+        yield f"set {name_of_set} has no list of opinions{did_you_mean(given.set_id, opinions)} Add a line with its 'opinions'"
         return
     for name, label in given.labels.items():
         if name not in known:
-            yield f"{name!r} is no opinion of set {given.set_id!r}{did_you_mean(name, known)} It has {', '.join(known)}"
+            has = ", ".join(each[:MOST_SHOWN] for each in known[:MOST_SHOWN_OPINIONS])
+            more = f" and {len(known) - MOST_SHOWN_OPINIONS} more" if len(known) > MOST_SHOWN_OPINIONS else ""
+            yield f"{shortened(name)} is no opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}{more}"
         if label is not None and label not in LABELS and label not in LABELS.values():
             shown = ", ".join(f"{text} ({value:g})" for text, value in LABELS.items())
-            yield f"opinion {name!r} has the label {label!r}; labels are {shown}"
+            yield f"opinion {shortened(name)} has the label {shortened(label)}; labels are {shown}"
 
 
 def _read_lines(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbered], Mistakes]:
     lists, labels, mistakes = [], [], []
-    for line, text in enumerate(read_text(path).split("\n"), start=1):
-        if not text.strip():
-            continue
+    for line, text in numbered_lines(read_text(path)):
         try:
-            record = json.loads(text)
-        except json.JSONDecodeError as error:
-            mistakes.append((line, f"is not JSON ({error.msg} at column {error.colno}); one object a line is expected"))
+            record = parse_json(text)
+        except NotJsonError as error:
+            mistakes.append((line, f"{error}; one object a line is expected"))
             continue
         try:
             if isinstance(record, dict) and "opinions" in record:
@@ -170,8 +174,12 @@ def _read_lines(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
 
 
 def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbered], Mistakes]:
-    rows = csv.DictReader(StringIO(read_text(path), newline=""))
-    header = list(rows.fieldnames or [])
+    # strict, so that a stray quotation mark is an error wherever it can be told
+    rows = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
+    try:
+        header = list(rows.fieldnames or [])
+    except csv.Error as error:
+        raise DataError(f"{path}:1: is no row of a table ({error})") from error
     names = [name for name in header if name not in COLUMNS]
     absent = [name for name in NEEDED if name not in header]
     if absent or not names or len(set(header)) < len(header) or not all(name.strip() for name in header):
@@ -181,11 +189,18 @@ def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
         )
     labels: list[Numbered] = []
     mistakes: Mistakes = []
-    for row in rows:
-        try:
-            labels.append((rows.line_num, _from_row(row, names)))
-        except ValidationError as error:
-            mistakes.append((rows.line_num, explain(error)))
+    try:
+        for row in rows:
+            if any("\n" in cell for cells in row.values() for cell in cells or ""):
+                mistakes.append((rows.line_num, "a cell holds a line break; a quotation mark before it may be stray"))
+                continue
+            try:
+                labels.append((rows.line_num, _from_row(row, names)))
+            except ValidationError as error:
+                mistakes.append((rows.line_num, explain(error)))
+    except csv.Error as error:
+        # where the next row begins cannot be told
+        mistakes.append((rows.reader.line_num, f"is no row of a table ({error}); the rows after it were not read"))
     sources = list(dict.fromkeys(given.set_id for _, given in labels))
     if len(sources) > 1:
         raise DataError(

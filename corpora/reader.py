@@ -105,5 +105,5 @@ def _mistakes(numbered: Iterable[tuple[int, DocumentSet]], attribute: str | None
                 yield (
                     line,
                     f"document {document.id!r} has no attribute {attribute!r} (it has {has}); "
-                    "add it, or name another with corpus.attribute",
+                    "add it, or name another attribute",
                 )

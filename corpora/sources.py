@@ -1,12 +1,11 @@
 """Document sets from a file of any format that evenhand reads, told by content and not by name."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import read_json, read_text
+from ..storage import NotJsonError, numbered_lines, parse_json, parse_json_of, read_text
 from .coverage import UNNAMED, read_coverage_sets
 from .perspectivesumm.released import released_sets
 from .reader import read_document_sets
@@ -34,7 +33,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
     text = read_text(path)
     start = text.lstrip()[:1]
     if start == "[":
-        records = read_json(path)
+        records = parse_json_of(path, text)
         _refuse_polisum(path, records)
         return released_sets(records, path, attribute)
     if start == "{" and "reviews" in _first_keys(text):
@@ -52,10 +51,10 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
 
 def _first_keys(text: str) -> frozenset[str]:
     """Keys of the first line that is an object; none when no line is."""
-    for line in text.split("\n"):
+    for _, line in numbered_lines(text):
         try:
-            found = json.loads(line)
-        except json.JSONDecodeError:
+            found = parse_json(line)
+        except NotJsonError:
             continue
         if isinstance(found, dict):
             return frozenset(found)

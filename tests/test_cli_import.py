@@ -75,3 +75,95 @@ def test_dialogue(tmp_path):
 def test_every_format_has_an_example():
     for name in ("polisum", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue"):
         assert f"Example: evenhand import {name}" in run(name, "--help").stdout
+
+
+def court(path, n_cases):
+    turn = " +++$+++ 0 +++$+++ FALSE +++$+++ MR. A +++$+++ JUSTICE +++$+++ NA +++$+++ PETITIONER +++$+++ Order.\n"
+    path.write_text("".join(f"{case}{turn}" for case in range(n_cases)))
+    return path
+
+
+def test_cases_and_files_beyond_the_limit_are_counted(tmp_path):
+    source, out = court(tmp_path / "court.txt", 150), tmp_path / "sets.jsonl"
+    done = run("dialogue", source, "--source", "court", "--out", out, "--whole", "--split", "test")
+    assert done.stdout == f"{out}: 100 document sets\nleft out: 50 cases: beyond the first 100\n"
+    assert {documents.split for documents in read_document_sets(out)} == {"test"}
+    done = run("dialogue", source, "--source", "court", "--out", out, "--whole", "--limit", "150")
+    assert done.stdout == f"{out}: 150 document sets\n"
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.tsv").write_text(f"{name}\tFine.\t4\n")
+    done = run("reviews", folder, "--labels", "rating", "--out", out, "--limit", "2", "--split", "test")
+    assert done.stdout == f"{out}: 2 document sets\nleft out: 1 files: beyond the first 2\n"
+    assert read_document_sets(out)[0].split == "test"
+
+
+@pytest.mark.parametrize("more", [("--most-tokens", "10"), ("--exact",)])
+def test_whole_transcripts_take_no_options_of_cutting(tmp_path, more):
+    source = court(tmp_path / "court.txt", 1)
+    with pytest.raises(DataError, match="--whole does not cut transcripts"):
+        run("dialogue", source, "--source", "court", "--out", tmp_path / "s.jsonl", "--whole", *more)
+
+
+ENTITY = json.dumps({"entity_id": "e", "reviews": [{"sentences": ["No."], "label": 1}]}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("d.jsonl", "is one of the files that are read"),
+        ("../in/d.jsonl", "is one of the files that are read"),
+        ("precious.txt", r"name a file that ends in \.jsonl"),
+        ("sets.jsonl.gz", r"name a file that ends in \.jsonl"),
+    ],
+)
+def test_an_output_that_could_do_harm_is_refused_and_nothing_is_written(tmp_path, name, match):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    source = folder / "d.jsonl"
+    source.write_text(ENTITY)
+    (folder / "precious.txt").write_text("precious")
+    with pytest.raises(DataError, match=match):
+        run("coverage", source, "--labels", "semeval", "--out", folder / name)
+    assert source.read_text() == ENTITY
+    assert sorted(path.name for path in folder.iterdir()) == ["d.jsonl", "precious.txt"]
+    assert (folder / "precious.txt").read_text() == "precious"
+
+
+def test_an_output_in_the_folder_that_is_read_is_refused(tmp_path):
+    (tmp_path / "b.tsv").write_text("b\tFine.\t4\n")
+    with pytest.raises(DataError, match=r"lies in the folder .*, which is read"):
+        run("reviews", tmp_path, "--labels", "rating", "--out", tmp_path / "sets.jsonl")
+
+
+def test_an_earlier_import_is_replaced(tmp_path):
+    source, out = tmp_path / "d.jsonl", tmp_path / "sets.jsonl"
+    source.write_text(ENTITY)
+    out.write_text("of last time\n")
+    run("coverage", source, "--labels", "semeval", "--out", out)
+    assert len(read_document_sets(out)) == 1
+
+
+@pytest.mark.parametrize("content", [None, "text".encode("utf-16")], ids=["absent", "UTF-16"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("polisum",), ("perspectivesumm",), ("coverage", "--labels", "semeval"), ("reviews", "--labels", "rating"),
+        ("dialogue", "--source", "debates", "--whole"), ("tweets", "--source", "election"), ("news",),
+    ],
+    ids=lambda verb: verb[0],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_was_given_wrongly(tmp_path, verb, content):
+    source = tmp_path / "given.txt.gz"
+    if content is not None:
+        source.write_bytes(content)
+    with pytest.raises(DataError, match=r"given\.txt\.gz: (cannot be read|is no )") as caught:
+        run(verb[0], source, *verb[1:], "--out", tmp_path / "sets.jsonl")
+    assert caught.value.exit_code == 2
+
+
+def test_tweets_are_looked_at_before_nltk(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))
+    with pytest.raises(DataError, match=r"input\.txt: cannot be read"):
+        run("tweets", tmp_path / "input.txt", "--source", "claritin", "--out", tmp_path / "s.jsonl")

@@ -22,6 +22,7 @@ from evenhand.storage import (
     canonical_json,
     digest,
     file_digest,
+    parse_json,
     parse_line,
     read_json,
     read_jsonl,
@@ -135,7 +136,7 @@ def test_a_place_that_cannot_be_written_is_named_with_a_way_out(tmp_path):
     # below a file no folder can be made, not even by root
     (tmp_path / "file").touch()
     place = tmp_path / "file" / "x" / "out.jsonl"
-    with pytest.raises(StorageError, match=r"out\.jsonl: cannot be written: Not a directory.*--set output=FOLDER"):
+    with pytest.raises(StorageError, match=r"out\.jsonl: cannot be written: Not a directory.*choose another place"):
         write_jsonl(place, [])
     with pytest.raises(StorageError, match=r"out\.jsonl: cannot be written: Not a directory.*same command again"):
         Journal(place, Line).append([Line(number=1)])
@@ -271,3 +272,43 @@ def test_json_file_is_read_and_a_broken_one_named_with_its_line(tmp_path):
     path.write_text("[1,\n 2")
     with pytest.raises(DataError, match=r"list\.json:2: is not JSON"):
         read_json(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("[1, 2", r"is not JSON \(Expecting ',' delimiter at column 6\)"),
+        ("9" * 5000, "a whole number of more digits"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        (r'["\ud83d"]', "half a character"),
+        (r'{"\uDE00": 1}', "half a character"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' twice"),
+    ],
+    ids=["broken", "digits", "arrays", "objects", "high half", "low half", "key twice"],
+)
+def test_json_that_cannot_be_worked_with_is_a_data_error(tmp_path, text, match):
+    with pytest.raises(DataError, match=match):
+        parse_json(text)
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(DataError, match=rf"a\.json:1: .*{match}"):
+        read_json(tmp_path / "a.json")
+
+
+def test_both_halves_of_a_character_are_one():
+    # U+1F600 as UTF-16 writes it
+    assert parse_json(r'["\ud83d\ude00"]') == ["\U0001f600"]
+
+
+@given(
+    st.recursive(st.none() | st.integers() | st.text(), lambda each: st.lists(each) | st.dictionaries(st.text(), each))
+)
+def test_any_other_json_is_read_as_json_reads_it(value):
+    assert parse_json(json.dumps(value)) == value
+
+
+def test_line_ends_are_the_same_packed_and_plain(tmp_path):
+    data = b"One.\r\nTwo.\rThree.\n"
+    (tmp_path / "a").write_bytes(data)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(data))
+    assert read_text(tmp_path / "a") == read_text(tmp_path / "a.gz") == "One.\nTwo.\nThree.\n"

@@ -5,21 +5,22 @@ A document is a turn, `speaker : text`, its value the speaker's name; the name i
 Source: specification of group fairness, sections 10.3 and 10.4.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ...errors import DataError
 from ...fairness.groups import SpokenTurn, segment_dialogue
-from ...records import DocumentSet
-from ...storage import explain, listed_lines, read_json
+from ...records import DocumentSet, Text
+from ...storage import explain, listed, listed_lines, read_json, shortened
 from .decoding import read_lines
 from .released import numbered_documents
 
-COURT_FIELD_END = " +++$+++ "
+COURT_FIELD_END = "+++$+++"
 ATTRIBUTE = "speaker"
 # most word tokens of a segment, and most transcripts, in the published sets
 DEBATE_TOKENS = 1500
@@ -35,64 +36,104 @@ class Dialogue:
     turns: tuple[SpokenTurn, ...]
 
 
+@dataclass(frozen=True)
+class Transcripts:
+    """What was read, and what was left out of it."""
+
+    dialogues: list[Dialogue]
+    # what and why -> how many
+    left_out: dict[str, int]
+
+
 class _DebateTurn(BaseModel):
     speaker: str
     paragraphs: list[str]
 
 
 class _Debate(BaseModel):
-    transcript: list[_DebateTurn]
+    transcript: Annotated[list[_DebateTurn], Field(min_length=1)]
 
 
-def read_debates(path: Path) -> list[Dialogue]:
+def read_debates(path: Path, *, limit: int | None = None) -> Transcripts:
     """The debates of the IQ2 release: a JSON object, id -> `{"transcript": [{"speaker", "paragraphs"}]}`; more is ignored.
+
+    A turn without any text is left out and counted.
+
+    Args:
+        path: the object.
+        limit: the first so many debates; None takes all, as the published sets do.
 
     Raises:
         StorageError: the file cannot be read.
-        DataError: the file is no such object, or a turn has no speaker; all mistakes are listed.
+        DataError: the file is no such object, an id occurs twice, a turn has no speaker, or no turn has text; all mistakes are
+            listed.
     """
     try:
-        debates = TypeAdapter(dict[str, _Debate]).validate_python(read_json(path))
+        debates = TypeAdapter(dict[Text, _Debate]).validate_python(read_json(path))
     except ValidationError as error:
         raise DataError(f"{path}: {explain(error)}") from error
     nameless = [
-        f"{path}: {name!r}: turn {number} has no speaker before its first colon; name one"
+        f"{path}: {shortened(name)}: turn {number} has no speaker before its first colon; name one"
         for name, debate in debates.items()
         for number, turn in enumerate(debate.transcript, start=1)
         if not speaker_of(turn.speaker)
     ]
     if nameless:
-        raise DataError("\n".join(nameless))
-    return [
-        Dialogue(name, tuple(SpokenTurn(turn.speaker, tuple(turn.paragraphs)) for turn in debate.transcript))
+        raise DataError(listed(nameless))
+    turns = {
+        name: [SpokenTurn(turn.speaker, tuple(turn.paragraphs)) for turn in debate.transcript]
         for name, debate in debates.items()
-    ]
+    }
+    return _transcripts(path, turns, limit, "debates")
 
 
-def read_court(path: Path, *, limit: int | None = COURT_CASES) -> list[Dialogue]:
+def read_court(path: Path, *, limit: int | None = COURT_CASES) -> Transcripts:
     """The first cases of a court transcript, `case +++$+++ ... +++$+++ ... +++$+++ speaker +++$+++ ... +++$+++ text` a line.
 
+    A turn without any text is left out and counted.
+
     Args:
-        path: the conversations of the Supreme Court dialogs corpus, UTF-8 or Latin-1.
+        path: the conversations of the Supreme Court dialogs corpus, UTF-8 or Latin-1; one named .gz is unpacked.
         limit: so many cases, in order of their first turn; None takes all. The published sets are those of 100.
 
     Raises:
         StorageError: the file cannot be read.
-        DataError: lines have too few fields or no speaker; all are listed.
+        DataError: lines have too few fields, no case or no speaker, or no line has text; all are listed.
     """
     cases: dict[str, list[SpokenTurn]] = {}
     mistakes = []
     for number, line in read_lines(path):
         fields = [field.strip() for field in line.split(COURT_FIELD_END)]
         if len(fields) < 5:
-            mistakes.append((number, f"has {len(fields)} fields between{COURT_FIELD_END}; at least 5 are needed"))
+            mistakes.append((number, f"has {len(fields)} fields between {COURT_FIELD_END}; at least 5 are needed"))
+        elif not fields[0]:
+            mistakes.append((number, "has no case in its first field; name one"))
         elif not speaker_of(fields[3]):
             mistakes.append((number, "has no speaker in its fourth field; name one"))
         else:
             cases.setdefault(fields[0], []).append(SpokenTurn(fields[3], (fields[-1],)))
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
-    return [Dialogue(name, tuple(turns)) for name, turns in list(cases.items())[:limit]]
+    return _transcripts(path, cases, limit, "cases")
+
+
+def _transcripts(path: Path, turns: Mapping[str, Sequence[SpokenTurn]], limit: int | None, what: str) -> Transcripts:
+    """The first dialogues without their empty turns.
+
+    Raises:
+        DataError: no turn of them has text.
+    """
+    left_out: Counter[str] = Counter()
+    if limit is not None and len(turns) > limit:
+        left_out[f"{what}: beyond the first {limit:,}"] = len(turns) - limit
+    dialogues = []
+    for name in list(turns)[:limit]:
+        full = tuple(turn for turn in turns[name] if any(paragraph.strip() for paragraph in turn.paragraphs))
+        left_out["turns: no text"] += len(turns[name]) - len(full)
+        dialogues.append(Dialogue(name, full))
+    if not any(dialogue.turns for dialogue in dialogues):
+        raise DataError(f"{path}: holds no turn with text, so there is nothing to make sets of")
+    return Transcripts(dialogues, dict(+left_out))
 
 
 def speaker_of(text: str) -> str:

@@ -7,6 +7,7 @@ shuffled order, and whoever asks for summaries lays documents out anew.
 Source: specification of group fairness, section 10.1.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,9 @@ def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterable[str]:
     for name in [attribute] if attribute is not None else declared:
         if any(not str(value).strip() for value in declared[name]):
             yield f"'value_mapping' declares an empty value of {name}; name it"
+        twice = [value for value, count in Counter(map(str, declared[name])).items() if count > 1]
+        if twice:
+            yield f"'value_mapping' declares values of {name} more than once: {', '.join(twice)}; keep one of each"
         yield from _undeclared(released, name) or _disagreements(released, name)
 
 

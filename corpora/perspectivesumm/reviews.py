@@ -12,7 +12,8 @@ from typing import Any
 from ...errors import DataError, StorageError
 from ...fairness.groups import Sentiment
 from ...records import DocumentSet
-from ...storage import listed, read_text
+from ...storage import listed, read_text, shortened
+from .built import BuiltSets
 from .released import numbered_documents
 
 RATINGS = ("1", "2", "3", "4", "5")
@@ -23,28 +24,30 @@ MOST_FILES = 1500
 
 def read_reviews(
     folder: Path, label: Callable[[str], Sentiment] | None = None, *, limit: int | None = MOST_FILES
-) -> list[DocumentSet]:
+) -> BuiltSets:
     """A document set for each .csv or .tsv file of the folder, by name; the published sets had them as the disk listed them.
 
     Every review has a `rating`, its whole part. Columns are group id, text, rating, category; more are ignored, and so is a
-    first row whose rating is no number.
+    first row of three columns or more whose rating is no number. A field may stand in quotation marks, but holds no tab and no
+    line break: one that does has swallowed other fields after a stray quotation mark.
 
     Args:
         folder: the files.
         label: adds the attribute `sentiment`, as `fairness.groups.SentimentLabeller` labelled the Yelp sets.
-        limit: the first so many files; None takes all. The published sets are 1,500.
+        limit: the first so many files; None takes all, more are counted as left out. The published sets are 1,500.
 
     Raises:
         StorageError: the folder or a file cannot be read.
-        DataError: there is no file, or rows are wrong; all are listed.
+        DataError: there is no file, two would give a set of the same name, or rows are wrong; all are listed.
     """
     if not folder.is_dir():
         raise StorageError(f"{folder}: is no folder; give the one that holds a file of reviews for each product")
-    paths = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".tsv"))[:limit]
-    if not paths:
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".tsv"))
+    if not found:
         raise DataError(f"{folder}: holds no .csv or .tsv file; one a product is expected, separated by tabs")
+    paths = found[:limit]
     sets: list[DocumentSet] = []
-    mistakes: list[str] = []
+    mistakes = _equal_names(paths)
     for path in paths:
         rows, wrong = _rows(path)
         mistakes += wrong
@@ -52,28 +55,56 @@ def read_reviews(
             sets.append(_document_set(path, rows, label))
     if mistakes:
         raise DataError(listed(mistakes))
-    return sets
+    beyond = len(found) - len(paths)
+    return BuiltSets(sets, {f"files: beyond the first {limit:,}": beyond} if beyond else {})
+
+
+def _equal_names(paths: Iterable[Path]) -> list[str]:
+    first: dict[str, Path] = {}
+    return [
+        f"{path}: would give the same set {path.stem!r} as {first[path.stem].name}; rename one or take one out"
+        for path in paths
+        if first.setdefault(path.stem, path) != path
+    ]
 
 
 def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     """Rows of a file without its header, and what is wrong with it, with the line."""
     rows, mistakes = [], []
-    reader = csv.reader(StringIO(read_text(path), newline=""), delimiter="\t")
+    # strict, so that a stray quotation mark is an error wherever it can be told
+    reader = csv.reader(StringIO(read_text(path), newline=""), delimiter="\t", strict=True)
     try:
         for number, row in enumerate(reader):
+            if not row or (number == 0 and _is_header(row)):
+                continue
             wrong = _mistake(row)
-            if not wrong:
-                rows.append(row)
-            elif number and row:
+            if wrong:
                 mistakes.append(f"{path}:{reader.line_num}: {wrong}")
+            else:
+                rows.append(row)
     except csv.Error as error:
-        mistakes.append(f"{path}:{reader.line_num}: is no row of tab-separated fields ({error})")
+        mistakes.append(
+            f"{path}:{reader.line_num}: is no row of tab-separated fields ({error}); the rows after it were not read"
+        )
     if not rows and not mistakes:
         mistakes.append(f"{path}: has no review; take it out")
     return rows, mistakes
 
 
+def _is_header(row: list[str]) -> bool:
+    """Whether a first row names its columns: where ratings stand, it has no number."""
+    if len(row) < 3:
+        return False
+    try:
+        float(row[2])
+    except ValueError:
+        return True
+    return False
+
+
 def _mistake(row: list[str]) -> str | None:
+    if any("\t" in field or "\n" in field for field in row):
+        return "has a field with a tab or a line break in it; a quotation mark before it may be stray"
     if len(row) < 3:
         return f"has {len(row)} fields; group id, text and rating are needed, separated by tabs"
     if not row[1].strip():
@@ -81,8 +112,8 @@ def _mistake(row: list[str]) -> str | None:
     try:
         known = str(int(float(row[2]))) in RATINGS
     except (ValueError, OverflowError):
-        return f"rating {row[2]!r} is no number"
-    return None if known else f"rating {row[2]!r} is not one of 1 to 5"
+        return f"rating {shortened(row[2])} is no number"
+    return None if known else f"rating {shortened(row[2])} is not one of 1 to 5"
 
 
 def _document_set(path: Path, rows: Iterable[list[str]], label: Callable[[str], Sentiment] | None) -> DocumentSet:

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import DataError
+from ...fairness.groups import word_counter
 from ...records import DocumentSet
-from ...storage import listed_lines
+from ...storage import listed, listed_lines, shortened
+from .built import BuiltSets
 from .decoding import read_lines
 from .released import numbered_documents
 
@@ -82,16 +84,8 @@ ELECTION = TweetPlan(
 PLANS = {plan.name: plan for plan in (CLARITIN, ELECTION)}
 
 
-@dataclass(frozen=True)
-class TweetSets:
-    """What was built, and what was left out of the pools by reason."""
-
-    sets: list[DocumentSet]
-    left_out: dict[str, int]
-
-
 def read_tweets(path: Path) -> list[Tweet]:
-    """The tweets of a raw file, `id<||>label<||>text` a line, UTF-8 or Latin-1.
+    """The tweets of a raw file, `id<||>label<||>text` a line, UTF-8 or Latin-1; one named .gz is unpacked.
 
     Raises:
         StorageError: the file cannot be read.
@@ -101,7 +95,7 @@ def read_tweets(path: Path) -> list[Tweet]:
     for number, line in read_lines(path):
         fields = line.split(FIELD_END, 2)
         if len(fields) == 3 and fields[2].strip():
-            tweets.append(Tweet(*fields))
+            tweets.append(Tweet(fields[0].strip(), fields[1].strip(), fields[2]))
         else:
             mistakes.append((number, f"{line!r:.80} is not id{FIELD_END}label{FIELD_END}text"))
     if mistakes:
@@ -110,43 +104,50 @@ def read_tweets(path: Path) -> list[Tweet]:
 
 
 def build_tweets(
-    tweets: Sequence[Tweet], plan: TweetPlan, count_words: Callable[[str], int], seed: int = SEED
-) -> TweetSets:
+    tweets: Sequence[Tweet],
+    plan: TweetPlan,
+    count_words: Callable[[str], int] | None = None,
+    seed: int = SEED,
+    *,
+    path: Path | None = None,
+) -> BuiltSets:
     """The sets of a source, numbered in the order of sizes, ratios and samples.
 
     Args:
         tweets: in the order of the file, which the draws depend on.
         plan: `CLARITIN` or `ELECTION`, or one of your own.
-        count_words: word tokens of a text; the published sets count NLTK's, see `fairness.groups.word_counter`.
+        count_words: word tokens of a text; None counts NLTK's, as the published sets do, where the plan counts words.
         seed: 42 in the published sets.
+        path: where the tweets come from, for the error.
 
     Raises:
-        DataError: a pool has too few tweets for the plan.
+        MissingExtra: words are to be counted, and NLTK is not installed.
+        DataError: a pool has too few tweets for the plan, or NLTK's sentence model is absent.
     """
-    pools, left_out = _pools(tweets, plan, count_words)
+    count = len if plan.counts == "characters" else count_words or word_counter("counting the words of tweets")
+    pools, left_out = _pools(tweets, plan, count)
     rng = random.Random(seed)  # noqa: S311 - the published draws are this generator's
     sets: list[DocumentSet] = []
     for size, ratios in product(plan.sizes, plan.ratios):
         parts = [int(size * ratio) for ratio in ratios]
         parts.append(size - sum(parts))
-        _refuse_short_pools(pools, parts, plan)
+        _refuse_short_pools(pools, parts, plan, left_out, path)
         for texts in _drawn(pools, parts, plan, rng):
             sets.append(_document_set(f"{plan.name}-{len(sets) + 1:04d}", texts, plan, (size, *ratios), rng))
-    return TweetSets(sets, left_out)
+    return BuiltSets(sets, left_out)
 
 
 def _pools(
-    tweets: Iterable[Tweet], plan: TweetPlan, count_words: Callable[[str], int]
+    tweets: Iterable[Tweet], plan: TweetPlan, count: Callable[[str], int]
 ) -> tuple[dict[str, list[str]], dict[str, int]]:
     """The texts of each value, in order, and what is in no pool."""
     known = {**{value: value for value in plan.values.values()}, **plan.values}
     pools: dict[str, list[str]] = {value: [] for value in plan.values.values()}
     left_out: Counter[str] = Counter()
     low, high = plan.lengths
-    count = count_words if plan.counts == "words" else len
     for tweet in tweets:
         if tweet.label not in known:
-            left_out[f"label {tweet.label!r}"] += 1
+            left_out[f"label {shortened(tweet.label)}"] += 1
         elif (length := count(tweet.text)) < low:
             left_out[f"under {low} {plan.counts}"] += 1
         elif high is not None and length > high:
@@ -156,7 +157,13 @@ def _pools(
     return pools, dict(left_out)
 
 
-def _refuse_short_pools(pools: Mapping[str, Sequence[str]], parts: Sequence[int], plan: TweetPlan) -> None:
+def _refuse_short_pools(
+    pools: Mapping[str, Sequence[str]],
+    parts: Sequence[int],
+    plan: TweetPlan,
+    left_out: Mapping[str, int],
+    path: Path | None,
+) -> None:
     # a pool that is cut into blocks is repeated, so one tweet will do
     short = [
         f"{plan.attribute} {value!r} has {len(pool)} tweets, but {least} are needed"
@@ -164,8 +171,13 @@ def _refuse_short_pools(pools: Mapping[str, Sequence[str]], parts: Sequence[int]
         if len(pool) < (least := part if plan.draw == "samples" else 1)
     ]
     if short:
-        labels = ", ".join(plan.values)
-        raise DataError("\n".join([*short, f"labels that are known in the raw file are {labels}; add tweets"]))
+        dropped = sorted(left_out.items(), key=lambda row: -row[1])
+        lines = [
+            *short,
+            *(f"left out: {count:,} tweets: {reason}" for reason, count in dropped),
+            f"labels that are known in the raw file are {', '.join(plan.values)}; add tweets",
+        ]
+        raise DataError(listed([f"{path}: {line}" if path else line for line in lines]))
 
 
 def _drawn(

@@ -1,11 +1,11 @@
-"""The coverage-fairness formats: documents, units, results in both layouts."""
+"""Documents of coverage fairness become document sets."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from evenhand.corpora.coverage import LABELS, CoverageResult, read_coverage_sets, read_results, read_units
+from evenhand.corpora.coverage import LABELS, read_coverage_sets
 from evenhand.errors import DataError
 
 
@@ -100,38 +100,29 @@ def test_an_unknown_data_set_is_refused_before_anything_is_read(tmp_path):
         read_coverage_sets(tmp_path / "absent.jsonl", "semevil")
 
 
-def test_units_are_lists_of_texts(tmp_path):
-    path = write(tmp_path / "u.json", {"a": ["It is red.", "It is big."], "b": []})
-    assert read_units(path) == {"a": ("It is red.", "It is big."), "b": ()}
+def test_a_label_is_no_number_of_documents(tmp_path):
+    # taken for the highest of its labels, it would declare a thousand million values
+    path = write(tmp_path / "d.jsonl", an_entity("a", (0, 1_000_000_000)), an_entity("b", (99,)))
     with pytest.raises(DataError) as caught:
-        read_units(write(tmp_path / "w.json", {"a": "It is red.", "b": [1], "c": []}))
-    assert str(caught.value).count("is no list of texts") == 2
-    with pytest.raises(DataError, match="holds no JSON object of lists of units"):
-        read_units(write(tmp_path / "l.json", [["a"]]))
+        read_coverage_sets(path)
+    assert str(caught.value) == f"{path}:1: review 2 has label 1000000000; labels are numbers from 0, at most 99"
 
 
-def test_both_layouts_of_results_become_one_record(tmp_path):
-    path = write(tmp_path / "r.json", {"a": [0.03, [0.01, -0.05], [5, 1], 0.4], "b": [0.5, [[-0.1, 0.1], [4, 4]]]})
-    assert read_results(path) == [
-        CoverageResult(set_id="a", ec=0.03, difference=(0.01, -0.05), counts=(5, 1), overall=0.4),
-        CoverageResult(set_id="b", ec=0.5, difference=(-0.1, 0.1), counts=(4, 4), overall=None),
-    ]
-
-
-def test_what_is_undefined_in_a_result_is_none(tmp_path):
-    # an absent value's difference means nothing, whatever number stands there
-    path = write(tmp_path / "r.json", '{"a": [NaN, [0.0, -0.2], [0, 8], NaN]}')
-    assert read_results(path) == [
-        CoverageResult(set_id="a", ec=None, difference=(None, -0.2), counts=(0, 8), overall=None)
-    ]
-
-
-def test_results_in_neither_layout_are_listed(tmp_path):
-    path = write(tmp_path / "r.json", {"a": [0.1, 0.2], "b": [0.1, [0.1], [1, 2], 0.3], "c": ["x", [[0.1], [1]]]})
+def test_blank_ids_are_refused(tmp_path):
+    entity = an_entity("a", (0,))
+    entity["reviews"][0]["review_id"] = " "
+    path = write(tmp_path / "d.jsonl", entity, an_entity(" ", (0,)), an_entity("", (0,)))
     with pytest.raises(DataError) as caught:
-        read_results(path)
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 3
-    assert "'a': [0.1, 0.2] has neither layout" in lines[0]
-    assert "'b': has 1 differences and 2 counts" in lines[1]
-    assert "'c': 'ec'" in lines[2]
+        read_coverage_sets(path)
+    places = [line.partition(": is empty")[0] for line in str(caught.value).splitlines()]
+    assert places == [f"{path}:1: 'reviews.0.review_id'", f"{path}:2: 'entity_id'", f"{path}:3: 'entity_id'"]
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000, r'"\ud800"'])
+def test_json_that_cannot_be_worked_with_is_listed(tmp_path, value):
+    path = write(
+        tmp_path / "d.jsonl",
+        '{"entity_id": "e", "reviews": [{"sentences": ["x"], "label": VALUE}]}'.replace("VALUE", value),
+    )
+    with pytest.raises(DataError, match=r"d\.jsonl:1: "):
+        read_coverage_sets(path)

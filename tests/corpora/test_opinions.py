@@ -1,5 +1,6 @@
 """People's labels of opinions and of fairness, as lines and as a table."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -49,6 +50,9 @@ def test_a_table_says_the_same(tmp_path):
     # as a spreadsheet saves it
     path.write_text(TABLE.replace("\n", "\r\n"), encoding="utf-8-sig")
     assert read_opinions(path) == [EXPECTED]
+    packed = tmp_path / "o.csv.gz"
+    packed.write_bytes(gzip.compress(TABLE.encode()))
+    assert read_opinions(packed) == [EXPECTED]
 
 
 def test_a_table_needs_no_fairness(tmp_path):
@@ -113,3 +117,57 @@ def test_wrong_tables_are_refused(tmp_path, content, match):
     path.write_text(content)
     with pytest.raises(DataError, match=match):
         read_opinions(path)
+
+
+HEADER = "set_id,summary_id,annotator,wall\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        # the second row would be swallowed into the first one's cell
+        ('us,"us/1,anna,absent\nus,us/2",anna,absent\nus,us/3,anna,absent\n', r":3: a cell holds a line break"),
+        ('us,"us/1,anna,absent\nus,us/2,anna,absent\n', r":3: is no row of a table"),
+        ('us,"us/1"x,anna,absent\n', r":2: is no row of a table"),
+        (f"us,us/1,{'a' * 140_000},absent\n", r":2: is no row of a table"),
+    ],
+    ids=["closed later", "never closed", "closed within", "over the limit of a field"],
+)
+def test_a_stray_quotation_mark_swallows_no_rows(tmp_path, rows, match):
+    path = tmp_path / "o.csv"
+    path.write_text(HEADER + rows)
+    with pytest.raises(DataError, match=match):
+        read_opinions(path)
+
+
+def test_a_header_that_is_no_row_is_refused(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text('set_id,"summary_id"x\n')
+    with pytest.raises(DataError, match=r"o\.csv:1: is no row of a table"):
+        read_opinions(path)
+
+
+def test_an_opinion_may_stand_in_quotation_marks(tmp_path):
+    path = tmp_path / "O.CSV"
+    path.write_text('set_id,summary_id,annotator,"the wall, as promised"\nus,us/1,anna,absent\n')
+    (summary,) = read_opinions(path)
+    assert summary.opinions == ("the wall, as promised",)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000, r'"\ud800"'])
+def test_json_that_cannot_be_worked_with_is_listed(tmp_path, value):
+    path = write(tmp_path / "o.jsonl", OPINIONS, '{"set_id": "us", "summary_id": VALUE}'.replace("VALUE", value))
+    with pytest.raises(DataError, match=r"o\.jsonl:2: "):
+        read_opinions(path)
+
+
+def test_long_names_and_labels_are_shown_cut(tmp_path):
+    names = [f"opinion {number} " + "x" * 500 for number in range(30)]
+    path = write(
+        tmp_path / "o.jsonl",
+        {"set_id": "us", "opinions": dict.fromkeys(names, "")},
+        {**BEN, "labels": {"y" * 9000: "absent", names[0]: "z" * 9000}},
+    )
+    with pytest.raises(DataError, match="and 20 more") as caught:
+        read_opinions(path)
+    assert all(len(line) < 1500 for line in str(caught.value).splitlines())

@@ -109,7 +109,6 @@ def test_all_mistakes_of_lines_are_listed_in_their_order(tmp_path):
     for line, expected in zip(
         found,
         [
-            f"{path}: set 'c' has no summary",
             f"{path}:2: is not JSON",
             f"{path}:3: no document set has the id 'x'; the documents' ids are like 'a'",
             f"{path}:4: set 'a' has a summary in line 1 already",
@@ -118,6 +117,7 @@ def test_all_mistakes_of_lines_are_listed_in_their_order(tmp_path):
             f"{path}:7: has no text; name it by one of summary, prediction, text",
             f"{path}:7: set 'b' has a summary in line 6 already",
             f"{path}:8: is no JSON object",
+            f"{path}: set 'c' has no summary",
         ],
         strict=True,
     ):
@@ -127,9 +127,9 @@ def test_all_mistakes_of_lines_are_listed_in_their_order(tmp_path):
 def test_mistakes_of_an_object_are_listed(tmp_path):
     path = write(tmp_path, '{"a": "One.", "a": "Again.", "b": 3, "x": "?"}')
     assert [line.removeprefix(f"{path}: ").split(";")[0] for line in mistakes_of(path)] == [
+        "set 'a' has a summary already",
         "'b' has 3, which is no text",
         "no document set has the id 'x'",
-        "set 'a' has a summary already",
         "set 'c' has no summary",
     ]
 
@@ -138,9 +138,9 @@ def test_missing_summaries_are_left_out_when_allowed(tmp_path):
     path = write(tmp_path, lines(best("a", "One."), best("b", None)))
     assert read_summaries(path, SETS, allow_missing=True) == {"a": "One."}
     found = mistakes_of(path)
-    assert found[0].startswith(f"{path}: set 'c' has no summary")
     # the line is named where there is one: no candidate of b had a reward
-    assert found[1].startswith(f"{path}:2: set 'b' has no summary")
+    assert found[0].startswith(f"{path}:2: set 'b' has no summary")
+    assert found[1].startswith(f"{path}: set 'c' has no summary")
 
 
 def test_unknown_ids_are_no_less_wrong_when_missing_ones_are_allowed(tmp_path):
@@ -174,9 +174,9 @@ def test_a_json_array_is_refused_but_a_text_in_brackets_is_not(tmp_path):
 
 def test_many_mistakes_are_counted_after_the_first_twenty(tmp_path):
     found = mistakes_of(write(tmp_path, json.dumps({f"x{number}": "?" for number in range(30)})))
-    # 30 unknown and 3 missing
+    # 30 unknown, and one line for the 3 missing
     assert len(found) == 21
-    assert found[-1] == "... and 13 more"
+    assert found[-1] == "... and 11 more"
 
 
 def test_the_released_predictions_go_with_their_sets(perspectivesumm):
@@ -186,3 +186,79 @@ def test_the_released_predictions_go_with_their_sets(perspectivesumm):
     found = read_summaries(perspectivesumm / "yelp_alpaca_predictions.jsonl.gz", sets)
     assert len(found) == 1500
     assert found["yelp-0001"].startswith("The reviews of Willow restaurant were generally positive")
+
+
+def test_missing_sets_are_one_line_after_the_causes_in_the_order_of_the_sets(tmp_path):
+    sets = [a_set(f"s{number}") for number in range(1500, 0, -1)]
+    path = write(tmp_path, lines({"id": "S1", "summary": "One."}, {"id": "S2", "summary": "Two."}))
+    assert mistakes_of(path, sets) == [
+        f"{path}:1: no document set has the id 'S1'; the documents' ids are like 's1500'",
+        f"{path}:2: no document set has the id 'S2'; the documents' ids are like 's1500'",
+        f"{path}: 1,500 sets have no summary: 's1500', 's1499', 's1498', 's1497', 's1496', ...; "
+        'add one for each ("" if it is empty) or take the sets out',
+    ]
+
+
+@pytest.mark.parametrize("given", [2.0, ["a"], None, True, {"a": 1}])
+def test_an_id_that_is_no_id_is_refused_and_the_file_does_not_go_by_order(tmp_path, given):
+    path = write(tmp_path, lines(*[{"id": given, "summary": "One."}] * 3))
+    found = mistakes_of(path)
+    assert found[:3] == [f"{path}:{n}: 'id' is {given!r}; an id is a text or a whole number" for n in (1, 2, 3)]
+    assert found[3].startswith(f"{path}: 3 sets have no summary: 'a', 'b', 'c'")
+
+
+@pytest.mark.parametrize(("line", "kind"), [('{"prediction": "One."}', "object"), ('["Three."]', "array")])
+def test_json_among_plain_lines_is_not_measured_as_text(tmp_path, line, kind):
+    path = write(tmp_path, f"One.\n{line}\nThree.\n")
+    (mistake,) = mistakes_of(path)
+    assert mistake.startswith(f"{path}:2: is a JSON {kind} in a file whose first line is plain text")
+
+
+def test_lines_of_json_strings_do_not_keep_their_quotes(tmp_path):
+    content = '"One."\n"\\"Two\\"."\n\n'
+    assert list(read_summaries(write(tmp_path, content), SETS).values()) == ["One.", '"Two".', ""]
+
+
+def test_a_quoted_line_among_plain_ones_is_a_quotation(tmp_path):
+    content = 'One.\n"Two."\nThree.\n'
+    assert list(read_summaries(write(tmp_path, content), SETS).values()) == content.split("\n")[:3]
+
+
+def test_quotation_marks_and_brackets_within_plain_lines_are_text(tmp_path):
+    content = '"One," they said.\n[sic] Two.\n{curly} Three.\n'
+    assert list(read_summaries(write(tmp_path, content), SETS).values()) == content.split("\n")[:3]
+
+
+def test_an_object_without_a_text_is_no_text_and_not_missing(tmp_path):
+    path = write(tmp_path, lines(*[{"prediction": {"txt": "One."}}] * 3))
+    found = mistakes_of(path, allow_missing=True)
+    assert found[0] == f"{path}:1: 'prediction' is {{'txt': 'One.'}}, which is no text"
+
+
+def test_a_single_record_with_another_text_key_is_told_of_that_key(tmp_path):
+    found = mistakes_of(write(tmp_path, '{"id": "a", "output": "One."}'), SETS[:1])
+    assert "has no text; name it by one of summary, prediction, text" in found[0]
+
+
+def test_a_map_that_breaks_is_told_with_its_line(tmp_path):
+    (mistake,) = mistakes_of(write(tmp_path, '{\n"a": "One.",\n"b": "Two."\n"c": "Three."\n}'))
+    assert "as one object it breaks in line 4, which is not JSON (Expecting ',' delimiter at column 1)" in mistake
+
+
+def test_a_map_of_objects_is_shown_as_written(tmp_path):
+    found = mistakes_of(write(tmp_path, '{"a": {"text": "One."}, "b": "", "c": ""}'))
+    assert found[0].endswith("'a' has {'text': 'One.'}, which is no text")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("9" * 5000, "whole number of more digits"),
+        ("[" * 5000 + "]" * 5000, "nested too deeply"),
+        (r'"\ud800"', "half a"),
+    ],
+    ids=["digits", "nesting", "surrogate"],
+)
+@pytest.mark.parametrize("line", ['{"id": "a", "summary": %s}', '{"a": %s}', '{"id": "b", "summary": ""}\n{"x": %s}'])
+def test_json_that_cannot_be_worked_with_is_a_mistake_of_the_file(tmp_path, line, value, problem):
+    assert problem in "\n".join(mistakes_of(write(tmp_path, line % value), SETS[:2]))

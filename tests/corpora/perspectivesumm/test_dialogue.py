@@ -1,5 +1,6 @@
 """Dialogue sets out of transcripts."""
 
+import gzip
 import json
 
 import pytest
@@ -67,7 +68,7 @@ def test_debates_are_read_from_the_release(tmp_path):
     path = tmp_path / "iq2.json"
     turn = {"speaker": "John Don: Moderator", "paragraphs": ["Welcome.", "Sit down."], "segment": 0}
     path.write_text(json.dumps({"d1": {"title": "x", "transcript": [turn]}}))
-    (debate,) = read_debates(path)
+    (debate,) = read_debates(path).dialogues
     assert debate == Dialogue("d1", (SpokenTurn("John Don: Moderator", ("Welcome.", "Sit down.")),))
     (documents,) = build_dialogues([debate], 1500, count)
     # the value is what stands before the first colon
@@ -95,10 +96,12 @@ def test_court_cases_are_read_in_order_of_their_first_turn(tmp_path):
         court_line("9", "JUSTICE A", "Order.") + court_line("3", "MR. B", "Yes.") + court_line("9", "MR. C", "S\u00ed.")
     )
     path.write_bytes(lines.encode("latin-1"))
-    first, second = read_court(path)
+    first, second = read_court(path).dialogues
     assert first == Dialogue("9", (SpokenTurn("JUSTICE A", ("Order.",)), SpokenTurn("MR. C", ("S\u00ed.",))))
     assert second.id == "3"
-    assert [case.id for case in read_court(path, limit=1)] == ["9"]
+    found = read_court(path, limit=1)
+    assert [case.id for case in found.dialogues] == ["9"]
+    assert found.left_out == {"cases: beyond the first 1": 1}
 
 
 def test_wrong_court_lines_are_listed(tmp_path):
@@ -107,3 +110,66 @@ def test_wrong_court_lines_are_listed(tmp_path):
     with pytest.raises(DataError) as caught:
         read_court(path)
     assert [line.split(": ")[0] for line in str(caught.value).splitlines()] == [f"{path}:2", f"{path}:3"]
+
+
+def test_a_hundred_cases_are_taken_and_the_others_counted(tmp_path):
+    path = tmp_path / "court.txt"
+    path.write_text("".join(court_line(str(case), "A", "Order.") for case in range(150)))
+    found = read_court(path)
+    assert len(found.dialogues) == 100
+    assert found.left_out == {"cases: beyond the first 100": 50}
+    assert len(read_court(path, limit=None).dialogues) == 150
+
+
+def test_empty_fields_at_the_ends_of_a_line_shift_no_column(tmp_path):
+    path = tmp_path / "court.txt"
+    path.write_text(court_line("9", "A", "Order.") + court_line("9", "B", "") + court_line("", "C", "Whose?"))
+    with pytest.raises(DataError) as caught:
+        read_court(path)
+    assert str(caught.value) == f"{path}:3: has no case in its first field; name one"
+    path.write_text(court_line("9", "A", "Order.") + court_line("9", "B", ""))
+    found = read_court(path)
+    # not "PETITIONER", which is the field before
+    assert found.dialogues == [Dialogue("9", (SpokenTurn("A", ("Order.",)),))]
+    assert found.left_out == {"turns: no text": 1}
+
+
+def test_a_packed_transcript_is_read(tmp_path):
+    path = tmp_path / "court.txt.gz"
+    path.write_bytes(gzip.compress(court_line("9", "A", "Order.").encode()))
+    assert [case.id for case in read_court(path).dialogues] == ["9"]
+
+
+@pytest.mark.parametrize("content", ["", "\n", court_line("9", "A", " ")])
+def test_a_court_transcript_of_nothing_is_refused(tmp_path, content):
+    path = tmp_path / "court.txt"
+    path.write_text(content)
+    with pytest.raises(DataError, match="holds no turn with text"):
+        read_court(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("{}", "holds no turn with text"),
+        ('{"d1": {"transcript": []}}', r"'d1\.transcript': .*at least 1 item"),
+        ('{"d1": {"transcript": [{"speaker": "A", "paragraphs": [" "]}]}}', "holds no turn with text"),
+        ('{"": {"transcript": [{"speaker": "A", "paragraphs": ["x"]}]}}', "is empty; give it some text"),
+        ('{"d1": {}, "d1": {}}', "the key 'd1' twice"),
+        (r'{"d1": {"transcript": [{"speaker": "A", "paragraphs": ["\ud800"]}]}}', "half a character"),
+        ('{"d1": ' + "[" * 5000, "nested too deeply"),
+    ],
+)
+def test_debates_of_which_no_sets_can_be_made_are_refused(tmp_path, content, match):
+    path = tmp_path / "iq2.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=match):
+        read_debates(path)
+
+
+def test_nameless_turns_are_counted_after_the_first_twenty(tmp_path):
+    path = tmp_path / "iq2.json"
+    path.write_text(json.dumps({"d1": {"transcript": [{"speaker": " ", "paragraphs": ["x"]}] * 900}}))
+    with pytest.raises(DataError) as caught:
+        read_debates(path)
+    assert str(caught.value).splitlines()[20:] == ["... and 880 more"]

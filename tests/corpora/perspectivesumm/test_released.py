@@ -173,3 +173,26 @@ def test_the_yelp_sets_have_their_value_texts(perspectivesumm, name, n_sets, n_u
     for documents, each in zip(sets, released, strict=True):
         assert value_texts(documents, "sentiment") == each["value_input"]["sentiment"]
         assert list(documents.references) == each.get("gold_summary", [])
+
+
+def test_a_value_that_is_declared_twice_is_refused(tmp_path):
+    released = a_review_set()
+    released["value_mapping"]["rating"] = [1, 2, 3, "1", 5]
+    released["value_input"]["rating"] = ["Awful.", "", "", "", "Lovely."]
+    with pytest.raises(DataError, match="declares values of rating more than once: 1; keep one of each"):
+        read_perspectivesumm(write(tmp_path / "a.json", released))
+
+
+def test_half_a_character_is_refused_wherever_it_stands(tmp_path):
+    released = a_tweet_set()
+    released["meta"]["note"] = "\ud800"
+    with pytest.raises(DataError, match=r"a\.json:1: holds half a character"):
+        read_perspectivesumm(write(tmp_path / "a.json", released))
+
+
+def test_many_wrong_fields_of_a_set_are_counted(tmp_path):
+    released = a_tweet_set() | {"units": [{"text": number} for number in range(900)]}
+    with pytest.raises(DataError) as caught:
+        read_perspectivesumm(write(tmp_path / "a.json", released))
+    # 900 texts that are numbers, 900 values that are missing; 5 of them are shown
+    assert str(caught.value).endswith("; and 1795 more")

@@ -1,5 +1,6 @@
 """Tweet sets: the published drawing, its pools and its sizes."""
 
+import gzip
 import hashlib
 import json
 from dataclasses import replace
@@ -105,3 +106,31 @@ def test_wrong_raw_lines_are_listed(tmp_path):
     assert [line.split(": ")[0] for line in str(caught.value).splitlines()] == [f"{path}:2", f"{path}:3"]
     with pytest.raises(StorageError, match=r"absent\.txt: cannot be read"):
         read_tweets(tmp_path / "absent.txt")
+
+
+def test_labels_are_stripped_and_packed_files_read(tmp_path):
+    path = tmp_path / "input.txt.gz"
+    path.write_bytes(gzip.compress(b"1 <||> male <||> Good.\n"))
+    assert read_tweets(path) == [Tweet("1", "male", " Good.")]
+
+
+def test_a_refusal_says_what_was_left_out_and_of_which_file(tmp_path):
+    given = [Tweet("1", "Male", "x " * 20), Tweet("2", "Male", "x " * 20), Tweet("3", "female", "x")]
+    with pytest.raises(DataError) as caught:
+        build_tweets(given, CLARITIN, count, path=tmp_path / "input.txt")
+    assert str(caught.value).splitlines() == [
+        f"{tmp_path}/input.txt: gender 'male' has 0 tweets, but 1 are needed",
+        f"{tmp_path}/input.txt: gender 'female' has 0 tweets, but 1 are needed",
+        f"{tmp_path}/input.txt: left out: 2 tweets: label 'Male'",
+        f"{tmp_path}/input.txt: left out: 1 tweets: under 10 words",
+        f"{tmp_path}/input.txt: labels that are known in the raw file are male, female; add tweets",
+    ]
+
+
+def test_characters_need_no_counter_of_words(monkeypatch, tmp_path):
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))
+    small = replace(ELECTION, sizes=(3,), ratios=((0.34, 0.34),), n_per_setting=1)
+    given = tweets(9, list(ELECTION.values))
+    assert len(build_tweets(given, small).sets) == 1
+    with pytest.raises(DataError, match="counting the words of tweets looks for NLTK's data"):
+        build_tweets(given, CLARITIN)
