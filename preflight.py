@@ -52,7 +52,7 @@ def preflight(recipe: Recipe) -> None:
 
 def _checks(recipe: Recipe) -> Iterator[tuple[str, Callable[[], object]]]:
     """Each key of the recipe that can be checked, with its check."""
-    if recipe.generate.backend != "scripted" or recipe.rounds:
+    if recipe.generate.has_model or recipe.rounds:
         yield "model.name", partial(models.check, recipe.model.name)
     for name, options in recipe.judges.items():
         yield from _judge_checks(f"judges.{name}", name, options)

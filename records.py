@@ -93,6 +93,8 @@ class Contract(Record):
     other_openings: tuple[str, ...] = ()
     # number of sentences; None asks for none
     sentences: int | None = Field(default=None, ge=1)
+    # about how many words; None asks for none
+    words: int | None = Field(default=None, ge=1)
 
 
 class SummaryRequest(Record):
@@ -168,7 +170,7 @@ class Candidate(Record):
     raw_text: str
     # what the contract check found, in its fixed order; empty when nothing
     issues: tuple[str, ...] = ()
-    # True when the text opens as asked and has the asked number of sentences
+    # True when the text opens as asked and is as long as asked
     contract_ok: bool
     method: str
     # documents that the prompt lacked; None for the request's own prompt

@@ -92,6 +92,31 @@ def cluster_draws(clusters: Sequence[str], *, resamples: int, seed: int) -> Iter
         yield np.concatenate([members[i] for i in generator.integers(len(members), size=len(members))])
 
 
+def cluster_mean_draws(table: ArrayLike, clusters: Sequence[str], *, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Mean of each column under each bootstrap draw, shape (resamples, columns); nan where a draw holds no value of a column.
+
+    All columns see the same draws, so that they can be compared draw by draw. With one cluster all draws are alike.
+
+    Args:
+        table: shape (rows, columns); nan is left out.
+        clusters: the cluster of each row.
+        resamples: bootstrap draws.
+        seed: of the draws.
+    """
+    values = np.asarray(table, dtype=float)
+    names = list(dict.fromkeys(clusters))
+    number = {name: i for i, name in enumerate(names)}
+    rows = np.array([number[cluster] for cluster in clusters], dtype=np.intp)
+    sums, counts = np.zeros((len(names), values.shape[1])), np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, rows, np.nan_to_num(values, nan=0.0))
+    np.add.at(counts, rows, ~np.isnan(values))
+    n = max(1, len(names))
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)  # (resamples, clusters)
+    totals = drawn @ counts
+    means: NDArray[np.float64] = np.divide(drawn @ sums, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+    return means
+
+
 def percentile_bounds(draws: ArrayLike, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper bound of the percentile interval over the first axis, percentiles interpolated linearly."""
     tail = (1 - level) / 2

@@ -6,6 +6,7 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as th
 
 from .bias import BiasRecipe
 from .controlled import ControlledRecipe
+from .fair_extractive import FairExtractiveSection, MixSection
 from .fairness import (
     ContrastJudge,
     EntailerSection,
@@ -43,6 +44,7 @@ __all__ = [
     "EntailerSection",
     "EqualCoverageJudge",
     "ExtractJudge",
+    "FairExtractiveSection",
     "FairPOSection",
     "FairnessJudgeSection",
     "FineSurEJudge",
@@ -52,6 +54,7 @@ __all__ = [
     "MatcherSection",
     "MetricSection",
     "MiniCheckJudge",
+    "MixSection",
     "ModelSection",
     "OpinionGraphJudge",
     "PairsSection",

@@ -2,9 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..records import Sampling
+from .fair_extractive import FairExtractiveSection
 from .methods import (
     METHOD_OPTIONS,
     AttentionReweightingSection,
@@ -41,7 +42,14 @@ class GenerateSection(BackendSection):
     """How candidates are made."""
 
     method: Literal[
-        "zero-shot", "self-refine", "debate", "attention-reweighting", "shuffled", "chain-of-thought", "thinned"
+        "zero-shot",
+        "self-refine",
+        "debate",
+        "attention-reweighting",
+        "shuffled",
+        "chain-of-thought",
+        "thinned",
+        "fair-extractive",
     ] = "zero-shot"
     # options of the method that is chosen; the others must be absent
     self_refine: SelfRefineSection | None = None
@@ -50,6 +58,8 @@ class GenerateSection(BackendSection):
     shuffled: ShuffledSection | None = None
     chain_of_thought: ChainOfThoughtSection | None = None
     thinned: ThinnedSection | None = None
+    fair_extractive: FairExtractiveSection | None = None
+    # fair-extractive draws nothing: it has a plan for each of its summaries, which the recipe leaves out
     plans: dict[str, Plan] = Field(min_length=1)
     # interpreter of the generation process, when vLLM lives in another environment
     python: str | None = None
@@ -57,9 +67,11 @@ class GenerateSection(BackendSection):
     @model_validator(mode="before")
     @classmethod
     def _method_has_options(cls, values: Any) -> Any:
-        """The chosen method's options spelled out, so that a resolved recipe shows them."""
+        """The chosen method's options spelled out, so that a resolved recipe shows them; so are the plans of extraction."""
         key = METHOD_OPTIONS.get(str(values.get("method"))) if isinstance(values, dict) else None
-        return {**values, key: {}} if key and values.get(key) is None else values
+        if key and values.get(key) is None:
+            values = {**values, key: {}}
+        return {**values, "plans": _extraction_plans(values)} if key == "fair_extractive" else values
 
     @model_validator(mode="after")
     def _options_are_the_methods(self) -> "GenerateSection":
@@ -95,6 +107,25 @@ class GenerateSection(BackendSection):
                 )
 
     @property
+    def has_model(self) -> bool:
+        """Whether a language model writes the candidates."""
+        return self.backend != "scripted" and self.fair_extractive is None
+
+    @property
     def n_candidates(self) -> int:
         """Candidates of one request over all plans."""
         return sum(plan.candidates for plan in self.plans.values())
+
+
+def _extraction_plans(values: dict[str, Any]) -> dict[str, Any]:
+    """A plan for each summary that fair extraction makes; those of a resolved recipe are these already."""
+    given = values.get("plans")
+    try:
+        names = FairExtractiveSection.model_validate(values["fair_extractive"]).names
+    except ValidationError:
+        # is reported where it stands
+        names = ("any",)
+    else:
+        if given is not None and list(given) != list(names):
+            raise ValueError("plans have no effect with method: fair-extractive, which draws nothing; leave them out")
+    return {name: {"temperature": 0.0, "candidates": 1} for name in names}

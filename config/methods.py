@@ -30,7 +30,8 @@ class DebateSection(Section):
 class AttentionReweightingSection(Section):
     """Position-invariant attention over the passages."""
 
-    # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides
+    # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides, as
+    # task.scope: all needs it
     mode: Literal["target", "all"] = "target"
     # false runs the same prompts on the same backend with ordinary attention: the control
     reweight: bool = True
@@ -68,4 +69,5 @@ METHOD_OPTIONS = {
     "shuffled": "shuffled",
     "chain-of-thought": "chain_of_thought",
     "thinned": "thinned",
+    "fair-extractive": "fair_extractive",
 }

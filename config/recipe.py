@@ -1,7 +1,7 @@
 """A whole study."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,9 @@ from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
 from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
+
+# kinds of judges that compare the side that is asked for with the others
+ONE_SIDED = frozenset({"contrast"})
 
 
 class EvaluationSection(Section):
@@ -55,6 +58,7 @@ class Recipe(Section):
     seed: int = 42
     # run folder
     output: Path
+    # may be left out where no language model is used: generate.method: fair-extractive
     model: ModelSection
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
@@ -71,6 +75,14 @@ class Recipe(Section):
     evaluation: EvaluationSection
     limits: LimitsSection = LimitsSection()
     wandb: WandbSection | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _extraction_has_no_model(cls, values: Any) -> Any:
+        generate = values.get("generate") if isinstance(values, dict) else None
+        if isinstance(generate, dict) and generate.get("method") == "fair-extractive":
+            return {"model": {"name": "none"}} | values
+        return values
 
     @model_validator(mode="after")
     def _judges_are_known(self) -> "Recipe":
@@ -108,6 +120,34 @@ class Recipe(Section):
                 f"reward.weights has {', '.join(wanted)}, where lower is fairer, so the most unfair summary would win; write a "
                 "weight below 0"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _scope_fits(self) -> "Recipe":
+        """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
+        mistakes = []
+        generate, is_all = self.generate, self.task.scope == "all"
+        if generate.fair_extractive is not None and not is_all:
+            mistakes.append(
+                "generate.method fair-extractive chooses among the documents of all sides; write task.scope: all."
+            )
+        if is_all and (reweighting := generate.attention_reweighting) and reweighting.mode == "target":
+            mistakes.append(
+                "generate.attention_reweighting.mode target needs a side that is asked for, which task.scope: all does not have; "
+                "write mode: all."
+            )
+        for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)) if is_all else ():
+            if self.judges[name].kind in ONE_SIDED:
+                mistakes.append(
+                    f"judges.{name} contrasts a side with the others, which task.scope: all has not; leave it out."
+                )
+            elif self.judges[name].against == "opposing":
+                mistakes.append(
+                    f"judges.{name}.against opposing: with task.scope: all no documents oppose the summary's; write against: "
+                    "source, or leave the judge out."
+                )
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
         return self
 
     @model_validator(mode="after")

@@ -46,19 +46,39 @@ class TaskSection(Section):
     # "side": a summary of each side's documents alone; "all": one summary of all documents, fair to every side
     scope: Literal["side", "all"] = "side"
     # a shipped template or a file with the fields {documents} {topic} {length}, and {side} {opening} {begin} for scope: side;
-    # scope: all takes "all-sides" unless another is named
+    # scope: all takes "all-sides" unless another is named, and knows {about} {in_length} {fairness} besides
     template: str = "perspective"
     # words a summary opens with; {side} is the capitalised side; None asks for none, as scope: all does
     opening: str | None = "The {side}"
-    # number of sentences asked for; None asks for none, as scope: all does
+    # number of sentences asked for; None asks for none, as scope: all does. "natural", for scope: all, asks for no length at all
     sentences: int | None = Field(default=1, ge=1)
+    # scope: all asks for about so many words; 50 unless sentences say how long the summary is; None asks for none
+    words: int | None = Field(default=None, ge=1)
+    # scope: all: what is said of fairness. "generic": each value's share of the summary is to be its share of the documents;
+    # "shares": the same with the shares of the set in per cent. Which document has which value is never told
+    fairness: Literal["none", "generic", "shares"] = "none"
 
     @model_validator(mode="before")
     @classmethod
     def _scope_has_defaults(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("scope") == "all":
-            return {"template": "all-sides", "opening": None, "sentences": None} | given
-        return given
+        if not isinstance(given, dict) or given.get("scope") != "all":
+            return given
+        is_natural = given.get("sentences") == "natural"
+        if is_natural and given.get("words") is not None:
+            raise ValueError(f"sentences: natural asks for no length, but words is {given['words']!r}; leave one out")
+        words = 50 if given.get("sentences") is None else None
+        usual = {"template": "all-sides", "opening": None, "sentences": None, "words": words}
+        return usual | given | ({"sentences": None} if is_natural else {})
+
+    @model_validator(mode="after")
+    def _sides_are_asked_for_alone(self) -> "TaskSection":
+        if self.scope == "side" and self.words is not None:
+            raise ValueError("words has no effect with scope: side, which asks for sentences; leave it out")
+        if self.scope == "side" and self.fairness != "none":
+            raise ValueError(
+                f"fairness: {self.fairness} is asked of one summary of all sides; write scope: all, or leave it out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _opening_has_a_side(self) -> "TaskSection":

@@ -8,11 +8,12 @@ from typing import Any
 from ..config import Recipe
 from .cautions import cautions
 from .compare import Comparer, Measured, Values, bootstrap_of
-from .contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Report, SideGap
+from .contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
 from .examples import choose_examples
 from .findings import RERANKING, TRAINING, Evidence, findings, title
 from .judge_roles import judge_notes
 from .ledger import read_ledger
+from .pareto import Rival, axes, fairness_judges, plane
 from .provenance import read_provenance
 from .systems import (
     SYSTEMS,
@@ -28,6 +29,8 @@ from .systems import (
 from .training_log import read_training
 
 ISSUE = "issue: "
+# numbers of candidates between one and all of them that the plane of two judges shows, too
+BETWEEN = (3, 9)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         gain_gaps=tuple(numbers.gain_gaps),
         traits=tuple(numbers.traits()),
         curve=tuple(numbers.curve()),
+        planes=tuple(numbers.planes()),
         training=tuple(read_training(recipe)),
         examples=numbers.examples(),
         totals=tuple(totals),
@@ -132,6 +136,24 @@ class Numbers:
                 whole = [row if None not in row else (None,) * len(draws) for row in rows]
                 for n, values in zip(draws, zip(*whole, strict=True), strict=True):
                     yield self.compare.curve(_measured(note), output.policy, n, values)
+
+    def planes(self) -> Iterator[Plane]:
+        """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
+        rivals: dict[Rival, PolicyOutput] = {}
+        most = self.recipe.generate.n_candidates
+        by_policy = {output.policy: output for output in self.outputs}
+        for system in (s for s in SYSTEMS if s.policy in by_policy):
+            budgets = [k for k in sorted({*BETWEEN, most}) if 1 < k <= most] if system.reranks else [1]
+            for k in budgets:
+                name = system.name if k in (1, most) else f"{system.name}, best of {k}"
+                rivals[Rival(system.name, k, name)] = by_policy[system.policy]
+        for judges in axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges):
+            yield plane(
+                judges,
+                list(rivals),
+                lambda rival, judge: best_of(rivals[rival], self._quantities[judge], rival.k),
+                self.compare,
+            )
 
     @cached_property
     def evidence(self) -> Evidence:

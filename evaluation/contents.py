@@ -59,6 +59,34 @@ class CurvePoint(Estimate):
     draws: int
 
 
+Standing = Literal["on the front", "cannot tell", "off the front"]
+
+
+class PlanePoint(Record):
+    """A system in the plane of two judges."""
+
+    # what the plane calls it: the label, with the budget where that alone does not tell
+    name: str
+    label: str
+    # candidates among which the reward chooses; 1 is one draw
+    k: int
+    quality: Estimate
+    fairness: Estimate
+    # off the front: another system is better in both, and both intervals say so; cannot tell: only the means are
+    standing: Standing
+    # names of the systems that are better in both
+    behind: tuple[str, ...]
+
+
+class Plane(Record):
+    """All systems under a judge of quality and one of fairness."""
+
+    # names of the judges
+    quality: str
+    fairness: str
+    points: tuple[PlanePoint, ...]
+
+
 class JudgeNote(Record):
     """A judge of the run and what its scores are used for."""
 
@@ -192,6 +220,8 @@ class Report(Record):
     # contract, length and the like
     traits: tuple[Estimate, ...]
     curve: tuple[CurvePoint, ...]
+    # quality against fairness; none unless a judge measures fairness or the reward has several parts
+    planes: tuple[Plane, ...] = ()
     training: tuple[TrainingCurve, ...]
     examples: Examples | None
     totals: tuple[PhaseTotals, ...]

@@ -61,7 +61,7 @@ def _example(outputs: Sequence[PolicyOutput], request: SummaryRequest, differenc
                 )
             )
     documents = request.document_set.documents
-    attribute = request.perspective.attribute if request.perspective else None
+    attribute = request.perspective.attribute if request.perspective else request.attribute
     return Example(
         request_id=request.id,
         topic=request.document_set.topic or request.document_set.id,

@@ -6,6 +6,7 @@ from html import escape
 from ..text import fold
 from . import view
 from .contents import Report
+from .plane_chart import PlanePlot, plane_plots, standing
 from .text_numbers import interval, name, number, signed
 
 ALL = "all"
@@ -24,6 +25,8 @@ def render_markdown(report: Report) -> str:
     for differences in view.difference_tables(report):
         parts += [f"## Paired differences by {plain(differences.judge.name)} ({differences.judge.role})"]
         parts += [_differences(differences)]
+    for plot in plane_plots(report.planes, report.judges):
+        parts += plane_parts(plot)
     parts += ["## Left out", _left_out(report), f"Signatures: {_signatures(report)}"]
     return "\n\n".join(parts) + "\n"
 
@@ -52,6 +55,22 @@ def _differences(table: view.DifferenceTable) -> str:
         for d in comparison.rows
     )  # fmt: skip
     return markdown_table(header, rows)
+
+
+def plane_parts(plot: PlanePlot) -> list[str]:
+    """Heading and table of systems under two judges at once."""
+    x, y = plot.quality, plot.fairness
+    rows = (
+        [
+            point.name,
+            f"{number(point.quality.mean, x.places)} ({interval(point.quality, x.places)})",
+            f"{number(point.fairness.mean, y.places)} ({interval(point.fairness, y.places)})",
+            standing(point),
+        ]
+        for point in plot.points
+    )
+    heading = f"## Pareto front of {plain(x.judge.name)} and {plain(y.judge.name)}"
+    return [heading, markdown_table(["system", x.judge.name, y.judge.name, "standing"], rows)]
 
 
 def _left_out(report: Report) -> str:

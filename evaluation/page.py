@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 from . import text_numbers, view
 from .compare import leaves_out_zero
 from .contents import Report
+from .plane_chart import plane_plots, standing
 from .served import engine_sentence, inactive_because
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -32,6 +33,8 @@ def render_page(report: Report) -> str:
             difference_tables=view.difference_tables(report),
             trait_tables=view.trait_tables(report),
             curve_panels=view.curve_panels(report),
+            plane_plots=plane_plots(report.planes, report.judges),
+            standing=standing,
             training_panels=view.training_panels(report),
             sides_left_out=sides_left_out,
             ledger=ledger,

@@ -20,7 +20,7 @@ from .served import inactive_because
 
 JSON, MARKDOWN, PAGE, PROBE = "report.json", "report.md", "index.html", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/2"
+FORMAT = "evenhand-report/3"
 PROBE_FORMAT = "evenhand-probe/2"
 
 

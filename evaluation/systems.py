@@ -44,7 +44,7 @@ WRONG_SIDE = "wrong side"
 CUT_OFF = "cut off"
 WORDS = "words"
 TRAITS: dict[str, str] = {
-    CONTRACT: "share of summaries that open as asked and have the asked number of sentences",
+    CONTRACT: "share of summaries that open as asked and are as long as asked",
     WRONG_SIDE: "share of summaries that agree more with the other sides' documents than with their own",
     CUT_OFF: "share of summaries that ran into max_tokens",
     WORDS: "words of a summary",

@@ -1,4 +1,4 @@
-"""The output contract: a summary opens with the words asked for, names its own side and has the asked number of sentences.
+"""The output contract: a summary opens with the words asked for, names its own side and is as long as asked.
 
 A model's output is cleaned of what stands around the summary and then checked. It is never repaired: what breaks the contract
 is flagged, counted and judged as it is.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..records import Contract
 from ..text import fold
+from ..text import words as words_of
 
 DOUBLE_QUOTES = '"\u201c\u201d'
 CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
@@ -19,8 +20,13 @@ ABBREVIATIONS = frozenset((
     "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
 ))  # fmt: skip
 BLANK_LINE = re.compile(r"\n\s*\n")
+# a first line that announces what follows it
+ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
 MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
+# "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source: specification of group fairness,
+# section 19
+FEWEST, MOST = 0.4, 2.0
 # the word that a full stop belongs to, with its inner full stops
 LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 
@@ -29,21 +35,23 @@ LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 class Checked:
     """A model's output after cleaning, and whether it keeps the contract."""
 
-    # True when the text opens as asked and has the asked number of sentences
+    # True when the text opens as asked and is as long as asked
     ok: bool
     # what judges see; "" when there was nothing
     text: str
-    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, multi_sentence, few_sentences
+    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, multi_sentence,
+    # few_sentences, few_words, many_words
     issues: tuple[str, ...]
 
 
 def check_output(contract: Contract, text: str) -> Checked:
     """The cleaned output and what is wrong with it; `preamble` and `trailing` are cleaned away and do no harm.
 
-    Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`)
-    and everything from the first blank line on (`trailing`), and folds white space. A text that opens with another side's
-    words is `wrong_side`, one that does not open as asked is `missing_opener`. More sentences than asked are
-    `multi_sentence`, fewer are `few_sentences`; they are not cut.
+    Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`;
+    without an opening a first line that ends in a colon) and everything from the first blank line on (`trailing`), and folds
+    white space. A text that opens with another side's words is `wrong_side`, one that does not open as asked is
+    `missing_opener`. More sentences than asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about
+    n words are asked for, fewer than 0.4 n are `few_words` and more than 2 n `many_words`.
 
     Source: specification of the seed paper, section 2.
     """
@@ -64,10 +72,21 @@ def check_output(contract: Contract, text: str) -> Checked:
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
+    length = _length_issues(contract, text)
+    return Checked(ok=opens and not length, text=text, issues=(*issues, *length))
+
+
+def _length_issues(contract: Contract, text: str) -> list[str]:
+    found = []
     surplus = count_sentences(text) - contract.sentences if contract.sentences is not None else 0
     if surplus:
-        issues.append("multi_sentence" if surplus > 0 else "few_sentences")
-    return Checked(ok=opens and not surplus, text=text, issues=tuple(issues))
+        found.append("multi_sentence" if surplus > 0 else "few_sentences")
+    if (
+        contract.words is not None
+        and not FEWEST * contract.words <= (n := len(words_of(text))) <= MOST * contract.words
+    ):
+        found.append("few_words" if n < contract.words else "many_words")
+    return found
 
 
 def count_sentences(text: str) -> int:
@@ -103,8 +122,14 @@ def _opens(text: str, opening: str) -> bool:
 
 
 def _preamble(text: str, contract: Contract) -> int:
-    """Length of what stands before the opening and ends in a colon or a line break; 0 when there is no such thing."""
-    if contract.opening is None or _opening_of(text, contract) == contract.opening:
+    """Length of what stands before the opening and ends in a colon or a line break; 0 when there is no such thing.
+
+    Where no opening is asked for, it is a first line that ends in a colon ("Here is a summary:").
+    """
+    if contract.opening is None:
+        found = ANNOUNCEMENT.match(text)
+        return found.end() if found else 0
+    if _opening_of(text, contract) == contract.opening:
         return 0
     start = text.find(contract.opening)
     while start > 0:

@@ -4,6 +4,7 @@ The documents come first in every prompt and what is asked comes last, so that a
 which the engine computes once.
 """
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,9 @@ from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, load_template
 from ..records import Contract, DocumentSet, Message, Perspective, SummaryRequest
+from ..storage import digest
+from ..text import fold
+from .instructions import fairness_asked, fairness_signature, length_asked
 
 PROMPTS = Path(__file__).parent / "prompts"
 # what stands for the side of a request that asks for all of them
@@ -44,10 +48,15 @@ def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
         raise RecipeError(
             f"key 'task.template': {template.name!r} has no field {{{absent[0]}}}, so the model would not see it; add it"
         )
+    if task.fairness != "none" and "fairness" not in template.fields:
+        raise RecipeError(
+            f"key 'task.fairness': the template {template.name!r} has no field {{fairness}}, so the model would not see the "
+            "instruction; add it, or take the template 'all-sides'"
+        )
     if "opening" in template.fields and task.opening is None:
         raise RecipeError(
             f"key 'task.opening': the template {template.name!r} asks for an opening; write one, or take the template "
-            "'perspective', which goes without"
+            f"{'perspective' if task.scope == 'side' else 'all-sides'!r}, which goes without"
         )
 
 
@@ -77,33 +86,38 @@ def _request(
         # an opening that does not name the side is every side's own
         other_openings=tuple(other for other in others if other and other != opening),
         sentences=task.sentences,
+        words=task.words,
     )
-    laid_out = _layout(documents, corpus) if task.scope == "side" else _numbered(documents)
-    text = template.fill(documents=laid_out, **_fields(documents, side, task))
+    laid_out = _layout(documents, corpus) if task.scope == "side" else _mixed(documents)
+    text = template.fill(documents=laid_out, **_fields(documents, side, corpus, task))
     return SummaryRequest(
         id=f"{documents.id}/{side}",
         document_set=documents,
         perspective=Perspective(attribute=corpus.attribute, value=side) if task.scope == "side" else None,
         attribute=corpus.attribute,
         contract=contract,
-        template=template.signature,
+        template="+".join(filter(None, (template.signature, fairness_signature(task)))),
         prompt=(Message(role="user", content=text),),
     )
 
 
-def _fields(documents: DocumentSet, side: str, task: TaskSection) -> dict[str, str]:
+def _fields(documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection) -> dict[str, str]:
     """What a task's template is filled with besides the documents."""
     opening = _opening(task, side)
+    length, fairness = length_asked(task), fairness_asked(documents, corpus, task)
     return {
         "topic": documents.topic,
+        "about": f" about {documents.topic}" if documents.topic else "",
         "side": side_name(side),
-        "length": _length(task.sentences),
+        "length": length or "a short paragraph",
+        "in_length": f" in {length}" if length else "",
+        "fairness": f"{fairness} " if fairness else "",
         "opening": opening or "",
         "begin": f' Begin with "{opening}".' if opening else "",
     }
 
 
-def prompt_around(request: SummaryRequest, task: TaskSection) -> tuple[str, str]:
+def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSection) -> tuple[str, str]:
     """What a request's prompt says before its documents and after them, for methods that lay the documents out anew.
 
     Raises:
@@ -115,7 +129,7 @@ def prompt_around(request: SummaryRequest, task: TaskSection) -> tuple[str, str]
         raise RecipeError(
             f"key 'task.template': {template.name!r} has {len(places) - 1} places for {{documents}}, but this method needs one"
         )
-    fields = _fields(request.document_set, request.side, task)
+    fields = _fields(request.document_set, request.side, corpus, task)
     before, after = (PromptTemplate(template.name, text).fill(**fields) for text in places)
     return before, after
 
@@ -124,20 +138,16 @@ def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
     """All documents under their side's name, one a line."""
     blocks = []
     for side in sides_of(documents, corpus):
-        lines = [" ".join(d.text.split()) for d in documents.select(corpus.attribute, side)]
+        lines = [fold(d.text) for d in documents.select(corpus.attribute, side)]
         blocks.append("\n".join([f"{side_name(side)}:", *lines]))
     return "\n\n".join(blocks)
 
 
-def _numbered(documents: DocumentSet) -> str:
-    """All documents in their order, numbered, one a line: who says what is not told, as in the published prompts."""
-    return "\n".join(f"{number}. {' '.join(d.text.split())}" for number, d in enumerate(documents.documents, start=1))
-
-
-def _length(sentences: int | None) -> str:
-    if sentences is None:
-        return "a short paragraph"
-    return "one sentence" if sentences == 1 else f"{sentences} sentences"
+def _mixed(documents: DocumentSet) -> str:
+    """All documents, numbered, one a line: who says what is not told. Their order is random, but always the same for a set."""
+    order = list(documents.documents)
+    random.Random(digest(["order", documents.id])).shuffle(order)  # noqa: S311
+    return "\n".join(f"{number}. {fold(document.text)}" for number, document in enumerate(order, start=1))
 
 
 def _opening(task: TaskSection, side: str) -> str | None:

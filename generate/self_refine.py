@@ -31,13 +31,14 @@ def summarise(
     """
     options = recipe.generate.self_refine
     assert options is not None, "the recipe chose another method"
-    feedback, refine = (method_template(METHOD, name) for name in ("feedback", "refine"))
+    feedback, feedback_all, refine = (method_template(METHOD, name) for name in ("feedback", "feedback-all", "refine"))
     threads = open_threads(requests, draws, seeds)
     first_answers(backend, going(threads))
     for number in range(1, options.rounds + 1):
         calls = []
         for each in going(threads):
-            prompt = follow_up(feedback, each.request, summary=each.summary())
+            asked = feedback if each.request.perspective else feedback_all
+            prompt = follow_up(asked, each.request, summary=each.summary())
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
             calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(backend, number, calls)

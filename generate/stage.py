@@ -23,11 +23,19 @@ from ..records import Candidate, Failure, Record, SummaryRequest, Turn
 from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..stages import Receipt, Stage
 from ..storage import Journal, digest, write_jsonl
-from ..timing import booked
-from . import attention_reweighting, chain_of_thought, debate, self_refine, shuffled, thinned, zero_shot
+from . import (
+    attention_reweighting,
+    chain_of_thought,
+    debate,
+    fair_extractive,
+    self_refine,
+    shuffled,
+    thinned,
+    zero_shot,
+)
 from .backend import Backend, Reply, Usage
-from .backends import backend_signature, open_backend
 from .contract import check_output
+from .phase_backend import open_backend_of, signature_of
 from .plans import Draw, draw_seed, draws
 from .requests import build_requests
 from .rounds import KeptRounds, Round
@@ -44,6 +52,7 @@ METHODS: dict[str, Method] = {
     "shuffled": shuffled.summarise,
     "chain-of-thought": chain_of_thought.summarise,
     "thinned": thinned.summarise,
+    "fair-extractive": fair_extractive.summarise,
 }
 
 
@@ -115,7 +124,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest([request.model_dump(mode="json") for request in requests]),
         "generate": section.model_dump(mode="json", exclude={"python", *others}) | {"method": phase.method},
-        "model": backend_signature(section, recipe.model, phase.adapter),
+        "model": signature_of(phase),
     }
     if phase.method == thinned.METHOD:
         inputs["sides"] = recipe.corpus.sides
@@ -138,7 +147,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     if open_batches:
         order = draws(section.plans)
         with (
-            closing(_open_backend(phase)) as backend,
+            closing(open_backend_of(phase)) as backend,
             tqdm(total=len(requests), initial=open_batches.start * size, unit="request", disable=None) as bar,
         ):
             for number in open_batches:
@@ -153,16 +162,6 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
         write_jsonl(phase.folder / TURNS, (turn for batch in done for turn in batch.turns))
     journal.close()
     return _counts(requests, done)
-
-
-def _open_backend(phase: Phase) -> Backend:
-    section = phase.recipe.generate
-    with booked("loading"):
-        if (options := section.attention_reweighting) is not None:
-            from .pine.backend import PineBackend
-
-            return PineBackend(section, phase.recipe.model, phase.adapter, is_control=not options.reweight)
-        return open_backend(section, phase.recipe.model, phase.adapter)
 
 
 def _method(phase: Phase) -> Method:

@@ -14,7 +14,7 @@ def n_words(candidate: JudgeInput) -> float:
 
 
 def keeps_contract(candidate: JudgeInput) -> float:
-    """1 when the summary opens as asked and has the asked number of sentences, else 0."""
+    """1 when the summary opens as asked and is as long as asked, else 0."""
     return float(candidate.contract_ok)
 
 

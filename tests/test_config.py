@@ -5,7 +5,16 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from evenhand.config import METHOD_OPTIONS, BackendSection, CorpusSection, GenerateSection, PairsSection, Plan, Recipe
+from evenhand.config import (
+    METHOD_OPTIONS,
+    BackendSection,
+    CorpusSection,
+    GenerateSection,
+    PairsSection,
+    Plan,
+    Recipe,
+    TaskSection,
+)
 from evenhand.records import Sampling
 
 MINIMAL = {
@@ -125,7 +134,8 @@ def test_every_method_with_options_is_in_the_table_and_back():
     assert set(METHODS) == {"zero-shot", *METHOD_OPTIONS}
     for method, key in METHOD_OPTIONS.items():
         backend = "transformers" if key == "attention_reweighting" else "vllm"
-        assert getattr(generation(method=method, backend=backend), key) is not None
+        plans = {"plans": None} if key == "fair_extractive" else {}
+        assert getattr(generation(method=method, backend=backend, **plans), key) is not None
 
 
 @pytest.mark.parametrize("backend", ["vllm", "scripted"])
@@ -206,3 +216,91 @@ def test_fairpo_trains_on_a_pair_file_of_its_own_without_making_pairs():
 
 def test_pairs_of_thinned_sets_may_be_trained_with_plain_dpo():
     assert Recipe.model_validate(MINIMAL | FAIRPO | {"train": {}}).train.fairness is None
+
+
+ALL = MINIMAL | {"task": {"scope": "all"}, "rounds": 0}
+EXTRACTIVE = {k: v for k, v in ALL.items() if k != "model"}
+
+
+def test_length_of_a_summary_of_all_sides():
+    assert TaskSection(scope="all").words == 50
+    assert TaskSection(scope="all", sentences=3).words is None
+    natural = TaskSection.model_validate({"scope": "all", "sentences": "natural"})
+    assert (natural.sentences, natural.words) == (None, None)
+    for task in (TaskSection(scope="all"), TaskSection(scope="all", sentences=3), natural):
+        assert TaskSection.model_validate(task.model_dump(mode="json")) == task
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ({"words": 50}, "words has no effect with scope: side"),
+        ({"fairness": "generic"}, "fairness: generic is asked of one summary of all sides"),
+        ({"scope": "all", "sentences": "natural", "words": 20}, "asks for no length, but words is 20"),
+        ({"scope": "all", "opening": "The {side}"}, r"opening names \{side\}"),
+        ({"sentences": "natural"}, "valid integer"),
+    ],
+)
+def test_task_that_does_not_fit_its_scope_is_refused(task, text):
+    with pytest.raises(ValidationError, match=text):
+        TaskSection.model_validate(task)
+
+
+def test_what_needs_a_side_is_refused_with_all_of_them_together():
+    judges = {"overlap": {"kind": "rouge"}, "other": {"kind": "rouge", "against": "opposing"}}
+    reweighting = {"method": "attention-reweighting", "backend": "transformers", "plans": {"a": {}}}
+    wrong = ALL | {"judges": judges, "generate": reweighting, "evaluation": {"judges": ["other"]}}
+    with pytest.raises(ValidationError) as caught:
+        Recipe.model_validate(wrong)
+    assert "mode target needs a side that is asked for" in str(caught.value)
+    assert "judges.other.against opposing: with task.scope: all no documents oppose" in str(caught.value)
+    # a judge that nothing uses does no harm
+    Recipe.model_validate(ALL | {"judges": judges | {"length": {"kind": "length"}}})
+
+
+def test_extraction_needs_no_model_and_no_plans():
+    recipe = Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive"}})
+    assert not recipe.generate.has_model
+    assert recipe.generate.fair_extractive.length == 5
+    assert list(recipe.generate.plans) == ["proportional"]
+    assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
+
+
+def test_batch_of_mixes_has_a_plan_for_each():
+    options = {
+        "length": 6,
+        "notion": "biased",
+        "mix": {"first": "pro", "second": "con", "step": 2, "fixed": {"none": 1}},
+    }
+    generate = GenerateSection.model_validate({"method": "fair-extractive", "fair_extractive": options})
+    # five units are free: 0, 2 and 4 of them are pro
+    assert list(generate.plans) == ["pro 0", "pro 2", "pro 4"]
+    assert generate.n_candidates == 3
+
+
+@pytest.mark.parametrize(
+    ("generate", "text"),
+    [
+        ({"plans": {"a": {}}}, "plans have no effect with method: fair-extractive"),
+        ({"fair_extractive": {"notion": "custom"}}, "notion custom needs quotas"),
+        ({"fair_extractive": {"quotas": {"left": 5}}}, "quotas has no effect with notion: proportional"),
+        ({"fair_extractive": {"notion": "custom", "quotas": {"left": 4}}}, "quotas sum to 4, but length is 5"),
+        ({"fair_extractive": {"notion": "biased"}}, "notion biased needs mix"),
+        (
+            {"fair_extractive": {"notion": "biased", "mix": {"first": "left", "second": "left"}}},
+            "each group is named once, got left, left",
+        ),
+        (
+            {"fair_extractive": {"notion": "biased", "mix": {"first": "l", "second": "r", "fixed": {"n": 6}}}},
+            "mix.fixed sums to more than length 5",
+        ),
+    ],
+)
+def test_extraction_that_contradicts_itself_is_refused(generate, text):
+    with pytest.raises(ValidationError, match=text):
+        Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive"} | generate})
+
+
+def test_extraction_for_a_side_is_refused():
+    with pytest.raises(ValidationError, match=r"write task\.scope: all"):
+        Recipe.model_validate(EXTRACTIVE | {"task": {}, "generate": {"method": "fair-extractive"}})

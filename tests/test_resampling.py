@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.resampling import Interval, cluster_draws, cluster_interval, percentile_bounds
+from evenhand.resampling import Interval, cluster_draws, cluster_interval, cluster_mean_draws, percentile_bounds
 
 
 def interval(values, clusters, level=0.95, resamples=2000, seed=0):
@@ -94,3 +94,23 @@ def test_percentile_bounds_are_interpolated_along_the_draws():
     low, high = percentile_bounds([[i, 2 * i] for i in range(11)], level=0.8)
     assert low == pytest.approx([1, 2])
     assert high == pytest.approx([9, 18])
+
+
+def test_mean_draws_are_those_of_whole_clusters():
+    # two clusters: a draw is a twice, b twice or both; column means then 0, 1 or 3/4, and 5 in the second wherever b is drawn
+    table = [[0.0, np.nan], [1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]
+    draws = cluster_mean_draws(table, ["a", "b", "b", "b"], resamples=4000, seed=0)
+    assert draws.shape == (4000, 2)
+    assert set(draws[:, 0].tolist()) == {0.0, 0.75, 1.0}
+    # both in half of the draws
+    assert np.mean(draws[:, 0] == 0.75) == pytest.approx(0.5, abs=0.03)
+    assert (np.isnan(draws[:, 1]) == (draws[:, 0] == 0)).all()
+    assert np.nanmax(draws[:, 1]) == np.nanmin(draws[:, 1]) == 5.0
+
+
+def test_mean_draws_agree_with_the_interval():
+    values = np.random.default_rng(3).normal(size=60)
+    clusters = [str(i // 2) for i in range(60)]
+    low, high = percentile_bounds(cluster_mean_draws(values[:, None], clusters, resamples=20_000, seed=0), 0.95)
+    found = interval(values.tolist(), clusters, resamples=20_000)
+    assert (low[0], high[0]) == (pytest.approx(found.low, abs=0.01), pytest.approx(found.high, abs=0.01))

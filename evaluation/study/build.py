@@ -1,22 +1,25 @@
 """The comparison's numbers, gathered from the entries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ...config import Recipe
 from ...records import ScoredCandidate
 from ..compare import Comparer, Measured, Values, bootstrap_of
-from ..contents import JudgeNote
+from ..contents import JudgeNote, Plane
 from ..judge_roles import judge_notes
+from ..pareto import Rival, axes, fairness_judges, plane
 from ..provenance import read_receipts, versions
 from ..systems import Quantity, Weighted
-from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking
+from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import Entry, in_one_order, refuse_incomparable
-from .findings import findings, title
+from .findings import findings, title, worst_side_findings
 from .paired_tests import paired_tests
 from .ranking import rank
 from .values import BUDGETS, System, draws, measures, systems, trait_names, values
+from .view import budget_name
 from .warnings import warnings
+from .worst_sides import worst_sides
 
 
 def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS) -> Comparison:
@@ -35,7 +38,10 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     requests = entries[0].output.requests
     return Comparison(
         title=title(numbers.judges, numbers.tests),
-        findings=tuple(findings(numbers.judges, numbers.tests, numbers.rankings)),
+        findings=(
+            *findings(numbers.judges, numbers.tests, numbers.rankings),
+            *worst_side_findings(numbers.worst_sides),
+        ),
         warnings=tuple(warnings(entries, numbers.budgets)),
         entries=tuple(_note(entry) for entry in entries),
         judges=tuple(numbers.judges),
@@ -46,6 +52,8 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         scores=tuple(numbers.scores),
         tests=tuple(numbers.tests),
         rankings=tuple(numbers.rankings),
+        worst_sides=tuple(numbers.worst_sides),
+        planes=tuple(numbers.planes()),
         traits=tuple(numbers.traits),
         costs=tuple(entry.cost for entry in entries),
         recipes={entry.label: entry.recipe.model_dump(mode="json") for entry in entries},
@@ -81,6 +89,33 @@ class _Numbers:
                 drawn = {s.label: draws(s, self._quantity(s, judge.name)) for s in self.systems if s.k == k}
                 found += [self._ranking(judge, k, side, drawn) for side in sides]
         return [ranking for ranking in found if ranking]
+
+    @cached_property
+    def worst_sides(self) -> list[WorstSides]:
+        found = []
+        for judge in self.judges if len(self.compare.sides) > 1 else ():
+            by_system = self._by_system(judge.name) if judge.better else []
+            for k in self.budgets:
+                mine = [each for each in by_system if each[0].k == k]
+                if len(mine) > 1 and (rated := worst_sides(judge, mine, self.compare)):
+                    found.append(WorstSides(measure=judge.name, k=k, found=rated))
+        return found
+
+    def planes(self) -> Iterator[Plane]:
+        """Every entry at every budget, under a judge of quality and one of fairness."""
+        first = self.entries[0].recipe
+        reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
+        several = len(self.budgets) > 1
+        by_rival = {
+            Rival(s.label, s.k, f"{s.label}, {budget_name(s.k)}" if several else s.label): s for s in self.systems
+        }
+        for judges in axes(self.judges, fairness_judges(first), reward):
+            yield plane(
+                judges,
+                list(by_rival),
+                lambda rival, judge: values(by_rival[rival], self._quantity(by_rival[rival], judge)),
+                self.compare,
+            )
 
     @property
     def budgets(self) -> tuple[int, ...]:

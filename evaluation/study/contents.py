@@ -3,7 +3,8 @@
 from typing import Any
 
 from ...records import Record
-from ..contents import Difference, Estimate, JudgeNote
+from ..contents import Difference, Estimate, JudgeNote, Plane
+from ..worst_group import WorstGroups
 
 
 class EntryNote(Record):
@@ -76,6 +77,14 @@ class Ranking(Record):
     rows: tuple[Strength, ...]
 
 
+class WorstSides(Record):
+    """The entries of one budget by their worst sides under one judge."""
+
+    measure: str
+    k: int
+    found: WorstGroups
+
+
 class Cost(Record):
     """What one candidate took, over all requests."""
 
@@ -105,6 +114,10 @@ class Comparison(Record):
     scores: tuple[BudgetEstimate, ...]
     tests: tuple[PairedTest, ...]
     rankings: tuple[Ranking, ...]
+    # by judge and budget; none where there is one side or one entry, or no side has sets enough
+    worst_sides: tuple[WorstSides, ...] = ()
+    # quality against fairness; none unless a judge measures fairness or a reward has several parts
+    planes: tuple[Plane, ...] = ()
     # wrong side, contract, novelty, length: by budget, entry and side
     traits: tuple[BudgetEstimate, ...]
     costs: tuple[Cost, ...]

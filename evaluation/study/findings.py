@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from ..contents import JudgeNote
 from ..findings import MOST_NAMED, direction
-from ..text_numbers import places_for, signed
-from .contents import PairedTest, Ranking
+from ..text_numbers import number, percent, places_for, signed
+from .contents import PairedTest, Ranking, WorstSides
 from .ranking import overlapping
 
 
@@ -32,6 +32,21 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
         if ranking.side is None and not overlapping(ranking):
             lead = f"{ranking.rows[0].label} is the strongest"
             yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry interval lies above all others."
+
+
+def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:
+    """For each judge which entry is best by its worst side, at the budgets where that can be told, or that it cannot be told."""
+    for judge in dict.fromkeys(each.measure for each in worst_sides):
+        mine = [each for each in worst_sides if each.measure == judge]
+        told = [each for each in mine if each.found.choice]
+        if not told:
+            yield f"By its worst side under {judge}, it cannot be told which entry is the best choice."
+        for each in told:
+            (best,) = [system for system in each.found.systems if system.system == each.found.choice]
+            yield (
+                f"By its worst side under {judge} {_at(each.k)}, {best.system} is the best choice: {best.group} "
+                f"{number(best.mean)}, the best of all in {percent(best.chance_of_best)} of the draws."
+            )
 
 
 def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:

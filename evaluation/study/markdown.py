@@ -1,10 +1,11 @@
 """The comparison as Markdown, for pull requests and notes."""
 
-from ..markdown import markdown_table, plain
+from ..markdown import markdown_table, plain, plane_parts
+from ..plane_chart import plane_plots
 from ..text_numbers import interval, name, number, percent, signed
 from ..view import ScoreTable
 from . import view
-from .contents import Comparison, Ranking
+from .contents import Comparison, Ranking, WorstSides
 
 ALL = "all"
 
@@ -26,6 +27,10 @@ def render_markdown(comparison: Comparison) -> str:
             f"## Ranking by {plain(ranking.measure)}, {view.budget_name(ranking.k)}, {plain(ranking.side or ALL)}",
             _ranking(ranking),
         ]
+    for plot in plane_plots(comparison.planes, comparison.judges):
+        parts += plane_parts(plot)
+    for worst in comparison.worst_sides:
+        parts += [f"## Worst sides by {plain(worst.measure)}, {view.budget_name(worst.k)}", _worst_sides(worst)]
     for tests in view.test_tables(comparison):
         if tests.pairs:
             parts += [f"## Tests by {plain(tests.judge.name)}", _tests(tests)]
@@ -60,6 +65,20 @@ def _scores(table: ScoreTable) -> str:
 def _ranking(ranking: Ranking) -> str:
     rows = ([row.label, signed(row.strength, 2), view.strength_interval(row), percent(row.won)] for row in ranking.rows)
     return markdown_table(["entry", "strength", "interval", "won"], rows)
+
+
+def _worst_sides(worst: WorstSides) -> str:
+    rows = (
+        [
+            row.system,
+            row.group or "",
+            number(row.mean),
+            "no interval" if row.low is None else f"{number(row.low)} to {number(row.high)}",
+            percent(row.chance_of_best),
+        ]
+        for row in worst.found.systems
+    )
+    return markdown_table(["entry", "worst side", "mean", "interval", "chance of being best"], rows)
 
 
 def _tests(table: view.TestTable) -> str:

@@ -3,6 +3,7 @@
 import yaml
 
 from ..page import page_environment, page_style
+from ..plane_chart import plane_plots, standing
 from . import view
 from .contents import Comparison
 
@@ -20,6 +21,8 @@ def render_page(comparison: Comparison) -> str:
         level=round(100 * comparison.scores[0].level),
         score_tables=view.score_tables(comparison),
         panels=view.budget_panels(comparison),
+        plane_plots=plane_plots(comparison.planes, comparison.judges),
+        standing=standing,
         round_panels=view.round_panels(comparison),
         test_tables=view.test_tables(comparison),
         trait_tables=view.trait_tables(comparison),

@@ -98,7 +98,7 @@ def overlapping(ranking: Ranking) -> list[str]:
     first, *others = ranking.rows
     if ranking.n_sets < FEW_SETS:
         return [other.label for other in others]
-    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low]
+    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - ROUNDING]
 
 
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:

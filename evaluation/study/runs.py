@@ -105,8 +105,9 @@ def _test_requests(recipe: Recipe) -> dict[str, SummaryRequest]:
 
 
 def _asked(request: SummaryRequest) -> tuple[str, str, Contract]:
-    """What must be the same for summaries of a request to be compared."""
-    return request.side, request.source, request.contract
+    """What must be the same for summaries of a request to be compared; summaries of all sides may differ in their length."""
+    length = {"sentences": None, "words": None} if request.perspective is None else {}
+    return request.side, request.source, request.contract.model_copy(update=length)
 
 
 def _report_judges(recipe: Recipe) -> dict[str, JudgeOptions]:

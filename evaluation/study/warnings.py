@@ -15,6 +15,11 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
         for warning in _of_entry(entry, budgets):
             about.setdefault(warning, []).append(entry.label)
     found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
+    if len({(r.contract.sentences, r.contract.words) for entry in entries for r in entry.output.requests}) > 1:
+        found.append(
+            "The entries were asked for summaries of different lengths: a difference in a score that goes with length, as most "
+            "do, may be the length's alone."
+        )
     n_sets = len({request.document_set.id for request in entries[0].output.requests})
     smallest = 2 / 2**n_sets
     if smallest > 1 - entries[0].recipe.evaluation.level:
@@ -52,7 +57,7 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
             f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "
             "is chosen by those, not by z-scores among the fewer."
         )
-    if wrong_side_judges(entry.recipe) is None:
+    if entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
         yield (
             f"Has no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
             "alone, among reward.judges or evaluation.judges."

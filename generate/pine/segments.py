@@ -1,7 +1,7 @@
 """Prompts whose passages are segments: how they are laid out, and how they become tokens.
 
     target   the passages of the side that is asked for are the segments; the other sides' stand before them, under their label
-    all      the passages of all sides are the segments, each with its side's name before it
+    all      the passages of all sides are the segments, each with its side's name before it; of a request for all sides, without
 
 Every segment ends with a line break, so that any order of them gives a prompt of the same form. Each part is tokenised by itself;
 the chat template's own words belong to prefix and suffix.
@@ -40,8 +40,11 @@ def segmented_prompt(
     Raises:
         RecipeError: the task's template has not one place for the documents.
     """
-    before, after = prompt_around(request, recipe.task)
-    if options.mode == "all":
+    before, after = prompt_around(request, recipe.corpus, recipe.task)
+    if request.perspective is None:
+        # who says what is not told
+        segments = tuple(f"- {fold(document.text)}\n" for document in request.source_documents)
+    elif options.mode == "all":
         segments = tuple(
             f"{side_name(side)}: {line}\n" for side in _sides(request, recipe) for line in _lines(request, recipe, side)
         )

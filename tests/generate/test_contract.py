@@ -166,3 +166,28 @@ def test_ok_means_opened_as_asked_in_one_sentence(text):
     if found.ok:
         assert found.text.startswith("The Left")
         assert count_sentences(found.text) == 1
+
+
+@pytest.mark.parametrize(
+    ("n", "issues"),
+    # about 10 words: from 4 to 20
+    [(3, ["few_words"]), (4, []), (20, []), (21, ["many_words"])],
+)
+def test_about_so_many_words(n, issues):
+    contract = Contract(words=10)
+    assert checked("word " * (n - 1) + "word", contract) == (not issues, " ".join(["word"] * n), issues)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Here's a summary:\n\nIt sails at night.\n\nI hope it helps.", "It sails at night."),
+        ("Summary:\nIt sails at night.", "It sails at night."),
+        ("It sails: at night.", "It sails: at night."),
+        ("It sails at night:", "It sails at night:"),
+    ],
+)
+def test_without_an_opening_a_line_that_announces_the_summary_is_taken_off(text, kept):
+    ok, found, issues = checked(text, Contract())
+    assert (ok, found) == (True, kept)
+    assert ("preamble" in issues) == text.endswith(("helps.", "\nIt sails at night."))

@@ -92,3 +92,84 @@ def test_requests_that_would_share_an_id_are_refused():
 
     with pytest.raises(DataError, match="equal names: a/b/c"):
         build_requests([one("a/b", "c"), one("a", "b/c")], CorpusSection(), TaskSection())
+
+
+ALL_SIDES = TaskSection(scope="all")
+
+
+def test_all_sides_are_one_request_that_names_no_side(ferry):
+    (request,) = build_requests([ferry], CorpusSection(), ALL_SIDES)
+    assert (request.id, request.side, request.perspective, request.attribute) == ("ferry/all", "all", None, "stance")
+    assert (request.contract.opening, request.contract.sentences, request.contract.words) == (None, None, 50)
+    assert request.opposing == ""
+    text = request.prompt[0].content
+    assert "in about 50 words, with" in text
+    assert not {"left", "right", "stance"} & set(text.lower().replace(".", " ").split())
+
+
+def test_documents_of_all_sides_stand_once_each_in_an_order_of_the_set(ferry):
+    lines = build_requests([ferry], CorpusSection(), ALL_SIDES)[0].prompt[0].content.split("\n\n")[1].splitlines()
+    assert [line.partition(". ")[0] for line in lines] == ["1", "2", "3", "4"]
+    texts = [line.partition(". ")[2] for line in lines]
+    assert sorted(texts) == sorted(document.text for document in ferry.documents)
+    again = build_requests([ferry], CorpusSection(), ALL_SIDES)[0].prompt[0].content
+    assert again.split("\n\n")[1].splitlines() == lines
+
+
+def test_order_of_documents_does_not_follow_their_sides():
+    # 20 sets of four left documents, then four right ones: the first line is now of this side, now of that
+    firsts = set()
+    for number in range(20):
+        documents = tuple(
+            Document(id=f"{side}-{i}", text=f"It is {side} {i}.", attributes={"stance": side})
+            for side in ("left", "right")
+            for i in range(4)
+        )
+        one = DocumentSet(id=f"set-{number}", documents=documents)
+        prompt = build_requests([one], CorpusSection(), ALL_SIDES)[0].prompt[0].content
+        firsts.add("left" in prompt.split("\n\n")[1].splitlines()[0])
+    assert firsts == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("fairness", "said"),
+    [("generic", "The texts differ in their stance"), ("shares", "50 % of the texts are left and 50 % right")],
+)
+def test_fairness_is_asked_for_after_the_documents(ferry, fairness, said):
+    (request,) = build_requests([ferry], CorpusSection(), TaskSection(scope="all", fairness=fairness))
+    text = request.prompt[0].content
+    assert text.index("Taxes are high enough.") < text.index(said) < text.index("Write one summary")
+    # the instruction's own text is part of what the summaries depend on
+    assert request.template.startswith("all-sides:")
+    assert f"+{fairness}:" in request.template
+
+
+def test_template_without_the_instruction_is_refused(ferry, tmp_path):
+    (tmp_path / "own.txt").write_text("{documents} Summarise.")
+    task = TaskSection(scope="all", template=str(tmp_path / "own.txt"), fairness="generic")
+    with pytest.raises(RecipeError, match=r"key 'task.fairness': the template 'own' has no field \{fairness\}"):
+        build_requests([ferry], CorpusSection(), task)
+
+
+def test_set_without_a_topic_is_about_nothing(ferry):
+    (request,) = build_requests([ferry.model_copy(update={"topic": ""})], CorpusSection(), ALL_SIDES)
+    assert request.prompt[0].content.startswith("Below are texts, in random order.")
+    assert "Write one summary of all texts in about 50 words" in request.prompt[0].content
+
+
+def test_natural_length_asks_for_none(ferry):
+    task = TaskSection.model_validate({"scope": "all", "sentences": "natural"})
+    (request,) = build_requests([ferry], CorpusSection(), task)
+    assert "Write one summary of all texts about The ferry, with the most" in request.prompt[0].content
+    assert (request.contract.sentences, request.contract.words) == (None, None)
+
+
+def test_short_template_of_all_sides_opens_as_asked(ferry):
+    task = TaskSection(scope="all", template="all-sides-short", opening="Readers say that")
+    (request,) = build_requests([ferry], CorpusSection(), task)
+    assert request.prompt[0].content.endswith(
+        'Summarise all these texts in about 50 words. Begin with "Readers say that".'
+    )
+    assert request.contract.opening == "Readers say that"
+    with pytest.raises(RecipeError, match="or take the template 'all-sides', which goes without"):
+        build_requests([ferry], CorpusSection(), TaskSection(scope="all", template="all-sides-short"))

@@ -117,3 +117,13 @@ def test_model_cannot_leave_its_tags(requests):
         for ask in asks:
             assert ask.prompt[-1].content.count("</summary>") == 1
             assert "<|im_end|>" not in ask.prompt[-1].content
+
+
+def test_feedback_on_a_summary_of_all_sides_speaks_of_no_side(ferry):
+    requests = build_requests([ferry], CorpusSection(), TaskSection(scope="all"))
+    backend, _ = run(requests, rounds=1)
+    feedback = backend.calls[1][0].prompt[-1].content
+    assert "represent all of them" in feedback
+    assert "side" not in feedback.replace("inside", "")
+    refine = backend.calls[2][0].prompt[-1].content
+    assert "faithful to the given texts" in refine

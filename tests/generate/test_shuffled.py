@@ -57,3 +57,12 @@ def test_failure_of_one_rotation_fails_the_candidate(requests):
     replies = summarise(backend, requests, order(), seeds_of(requests, 2), make_recipe("shuffled"))
     assert replies[n_words.index(max(n_words))][0].finish_reason == "failed"
     assert {reply.reason for row in replies for reply in row} == {"prompt too long"}
+
+
+def test_each_document_of_all_sides_is_first_once(ferry):
+    (request,) = build_requests([ferry], CorpusSection(), TaskSection(scope="all"))
+    recipe = make_recipe("shuffled").model_copy(update={"task": TaskSection(scope="all")})
+    prompts = [rotated(request, first, recipe)[0].content for first in rotations(4, None)]
+    assert prompts[0] == request.prompt[0].content
+    firsts = [text.split("\n\n")[1].splitlines()[0].removeprefix("1. ") for text in prompts]
+    assert sorted(firsts) == sorted(document.text for document in ferry.documents)

@@ -188,3 +188,13 @@ def _relabelled(entry: Any, judge: str, change: Any) -> Any:
         for i, group in entry.output.groups.items()
     }
     return replace(entry, label="other entry", output=replace(entry.output, groups=groups))
+
+
+def test_equal_entries_lead_nobody(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {f"{i}/left": [(0.1, 0.2), (0.1, 0.3), (0.2, 0.1 * (i % 3))] for i in range(12)})
+    (entry,) = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score)])
+    # their strengths differ in rounding alone
+    assert all(abs(row.strength) < 1e-9 for ranking in found.rankings for row in ranking.rows)
+    assert not any("above all others" in said for said in found.findings)

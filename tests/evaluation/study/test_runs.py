@@ -111,3 +111,14 @@ def test_shipped_methods_can_be_compared_and_tell_the_wrong_side():
 def test_usual_budgets_hold_what_recipes_ask_for():
     runs = name_runs([Path(DEBATE)], [], ["generate.plans.sampled.candidates=2,12"], Path("out"))
     assert usual_budgets(runs) == [1, 2, 3, 9, 12, 18]
+
+
+ALL_SIDES = ["task={scope: all}"]
+
+
+def test_summaries_of_all_sides_may_be_asked_for_in_several_lengths():
+    lengths = "task.sentences=1,3,natural"
+    runs = name_runs([Path(ZERO_SHOT)], [*ALL_SIDES, "evaluation.judges=[rouge1_recall]"], [lengths], Path("out"))
+    refuse_unlike(runs, [1])
+    assert [(run.recipe.task.sentences, run.recipe.task.words) for run in runs] == [(1, None), (3, None), (None, None)]
+    assert runs[-1].label == "zero-shot sentences natural"

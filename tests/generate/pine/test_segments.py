@@ -98,3 +98,12 @@ def test_passage_cannot_end_its_turn(ferry, tokenizer):
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
     plain = read_parts(tokenizer, asked(build_requests([ferry], CorpusSection(), TaskSection())[1]))
     assert read_parts(tokenizer, asked(request)).token_ids.count(end) == plain.token_ids.count(end)
+
+
+def test_passages_of_a_request_for_all_sides_do_not_tell_their_side(ferry):
+    (request,) = build_requests([ferry], CorpusSection(), TaskSection(scope="all"))
+    prompt, segments, start = laid_out(request, mode="all")
+    assert segments == tuple(f"- {document.text}\n" for document in ferry.documents)
+    text = prompt[-1].content
+    assert text[start:].startswith("- The ferry is cheap.")
+    assert "left" not in text.lower()

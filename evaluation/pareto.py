@@ -1,0 +1,134 @@
+"""The Pareto front of quality and fairness: which systems nothing beats in both at once.
+
+Better by one judge and worse by the other is a trade, which a reader may take or leave; worse by both is none. A
+system is off the front only where another is better by both and both paired intervals leave out 0; where its means
+alone are better, it cannot be told. The intervals are not corrected for how many pairs there are.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config import Recipe
+from ..resampling import cluster_mean_draws, percentile_bounds
+from .compare import NOISE, Bootstrap, Comparer, Measured, Values
+from .contents import JudgeNote, Plane, PlanePoint
+
+# kinds of judges that measure fairness between the values of a set
+FAIRNESS_KINDS = frozenset({"value-shares", "equal-coverage", "opinion-graph"})
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A system at a budget, as the plane names it."""
+
+    label: str
+    # candidates among which the reward chooses
+    k: int
+    # label and budget, where the label alone does not tell
+    name: str
+
+
+def fairness_judges(recipe: Recipe) -> set[str]:
+    """Names of the recipe's judges that measure fairness."""
+    return {name for name, options in recipe.judges.items() if options.kind in FAIRNESS_KINDS}
+
+
+def axes(
+    judges: Sequence[JudgeNote], fairness: Collection[str], reward: Collection[str]
+) -> list[tuple[JudgeNote, JudgeNote]]:
+    """The pairs of judges that planes are drawn for: each of quality with each of fairness.
+
+    Where no judge measures fairness but a reward has several parts, the first two judges are paired: qualities are traded, too.
+    """
+    directed = [judge for judge in judges if judge.better]
+    independent = [judge for judge in directed if judge.role == "report"] or directed
+    fair = [judge for judge in independent if judge.name in fairness]
+    good = [judge for judge in independent if judge.name not in fairness]
+    if fair:
+        return [(quality, each) for each in fair for quality in good]
+    return [(good[0], good[1])] if len(good) > 1 and len(reward) > 1 else []
+
+
+def plane(
+    judges: tuple[JudgeNote, JudgeNote],
+    rivals: Sequence[Rival],
+    values: Callable[[Rival, str], Values],
+    compare: Comparer,
+) -> Plane:
+    """Every system's means under two judges, and whether it is on the front; a system without a value under one has no place.
+
+    Args:
+        judges: of quality and of fairness.
+        rivals: the systems.
+        values: a value a request of a system under the judge of that name.
+        compare: of the requests.
+    """
+    found = [[values(rival, judge.name) for rival in rivals] for judge in judges]
+    signs = [-1.0 if judge.better == "lower" else 1.0 for judge in judges]
+    tables = [
+        sign * np.array(rows, dtype=float).reshape(len(rivals), -1) for sign, rows in zip(signs, found, strict=True)
+    ]
+    looks, surely = beaten_by(tables[0], tables[1], compare.sets, compare.bootstrap)
+    points = []
+    for place, rival in enumerate(rivals):
+        # over all requests
+        quality, fairness = (
+            compare.estimates(Measured(judge.name, judge.signature), rival.label, rows[place])[-1]
+            for judge, rows in zip(judges, found, strict=True)
+        )
+        better = [rivals[other] for other, beaten in looks if beaten == place]
+        sure = [rivals[other] for other, beaten in surely if beaten == place]
+        points.append(
+            PlanePoint(
+                name=rival.name,
+                label=rival.label,
+                k=rival.k,
+                quality=quality,
+                fairness=fairness,
+                standing="off the front" if sure else "cannot tell" if better else "on the front",
+                behind=tuple(dict.fromkeys(each.name for each in sure or better)),
+            )
+        )
+    known = [point for point in points if point.quality.mean is not None and point.fairness.mean is not None]
+    return Plane(quality=judges[0].name, fairness=judges[1].name, points=tuple(known))
+
+
+def beaten_by(
+    first: NDArray[np.float64], second: NDArray[np.float64], sets: Sequence[str], bootstrap: Bootstrap
+) -> tuple[list[Pair], list[Pair]]:
+    """Pairs (better, beaten) of systems where one has the better mean in both, and those of them where both intervals say so.
+
+    Differences are paired request by request; a request where one of the two has no value is left out.
+
+    Args:
+        first: values under one judge, higher is better, nan for none; shape (systems, requests).
+        second: the same under the other.
+        sets: the document set of each request, resampled whole.
+        bootstrap: how the intervals are drawn.
+    """
+    looks = []
+    for one in range(len(first)):
+        for other in range(len(first)):
+            gaps = (_mean(first[one] - first[other]), _mean(second[one] - second[other]))
+            if min(gaps) > NOISE:
+                looks.append((one, other))
+    if not looks or len(set(sets)) < 2:
+        return looks, []
+    sure = np.ones(len(looks), dtype=bool)
+    for table in (first, second):
+        differences = np.stack([table[one] - table[other] for one, other in looks], axis=1)  # (requests, pairs)
+        draws = cluster_mean_draws(differences, sets, resamples=bootstrap.resamples, seed=bootstrap.seed)
+        low, _ = percentile_bounds(draws, bootstrap.level)
+        # nan, and so not sure, where so few sets have a value of both that some draw has none
+        sure &= low > NOISE
+    return looks, [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
+
+
+def _mean(differences: NDArray[np.float64]) -> float:
+    """Mean of what is known; not above anything when nothing is."""
+    known = differences[~np.isnan(differences)]
+    return float(known.mean()) if len(known) else -np.inf

@@ -1,0 +1,77 @@
+"""The plane of two judges as the page draws it: what is better lies to the right and above, whichever way a judge counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .charts import Scale, scale
+from .contents import Estimate, JudgeNote, Plane, PlanePoint
+from .text_numbers import places_for
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One judge's axis; places are in per cent, 100 where scores are best."""
+
+    judge: JudgeNote
+    scale: Scale
+    # digits after the point of its numbers
+    places: int
+
+    def at(self, value: float) -> float:
+        """Place of a score."""
+        place = self.scale.at(value)
+        return 100 - place if self.judge.better == "lower" else place
+
+
+@dataclass(frozen=True)
+class PlanePlot:
+    """All systems in the plane of two judges."""
+
+    quality: Axis
+    fairness: Axis
+    points: tuple[PlanePoint, ...]
+    # label -> place in the page's palette of marks
+    styles: dict[str, int]
+
+    @property
+    def front(self) -> list[tuple[float, float]]:
+        """Places of the systems on the front, from left to right, counted from the lower left."""
+        places = (
+            (self.quality.at(point.quality.mean), self.fairness.at(point.fairness.mean))
+            for point in self.points
+            if point.standing == "on the front" and point.quality.mean is not None and point.fairness.mean is not None
+        )
+        return sorted(places)
+
+
+def plane_plots(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> list[PlanePlot]:
+    """A plot for each plane that has a point."""
+    by_name = {judge.name: judge for judge in judges}
+    plots = []
+    for plane in planes:
+        labels = dict.fromkeys(point.label for point in plane.points)
+        if labels:
+            plots.append(
+                PlanePlot(
+                    quality=_axis(by_name[plane.quality], [point.quality for point in plane.points]),
+                    fairness=_axis(by_name[plane.fairness], [point.fairness for point in plane.points]),
+                    points=plane.points,
+                    styles={label: style for style, label in enumerate(labels)},
+                )
+            )
+    return plots
+
+
+def standing(point: PlanePoint) -> str:
+    """The standing in words, with who is better by both judges."""
+    if not point.behind:
+        return point.standing
+    others = (
+        f"{point.behind[0]} is" if len(point.behind) == 1 else f"{point.behind[0]} and {len(point.behind) - 1} more are"
+    )
+    return f"{point.standing}: {others} better by both{'' if point.standing == 'off the front' else ', but not surely'}"
+
+
+def _axis(judge: JudgeNote, estimates: Sequence[Estimate]) -> Axis:
+    values = [value for each in estimates for value in (each.mean, each.low, each.high)]
+    return Axis(judge, scale(values, most_ticks=4), places_for(each.mean for each in estimates))

@@ -1,0 +1,176 @@
+"""Choosing among systems by their worst group, with the chance that the choice is right.
+
+A mean over everybody hides who is badly served; the mean of the worst group does not. But the worst of several means
+is noisy, and so is the best of several such: the choice is made again in every bootstrap draw of the document sets,
+and counts as made only when it comes out the same nearly always. Cells (a set and a group) in which any system has no
+value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
+no part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DataError
+from ..records import Record
+from ..resampling import cluster_mean_draws, percentile_bounds
+from .compare import NOISE
+
+
+class GroupMean(Record):
+    """A group's mean under one system."""
+
+    group: str
+    mean: float | None
+    # sets that it rests on
+    n_sets: int
+    # too few of them: shown, but never the worst group
+    is_small: bool
+
+
+class WorstGroup(Record):
+    """A system by its worst group."""
+
+    system: str
+    groups: tuple[GroupMean, ...]
+    # None when no group has enough sets
+    group: str | None
+    mean: float | None
+    # bounds of the mean of the worst group, which group that is found anew in each draw
+    low: float | None
+    high: float | None
+    # share of the draws in which its worst group is the best of all systems', ties shared; None without draws
+    chance_of_best: float | None
+
+
+class WorstGroups(Record):
+    """All systems by their worst groups."""
+
+    systems: tuple[WorstGroup, ...]
+    # the system to choose; None when that cannot be told at the level
+    choice: str | None
+    # cells of a set and a group without a value of some system
+    left_out: int
+    least_sets: int
+    level: float
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class ChoicePlan:
+    """How the choice is made."""
+
+    lower_is_better: bool = False
+    # sets that a group needs
+    least_sets: int = 10
+    # chance of being best that makes a choice, and level of the intervals
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+
+def worst_groups(scores: ArrayLike, systems: Sequence[str], groups: Sequence[str], plan: ChoicePlan) -> WorstGroups:
+    """Each system's worst group, and the system whose worst group is best.
+
+    Args:
+        scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
+        systems: their names.
+        groups: their names: sides, or attribute values.
+        plan: how the choice is made.
+
+    Raises:
+        DataError: the shape is another, or nothing is to be compared.
+    """
+    table = np.array(scores, dtype=float)
+    if table.ndim != 3 or (len(systems), len(groups)) != (table.shape[0], table.shape[2]) or not systems or not groups:
+        raise DataError(
+            f"worst groups need scores of shape (systems, sets, groups) = ({len(systems)}, sets, {len(groups)}), at least one of "
+            f"each, got {table.shape}"
+        )
+    whole = ~np.isnan(table).any(axis=0)  # (sets, groups)
+    left_out = int((~whole & ~np.isnan(table).all(axis=0)).sum())
+    table[:, ~whole] = np.nan
+    n_sets = whole.sum(axis=0)  # (groups,)
+    is_kept = n_sets >= max(1, plan.least_sets)
+    sign = -1.0 if plan.lower_is_better else 1.0
+    draws = _draws(sign * table[:, :, is_kept], plan)
+    chances = None if draws is None else _chances(draws)
+    found = []
+    for place, system in enumerate(systems):
+        rows = _group_means(table[place], groups, is_kept)
+        worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
+        low, high = (None, None) if draws is None else _bounds(sign * draws[:, place], plan.level)
+        found.append(
+            WorstGroup(
+                system=system,
+                groups=rows,
+                group=worst.group if worst else None,
+                mean=worst.mean if worst else None,
+                low=low,
+                high=high,
+                chance_of_best=None if chances is None else float(chances[place]),
+            )
+        )
+    return WorstGroups(
+        systems=tuple(found),
+        choice=_choice(found, plan.level),
+        left_out=left_out,
+        least_sets=plan.least_sets,
+        level=plan.level,
+        resamples=plan.resamples,
+        seed=plan.seed,
+    )
+
+
+def _group_means(
+    table: NDArray[np.float64], groups: Sequence[str], is_kept: NDArray[np.bool_]
+) -> tuple[GroupMean, ...]:
+    """The means of one system; `table` has shape (sets, groups)."""
+    known = ~np.isnan(table)
+    return tuple(
+        GroupMean(
+            group=group,
+            mean=float(table[known[:, i], i].mean()) if known[:, i].any() else None,
+            n_sets=int(known[:, i].sum()),
+            is_small=not is_kept[i],
+        )
+        for i, group in enumerate(groups)
+    )
+
+
+def _choice(found: Sequence[WorstGroup], level: float) -> str | None:
+    """The system that is best nearly always; one alone is no choice."""
+    sure = [each.system for each in found if each.chance_of_best is not None and each.chance_of_best >= level]
+    return sure[0] if sure and len(found) > 1 else None
+
+
+def _draws(table: NDArray[np.float64], plan: ChoicePlan) -> NDArray[np.float64] | None:
+    """Mean of each system's worst group in each draw, higher better, shape (draws, systems); None when nothing can be drawn.
+
+    A draw that leaves a group empty says nothing and is dropped.
+    """
+    n_systems, n_sets, n_groups = table.shape
+    with_values = ~np.isnan(table[0]).all(axis=1) if n_groups else np.zeros(n_sets, dtype=bool)
+    if with_values.sum() < 2:
+        return None
+    rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
+    names = [str(place) for place in range(len(rows))]
+    drawn = cluster_mean_draws(rows, names, resamples=plan.resamples, seed=plan.seed)
+    worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
+    whole = worst[~np.isnan(worst).any(axis=1)]
+    return whole if len(whole) else None
+
+
+def _chances(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the draws in which each system is best, ties shared."""
+    best = draws >= draws.max(axis=1, keepdims=True) - NOISE
+    chances: NDArray[np.float64] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return chances
+
+
+def _bounds(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
+    low, high = percentile_bounds(draws, level)
+    return float(low), float(high)

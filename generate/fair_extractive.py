@@ -1,0 +1,96 @@
+"""Fair extractive summaries: whole documents or sentences of all sides, chosen under quotas. No language model is asked.
+
+Each candidate is one choice: what the recipe's notion of fairness makes of the set, or one mix of two groups out of a batch whose
+bias is known by construction. Units stand in the summary in the order of the sources; nothing is random.
+Source: Dash et al., CSCW 2019; specification of opinion bias, sections 5 and 6.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..config import FairExtractiveSection, Recipe
+from ..errors import DataError
+from ..fairness.opinion import ObjectivePlan, Selection, biased_batch, group_quotas, select_batch, select_fair
+from ..records import SummaryRequest
+from ..storage import digest
+from ..text import fold, sentences
+from .backend import Ask, Backend, Reply, Usage
+from .plans import Draw
+
+UNMET = "quotas cannot be met"
+
+
+@dataclass
+class NoModel:
+    """The backend of a method that asks no model."""
+
+    signature: str = "no model"
+    usage: Usage = field(default_factory=Usage)
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """Nothing is ever asked."""
+        raise AssertionError(f"{len(asks)} asks, but there is no model")
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def summarise(
+    backend: Backend,
+    requests: Sequence[SummaryRequest],
+    draws: Sequence[Draw],
+    seeds: Sequence[Sequence[int]],
+    recipe: Recipe,
+) -> list[list[Reply]]:
+    """The summaries of each request, one for each draw; a request whose units cannot meet a quota fails with the reason.
+
+    Args:
+        backend: is not asked.
+        seeds: have no effect.
+        recipe: generate.fair_extractive holds the options.
+    """
+    options = recipe.generate.fair_extractive
+    assert options is not None, "the recipe chose another method"
+    assert len(draws) == len(options.names), "each summary is drawn once"
+    return [_replies(request, options) for request in requests]
+
+
+def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Reply]:
+    units, groups = _units(request, options.unit)
+    source = digest([units, groups])
+    try:
+        chosen = _selections(units, groups, options)
+    except DataError as error:
+        said = f"{request.document_set.id}: {error}"
+        failed = Reply(text="", finish_reason="failed", prompt_digest=source, reason=UNMET, error=said)
+        return [failed for _ in options.names]
+    texts = [" ".join(units[place] for place in each.in_source_order) for each in chosen]
+    return [Reply(text=text, finish_reason="stop", prompt_digest=source) for text in texts]
+
+
+def _units(request: SummaryRequest, unit: str) -> tuple[list[str], list[str]]:
+    """The units of the request's documents, and the group of each: its document's attribute value."""
+    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
+    found = [
+        (text, document.attributes[request.attribute])
+        for document in request.source_documents
+        for text in (sentences(document.text) if unit == "sentence" else [fold(document.text)])
+    ]
+    return [text for text, _ in found], [group for _, group in found]
+
+
+def _selections(units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection) -> list[Selection]:
+    plan = ObjectivePlan(coverage=options.coverage)
+    if options.notion == "free":
+        return [select_fair(units, groups, None, options.length, plan)]
+    return list(select_batch(units, groups, _quotas(Counter(groups), options), plan))
+
+
+def _quotas(sizes: Mapping[str, int], options: FairExtractiveSection) -> Sequence[Mapping[str, int]]:
+    """The quotas of each summary."""
+    if options.mix is not None:
+        return biased_batch(options.length, options.mix.first, options.mix.second, options.mix.step, options.mix.fixed)
+    if options.quotas is not None:
+        return [options.quotas]
+    return [group_quotas(sizes, options.length, "equal" if options.notion == "equal" else "proportional")]

@@ -1,0 +1,54 @@
+"""What a prompt says of the summary's length, and of fairness towards all sides.
+
+The instruction on fairness says that a fair summary is wanted, what share of the documents each attribute value has (in per cent,
+or that it is the documents' own), that the documents are mixed, and that each value is to have that share of the summary. Which
+document has which value it never says.
+Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, section 11.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+from ..config import CorpusSection, TaskSection
+from ..prompts import load_template
+from ..records import DocumentSet
+
+FAIRNESS = Path(__file__).parent / "prompts" / "fairness"
+
+
+def length_asked(task: TaskSection) -> str | None:
+    """ "one sentence", "about 50 words", "3 sentences of about 50 words together"; None when no length is asked for."""
+    about = f"about {task.words} words" if task.words else None
+    if task.sentences is None:
+        return about
+    sentences = "one sentence" if task.sentences == 1 else f"{task.sentences} sentences"
+    if about is None:
+        return sentences
+    return f"{sentences} of {about}" if task.sentences == 1 else f"{sentences} of {about} together"
+
+
+def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
+    """The instruction on fairness, with the shares of this set where the recipe asks for them; "" when it asks for none."""
+    if task.fairness == "none":
+        return ""
+    template = load_template(task.fairness, FAIRNESS)
+    return template.fill(attribute=corpus.attribute.replace("_", " "), shares=_shares(documents, corpus))
+
+
+def fairness_signature(task: TaskSection) -> str:
+    """Name and digest of the instruction's template; "" when none is used."""
+    return "" if task.fairness == "none" else load_template(task.fairness, FAIRNESS).signature
+
+
+def _shares(documents: DocumentSet, corpus: CorpusSection) -> str:
+    """ "50 % of the texts are negative, 12.5 % neutral and 37.5 % positive": values in an order that no document decides."""
+    counts = Counter(d.attributes[corpus.attribute] for d in documents.documents if corpus.attribute in d.attributes)
+    total = sum(counts.values())
+    order = [*(side for side in corpus.sides or () if side in counts), *sorted(counts.keys() - set(corpus.sides or ()))]
+    first, *others = [f"{_percent(counts[value], total)} % {value}" for value in order]
+    first = first.replace("%", "% of the texts are", 1)
+    return first if not others else f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+
+
+def _percent(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f}".removesuffix(".0")

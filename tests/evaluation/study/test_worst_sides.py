@@ -1,0 +1,52 @@
+from typing import Any
+
+import pytest
+
+from evenhand.evaluation.study.build import build_comparison
+from evenhand.evaluation.study.entries import Named, read_entries
+from evenhand.evaluation.study.markdown import render_markdown
+from evenhand.evaluation.study.page import render_page
+
+
+@pytest.fixture
+def comparison(make_run: Any, tmp_path: Any) -> Any:
+    named = []
+    # overlap by side: the first is good for the left alone, the second for both
+    for label, left, right in (("lopsided", 0.9, 0.1), ("even", 0.4, 0.5)):
+        run = make_run(rounds=0)
+        run.recipe = run.recipe.model_copy(update={"output": tmp_path / label})
+        scores = {
+            f"{i}/{side}": [(0.5, value)] * 3 for i in range(12) for side, value in (("left", left), ("right", right))
+        }
+        run.write("evaluation/base", scores)
+        named.append(Named(label, run.recipe))
+    return build_comparison(read_entries(named), [1])
+
+
+def test_the_mean_prefers_one_entry_and_the_worst_side_the_other(comparison: Any):
+    means = {e.subject: e.mean for e in comparison.scores if e.side is None}
+    assert means["lopsided"] > means["even"]
+    (worst,) = comparison.worst_sides
+    assert {row.system: (row.group, row.mean) for row in worst.found.systems} == {
+        "lopsided": ("right", pytest.approx(0.1)),
+        "even": ("left", pytest.approx(0.4)),
+    }
+    assert worst.found.choice == "even"
+
+
+def test_finding_page_and_markdown_name_the_choice(comparison: Any):
+    said = (
+        "By its worst side under overlap with one draw, even is the best choice: left 0.400, the best of all in 100.0 %"
+    )
+    assert any(finding.startswith(said) for finding in comparison.findings)
+    page = render_page(comparison)
+    assert 'id="worst"' in page
+    assert "even is the best choice" in page
+    assert "## Worst sides by overlap, one draw" in render_markdown(comparison)
+
+
+def test_sides_of_few_sets_make_no_choice(small_run: Any):
+    # four sets, where ten are needed
+    found = build_comparison(read_entries([Named("dpo", small_run.recipe)]))
+    assert found.worst_sides == ()
+    assert 'id="worst"' not in render_page(found)

@@ -1,0 +1,134 @@
+"""The Pareto front: who is on it, who is off it, and when that cannot be told."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.evaluation.build import build_report
+from evenhand.evaluation.compare import Bootstrap
+from evenhand.evaluation.contents import JudgeNote
+from evenhand.evaluation.markdown import render_markdown
+from evenhand.evaluation.page import render_page
+from evenhand.evaluation.pareto import axes, beaten_by
+
+BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)
+SETS = [str(i) for i in range(20)]
+
+
+def note(name: str, role: str = "report", better: str | None = "higher") -> JudgeNote:
+    return JudgeNote(name=name, signature=name, role=role, better=better)
+
+
+def beaten(first: Any, second: Any, sets: Any = SETS) -> Any:
+    return beaten_by(np.array(first, dtype=float), np.array(second, dtype=float), sets, BOOTSTRAP)
+
+
+def test_better_by_one_and_worse_by_the_other_is_no_defeat():
+    rows = [[0.2] * 20, [0.8] * 20]
+    assert beaten(rows, rows[::-1]) == ([], [])
+
+
+def test_better_by_both_in_every_set_is_a_sure_defeat():
+    # the second gains 0.1 in each set, so every draw of sets says so
+    rows = [[0.2] * 20, [0.3] * 20]
+    assert beaten(rows, rows) == ([(1, 0)], [(1, 0)])
+
+
+def test_better_means_by_a_few_sets_are_no_sure_defeat():
+    # one set of twenty: the draws without it, (19/20)**20 = 36 % of them, show no difference
+    ahead = [0.2] * 19 + [0.9]
+    assert beaten([[0.2] * 20, ahead], [[0.2] * 20, [0.3] * 20]) == ([(1, 0)], [])
+
+
+def test_equal_by_one_judge_is_no_defeat():
+    assert beaten([[0.2] * 20, [0.3] * 20], [[0.2] * 20, [0.2] * 20]) == ([], [])
+
+
+def test_one_document_set_cannot_tell():
+    assert beaten([[0.2] * 20, [0.3] * 20], [[0.2] * 20, [0.3] * 20], ["a"] * 20) == ([(1, 0)], [])
+
+
+def test_requests_without_a_value_are_left_out_in_pairs():
+    # by the sets that both have, the second is better; by means of all it would be worse
+    first = [[0.9] * 10 + [0.1] * 10, [np.nan] * 10 + [0.2] * 10]
+    assert beaten(first, [[0.1] * 20, [0.2] * 20])[1] == [(1, 0)]
+    assert beaten([[np.nan] * 20, [0.2] * 20], [[0.1] * 20, [0.2] * 20]) == ([], [])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
+def test_somebody_is_always_on_the_front_and_defeats_go_one_way(points: list[tuple[int, int]]):
+    first, second = ([[float(p[axis])] * 20 for p in points] for axis in (0, 1))
+    looks, sure = beaten(first, second)
+    assert looks == sure
+    assert set(range(len(points))) - {loser for _, loser in looks}
+    assert all((loser, winner) not in looks for winner, loser in looks)
+    # by the definition: strictly more in both
+    expected = [(i, j) for i, a in enumerate(points) for j, b in enumerate(points) if a[0] > b[0] and a[1] > b[1]]
+    assert looks == expected
+
+
+def test_planes_pair_quality_with_fairness():
+    judges = [note("uer", better="lower"), note("recall"), note("precision"), note("words", better=None)]
+    pairs = axes(judges, {"uer"}, ["fit"])
+    assert [(a.name, b.name) for a, b in pairs] == [("recall", "uer"), ("precision", "uer")]
+
+
+def test_without_a_judge_of_fairness_a_reward_of_several_parts_pairs_two_qualities():
+    judges = [note("recall"), note("precision"), note("f")]
+    assert [(a.name, b.name) for a, b in axes(judges, set(), ["fit", "cover"])] == [("recall", "precision")]
+    assert axes(judges, set(), ["fit"]) == []
+    assert axes([note("recall")], set(), ["fit", "cover"]) == []
+
+
+def test_judges_of_the_reward_are_no_axis_where_others_are_there():
+    judges = [note("uer", better="lower"), note("recall"), note("fit", "reward")]
+    assert [(a.name, b.name) for a, b in axes(judges, {"uer"}, ["fit"])] == [("recall", "uer")]
+
+
+TWO = {
+    "judges": {"fit": {"kind": "alignment"}, "more": {"kind": "alignment", "direction": "recall"},
+               "overlap": {"kind": "rouge"}, "exact": {"kind": "rouge", "measure": "precision"}},
+    "reward": {"judges": ["fit", "more"]},
+    "evaluation": {"judges": ["overlap", "exact"], "resamples": 500, "examples": 0},
+    "rounds": 0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def report(make_run: Any) -> Any:
+    run = make_run(**TWO)
+    # fit, more, overlap, exact: the candidate of highest reward is better by both in every set
+    rows = [(0.1, 0.1, 0.2, 0.3), (0.9, 0.9, 0.5, 0.6)]
+    run.write("evaluation/base", {f"{i}/left": rows for i in range(12)})
+    return build_report(run.recipe, None)
+
+
+def test_report_has_the_plane_of_its_judges(report: Any):
+    (plane,) = report.planes
+    assert (plane.quality, plane.fairness) == ("overlap", "exact")
+    standings = {point.name: (point.standing, point.behind) for point in plane.points}
+    # one draw has the means (0.35, 0.45), the best of the two (0.5, 0.6); three candidates are asked for, two were made
+    assert standings["zero-shot"] == ("off the front", ("rerank",))
+    assert standings["rerank"] == ("on the front", ())
+    assert plane.points[0].quality.mean == pytest.approx(0.35)
+    assert plane.points[0].fairness.mean == pytest.approx(0.45)
+
+
+def test_page_and_markdown_show_the_front(report: Any):
+    page = render_page(report)
+    assert 'id="front"' in page
+    assert "off the front: rerank is better by both" in page
+    assert "On the front: rerank." in page
+    text = render_markdown(report)
+    assert "## Pareto front of overlap and exact" in text
+    assert "| rerank | 0.500 (0.500 to 0.500) | 0.600 (0.600 to 0.600) | on the front |" in text
+
+
+def test_reward_of_one_judge_shows_no_front(small_run: Any):
+    found = build_report(small_run.recipe, None)
+    assert found.planes == ()
+    assert 'id="front"' not in render_page(found)

@@ -1,0 +1,56 @@
+"""Where systems stand in the plane of two judges: better to the right and above."""
+
+from evenhand.evaluation.charts import Scale
+from evenhand.evaluation.contents import Estimate, JudgeNote, Plane, PlanePoint
+from evenhand.evaluation.plane_chart import Axis, plane_plots, standing
+
+
+def judge(name, better):
+    return JudgeNote(name=name, signature=name, role="report", better=better)
+
+
+def estimate(mean):
+    return Estimate(
+        measure="m", signature="m", subject="s", side=None, mean=mean, low=mean, high=mean, n=9, n_sets=9, left_out=0,
+        level=0.95, resamples=100, seed=0,
+    )  # fmt: skip
+
+
+def point(name, quality, fairness, standing="on the front", behind=()):
+    return PlanePoint(
+        name=name,
+        label=name,
+        k=1,
+        quality=estimate(quality),
+        fairness=estimate(fairness),
+        standing=standing,
+        behind=behind,
+    )
+
+
+def test_lower_is_further_up_where_lower_is_better():
+    axis = Scale(0.0, 4.0, ())
+    assert Axis(judge("recall", "higher"), axis, 3).at(1.0) == 25
+    assert Axis(judge("uer", "lower"), axis, 3).at(1.0) == 75
+
+
+def test_front_goes_from_left_to_right_over_the_systems_on_it():
+    # in both directions the axes reach from 0 to 1 with 6 % of room
+    points = (point("fair", 0.0, 0.0), point("good", 1.0, 1.0), point("lost", 0.5, 1.0, "off the front", ("good",)))
+    plane = Plane(quality="recall", fairness="uer", points=points)
+    (plot,) = plane_plots([plane], [judge("recall", "higher"), judge("uer", "lower")])
+    (left, high), (right, low) = plot.front
+    assert left < right
+    assert high > low
+    assert plot.styles == {"fair": 0, "good": 1, "lost": 2}
+
+
+def test_plane_without_a_point_is_not_drawn():
+    assert plane_plots([Plane(quality="a", fairness="b", points=())], [judge("a", "higher"), judge("b", "lower")]) == []
+
+
+def test_standing_says_who_is_better():
+    assert standing(point("a", 0.1, 0.1)) == "on the front"
+    assert standing(point("a", 0.1, 0.1, "off the front", ("b",))) == "off the front: b is better by both"
+    said = standing(point("a", 0.1, 0.1, "cannot tell", ("b", "c", "d")))
+    assert said == "cannot tell: b and 2 more are better by both, but not surely"

@@ -1,0 +1,169 @@
+"""Fair extractive summaries: no model, quotas kept, and batches of known bias that fairness measures order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.config import CorpusSection, Recipe, TaskSection
+from evenhand.errors import LeftOutError
+from evenhand.fairness.groups import SetEvidence, compare, cover_set, text_masses, unfair_error_rate
+from evenhand.fairness.opinion import read_sample
+from evenhand.generate.fair_extractive import NoModel, summarise
+from evenhand.generate.plans import draws
+from evenhand.generate.requests import build_requests
+from evenhand.generate.stage import generate
+from evenhand.preflight import preflight
+from evenhand.records import Candidate, Document, DocumentSet, Failure
+from evenhand.run import CANDIDATES, FAILURES, open_phase
+from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.text import words
+
+
+def make_recipe(output="run", path="docs.jsonl", **options):
+    return Recipe.model_validate({
+        "name": "extract", "output": output, "rounds": 0,
+        "corpus": {"path": str(path), "test": {"split": None}},
+        "task": {"scope": "all", "sentences": "natural"},
+        "generate": {"method": "fair-extractive", "fair_extractive": options},
+        "judges": {"overlap": {"kind": "rouge"}}, "reward": {"judges": ["overlap"]}, "evaluation": {"judges": ["overlap"]},
+    })  # fmt: skip
+
+
+def make_set(**texts):
+    """A set whose documents stand under their value."""
+    documents = [
+        Document(id=f"{value}-{i}", text=text, attributes={"stance": value})
+        for value, several in texts.items()
+        for i, text in enumerate(several)
+    ]
+    return DocumentSet(id="square", topic="the square", documents=tuple(documents))
+
+
+# no two documents have a word in common
+SQUARE = make_set(
+    left=[f"Leftword{i} lefter{i} lefting{i} lefts{i}." for i in range(6)],
+    right=[f"Rightword{i} righter{i} righting{i} rights{i}." for i in range(6)],
+)
+
+
+def texts(documents, **options):
+    recipe = make_recipe(**options)
+    (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
+    (row,) = summarise(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe)
+    return [reply.text for reply in row], row
+
+
+def counts(text):
+    return [sum(word.startswith(f"{side}word") for word in words(text)) for side in ("left", "right")]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"length": 4}, [2, 2]),
+        ({"length": 4, "notion": "custom", "quotas": {"right": 3, "left": 1}}, [1, 3]),
+        # six of eight units are left's: 3 of 4
+        ({"length": 4, "notion": "equal"}, [2, 2]),
+    ],
+)
+def test_quotas_are_kept(options, expected):
+    (text,), _ = texts(SQUARE, **options)
+    assert counts(text) == expected
+
+
+def test_shares_of_unequal_groups():
+    unequal = make_set(
+        left=[d.text for d in SQUARE.select("stance", "left")], right=["Rightword one.", "Rightword two."]
+    )
+    # six of eight documents are left's: 3 of 4; equal is 2 of 4
+    assert counts(texts(unequal, length=4)[0][0].replace("Rightword", "rightword0"))[0] == 3
+    assert counts(texts(unequal, length=4, notion="equal")[0][0])[0] == 2
+
+
+def test_units_stand_in_the_order_of_the_sources_and_nothing_is_random():
+    (text,), _ = texts(SQUARE, length=12)
+    assert text == " ".join(document.text for document in SQUARE.documents)
+    assert texts(SQUARE, length=5) == texts(SQUARE, length=5)
+
+
+def test_sentences_may_be_the_units():
+    two = make_set(left=["The ferry is cheap. It sails at night."], right=["The ferry is dear."])
+    assert texts(two, length=3, unit="sentence")[0] == ["The ferry is cheap. It sails at night. The ferry is dear."]
+
+
+MIX = {"first": "left", "second": "right"}
+
+
+def test_unfairness_of_a_batch_is_as_it_was_made():
+    found, _ = texts(SQUARE, length=4, notion="biased", mix=MIX)
+    assert [counts(text) for text in found] == [[0, 4], [1, 3], [2, 2], [3, 1], [4, 0]]
+    sources = [" ".join(d.text for d in SQUARE.select("stance", side)) for side in ("left", "right")]
+    masses = [text_masses(sources, text, words) for text in found]
+    uer = unfair_error_rate(compare([m.source for m in masses], [m.target for m in masses]))
+    # shares are a/4 and 1 - a/4, due are 1/2 each: the mean shortfall is |1/2 - a/4| / 2
+    assert uer.tolist() == pytest.approx([0.25, 0.125, 0, 0.125, 0.25])
+    # a document is covered by the one unit of four that is its own: left's mean is a/6 * 1/4, right's (4 - a)/6 * 1/4, overall
+    # 1/12, the mean gap |a - 2| / 24
+    ec = [cover_set(evidence(text), 2).ec for text in found]
+    assert ec == pytest.approx([2 / 24, 1 / 24, 0, 1 / 24, 2 / 24])
+
+
+def evidence(text):
+    """A unit is entailed by the document that it is, and by no other."""
+    chosen = [document.text in text for document in SQUARE.documents]
+    entailed = np.eye(len(chosen))[np.flatnonzero(chosen)]  # (units, documents)
+    nli = np.stack([np.zeros_like(entailed), 1 - entailed, entailed], axis=2)
+    labels = [int(d.attributes["stance"] == "right") for d in SQUARE.documents]
+    return SetEvidence(nli, range(len(labels)), labels)
+
+
+def test_the_balanced_mix_of_real_posts_is_the_fairest():
+    posts = read_sample()
+    sample = DocumentSet(
+        id="street",
+        documents=tuple(
+            Document(id=str(i), text=post.text, attributes={"stance": post.group}) for i, post in enumerate(posts)
+        ),
+    )
+    mix = {"first": "for", "second": "against", "step": 2, "fixed": {"neutral": 2}}
+    found, _ = texts(sample, length=10, notion="biased", mix=mix)
+    sources = [" ".join(p.text for p in posts if p.group == side) for side in ("for", "against")]
+    # words that both sides use tell nothing
+    masses = [text_masses(sources, text, words, remove_overlap=True) for text in found]
+    uer = unfair_error_rate(compare([m.source for m in masses], [m.target for m in masses])).tolist()
+    assert uer.index(min(uer)) == 2
+    assert uer[0] > uer[1] > uer[2] < uer[3] < uer[4]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=3, max_size=12), st.data())
+def test_summary_has_as_many_units_as_asked_and_each_of_the_source(values, data):
+    length = data.draw(st.integers(1, len(values)))
+    documents = tuple(
+        Document(id=str(i), text=f"Text {i} of {value}.", attributes={"stance": value})
+        for i, value in enumerate(values)
+    )
+    (text,), _ = texts(DocumentSet(id="any", documents=documents), length=length)
+    found = [part.strip() for part in text.split(".") if part.strip()]
+    assert len(found) == length
+    assert set(found) <= {document.text.rstrip(".") for document in documents}
+
+
+def test_quota_that_a_set_cannot_meet_is_a_counted_failure(tmp_path):
+    write_jsonl(
+        tmp_path / "docs.jsonl", [SQUARE, make_set(left=["One."], right=["Two."]).model_copy(update={"id": "small"})]
+    )
+    phase = open_phase(make_recipe(tmp_path / "run", tmp_path / "docs.jsonl", length=4), "evaluation/base")
+    with pytest.raises(LeftOutError, match="1 of 2 requests have no candidate"):
+        generate(phase)
+    (failure,) = read_jsonl(phase.folder / FAILURES, Failure)
+    assert (failure.request_id, failure.reason) == ("small/all", "quotas cannot be met")
+    assert "a summary of 4 units cannot be taken from groups of sizes" in failure.detail
+    (candidate,) = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    assert (candidate.method, candidate.model, candidate.plan) == ("fair-extractive", "no model", "proportional")
+    assert candidate.n_prompt_tokens == 0
+
+
+def test_preflight_looks_for_no_model():
+    preflight(make_recipe())

@@ -1,0 +1,72 @@
+"""What prompts say of length and fairness, and what they never say."""
+
+import pytest
+
+from evenhand.config import CorpusSection, TaskSection
+from evenhand.generate.instructions import fairness_asked, length_asked
+from evenhand.records import Document, DocumentSet
+
+SENTIMENT = CorpusSection(attribute="sentiment")
+
+
+def reviews(*values):
+    return DocumentSet(
+        id="kettle",
+        topic="a kettle",
+        documents=tuple(
+            Document(id=str(i), text=f"Review number {i}.", attributes={"sentiment": value})
+            for i, value in enumerate(values)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "about 50 words"),
+        ({"words": 100}, "about 100 words"),
+        ({"sentences": 1}, "one sentence"),
+        ({"sentences": 3}, "3 sentences"),
+        ({"sentences": 3, "words": 60}, "3 sentences of about 60 words together"),
+        ({"sentences": 1, "words": 20}, "one sentence of about 20 words"),
+        ({"sentences": "natural"}, None),
+    ],
+)
+def test_length_that_is_asked_for(given, said):
+    assert length_asked(TaskSection.model_validate({"scope": "all"} | given)) == said
+
+
+def test_no_instruction_unless_asked_for():
+    assert fairness_asked(reviews("good", "bad"), SENTIMENT, TaskSection(scope="all")) == ""
+
+
+def test_shares_are_those_of_the_set():
+    task = TaskSection(scope="all", fairness="shares")
+    # 5, 1 and 2 of 8
+    said = fairness_asked(reviews(*["positive"] * 5, "neutral", *["negative"] * 2), SENTIMENT, task)
+    assert "By sentiment, 25 % of the texts are negative, 12.5 % neutral and 62.5 % positive;" in said
+    thirds = fairness_asked(reviews("positive", "negative", "negative"), SENTIMENT, task)
+    assert "66.7 % of the texts are negative and 33.3 % positive" in thirds
+
+
+def test_generic_instruction_has_no_number_and_no_value():
+    said = fairness_asked(reviews("positive", "negative"), SENTIMENT, TaskSection(scope="all", fairness="generic"))
+    assert not any(letter.isdigit() for letter in said)
+    assert "positive" not in said
+    assert "sentiment" in said
+
+
+@pytest.mark.parametrize("fairness", ["generic", "shares"])
+def test_instruction_is_the_same_whoever_stands_first(fairness):
+    task = TaskSection(scope="all", fairness=fairness)
+    said = {
+        fairness_asked(reviews(*order), SENTIMENT, task)
+        for order in (("positive", "negative", "neutral"), ("neutral", "positive", "negative"))
+    }
+    assert len(said) == 1
+
+
+def test_values_stand_in_the_order_of_the_recipes_sides():
+    corpus = CorpusSection(attribute="sentiment", sides=("positive", "negative"))
+    said = fairness_asked(reviews("negative", "mixed", "positive"), corpus, TaskSection(scope="all", fairness="shares"))
+    assert said.index("positive") < said.index("negative") < said.index("mixed")
