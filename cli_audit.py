@@ -45,7 +45,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     references: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too.")
+        list[int] | None,
+        typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
     ] = None,
     measures: Annotated[
         str | None,
@@ -76,8 +77,13 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     values: Annotated[
-        str, typer.Option(metavar="V,V", help="Declared values in the order of every table. Default: the file's own.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            metavar="V,V",
+            help="Declared values in the order of every table; repeat the option, one value each, where one has a comma. "
+            "Default: the file's own.",
+        ),
+    ] = None,
     mode: Annotated[
         Literal["drop_zero", "released", "paper"],
         typer.Option(
@@ -123,8 +129,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         documents=documents,
         attribute=attribute,
         summaries=tuple(map(_labelled, summaries or [])),
-        reference=references,
-        values=tuple(part.strip() for part in values.split(",") if part.strip()),
+        references=tuple(references or ()),
+        values=_values(values or []),
         allow_missing=allow_missing,
         limit=limit,
         seed=seed,
@@ -181,7 +187,14 @@ def _labelled(given: str) -> tuple[str, Path]:
     label, equals, path = given.partition("=")
     if equals and label.strip() and path.strip() and not Path(given).exists():
         return label.strip(), Path(path.strip()).expanduser()
-    return Path(given).name.partition(".")[0], Path(given).expanduser()
+    name = Path(given).name
+    return name.lstrip(".").partition(".")[0] or name, Path(given).expanduser()
+
+
+def _values(given: Sequence[str]) -> tuple[str, ...]:
+    """A single list with commas, or one value for each time that the option is given."""
+    parts = given[0].split(",") if len(given) == 1 else given
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def _sections(

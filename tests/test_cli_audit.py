@@ -77,10 +77,16 @@ def test_systems_side_by_side(two_systems, tmp_path):
     assert (worst.value, worst.verdict) == ("right", "told")
     shown = [e for e in found.examples if (e.system, e.family) == ("one-sided", "value-shares")]
     assert len(shown) == 5
-    assert {(e.left_out, e.documents) for e in shown} == {("right", ("river stone",))}
+    assert {(e.left_out, e.documents) for e in shown} == {(("right",), ("river stone",))}
     assert max(map(len, done.stdout.splitlines())) <= 100
     markdown = (tmp_path / "audit" / "audit.md").read_text()
     assert "| BUR (words) | one-sided | 100.00 % |" in markdown
+    assert "Left out most: right (1 document):\n\n> river stone" in markdown
+    for said in ("AUC is at least 5 %", "Measures of absolute gaps (SOF)"):
+        assert said in " ".join(done.stdout.split()), said
+        assert said in markdown
+    tested = [d for d in found.differences if d.p_value is not None]
+    assert f"over all {len(tested)} tests" in (tmp_path / "audit" / "index.html").read_text()
 
 
 def test_a_value_of_one_set_has_no_interval(tmp_path):
@@ -94,6 +100,9 @@ def test_a_value_of_one_set_has_no_interval(tmp_path):
     third = [n for n in read(tmp_path / "audit").by_value if n.value == "third" and n.n]
     assert third
     assert {(n.n, n.low, n.high) for n in third} == {(1, None, None)}
+    # the terminal counts the sets of each cell, not those of the documents
+    assert "n 1, few" in done.stdout
+    assert "n 4, few" in done.stdout
 
 
 def test_the_same_seed_gives_the_same_bytes(two_systems, tmp_path):
@@ -135,6 +144,7 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
         (["--target", "left=1"], "no weight for right"),
         (["--model", "x"], "write --model matcher=NAME"),
         (["--measures", "opinions", "--matcher", "words"], "no effect without measure 'value-shares'"),
+        (["--references", 1, "--references", 2], "no set has a reference 2"),
     ],
 )
 def test_bad_options_are_answered(two_systems, option, said):
@@ -166,8 +176,24 @@ def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     said = " ".join(found.warnings)
     assert "out: 1 of 5 summaries have no word that the tokenizer finds in any document" in said
     assert "1 scored sets have words of one value only" in said
-    assert "left, right: fewer than 30 scored sets" in said
+    assert "out, value-shares: left, right: in fewer than 30 scored sets" in said
+    assert "out, coverage: rests on 0 of 7 sets; left out: " in said
     assert all(group.value is None for group in found.worst)
+
+
+def test_a_value_that_no_document_has_is_told_and_values_may_have_commas(tmp_path):
+    sets = [make_set(f"set-{k}", ("left, far", "apple"), ("right", "river")) for k in range(2)]
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    out = write_summaries(tmp_path / ".hidden.jsonl", {each.id: "Apple." for each in sets})
+    done = audit(
+        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words",
+        "--measures", "value-shares", "--values", "left, far", "--values", "right", "--values", "rigth",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = read(tmp_path / "audit")
+    assert [system.label for system in found.systems] == ["hidden"]
+    assert [note.value for note in found.values] == ["left, far", "right", "rigth"]
+    assert "No document has stance 'rigth'; did you mean 'right'?" in found.warnings
 
 
 def test_nothing_left_is_an_error_that_says_why(tmp_path):
@@ -201,6 +227,12 @@ def test_only_an_audit_is_overwritten(two_systems, tmp_path):
         )
         (mine / "notes.txt").write_text("kept")
     assert (mine / "notes.txt").read_text() == "kept"
+    (mine / "audit.md").unlink()
+    (mine / "audit.md").mkdir()
+    done = audit(*two_systems, "--measures", "word-lists,value-shares", "--matcher", "words", "--out", mine)
+    assert done.returncode == 2
+    assert f"--out {mine}: cannot be written" in done.stderr
+    assert "--set" not in done.stderr
 
 
 class Page(HTMLParser):

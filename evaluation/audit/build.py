@@ -9,7 +9,7 @@ from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups import Unscored
 from ..compare import Bootstrap
-from .contents import Audit, Example, MeasureNote, Number, SystemNote, ValueNote, WorstGroup
+from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
 from .coverage import PARITY
 from .estimates import bounds, defined, draws
 from .examples import take_apart
@@ -52,10 +52,7 @@ def build_audit(
     _refuse_one_valued(given, families)
     measured = [each for family in families for each in _measure(family, given, progress)]
     _refuse_nothing(measured)
-    figures = {(each.family.name, each.system): each.figures for each in measured}
-    differences = paired_differences(
-        families, figures, [system.label for system in given.systems], plan.bootstrap, plan.least_group
-    )
+    differences = _differences(measured, given, plan)
     numbers, worst = _numbers(measured, given, plan)
     aggregates = tuple(number for number in numbers if number.value is None)
     return Audit(
@@ -68,10 +65,7 @@ def build_audit(
         values=tuple(_value_notes(given)),
         n_sets=len(given.sets),
         n_not_drawn=given.n_not_drawn,
-        systems=tuple(
-            SystemNote(label=s.label, source=s.source, digest=s.digest, n_summaries=len(s.summaries))
-            for s in given.systems
-        ),
+        systems=tuple(_system_notes(given)),
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
@@ -98,6 +92,13 @@ def _measure(family: Family, given: AuditInput, progress: Progress | None) -> It
             progress(family.name, rows.stop, len(given.sets))
     for system, mine in zip(given.systems, found, strict=True):
         yield Measured(family, system.label, tuple(mine), family.figures(mine))
+
+
+def _differences(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[PairedDifference, ...]:
+    families = dict.fromkeys(each.family for each in measured)
+    figures = {(each.family.name, each.system): each.figures for each in measured}
+    labels = [system.label for system in given.systems]
+    return paired_differences(tuple(families), figures, labels, plan.bootstrap, plan.least_group)
 
 
 def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:
@@ -134,6 +135,7 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap) -> 
         left_out[NO_DOCUMENT] += without
     shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.is_share else f"{estimate:.3f}"
     said = each.family.sentences({quantity.name: shown}, figures) if shown and quantity.value is None else {}
+    undefined = "" if shown or quantity.value is not None else f"Undefined: {figures.undefined}."
     return Number(
         measure=quantity.name,
         family=each.family.name,
@@ -150,7 +152,7 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap) -> 
         n_defined=n_defined,
         seed=bootstrap.seed,
         is_share=quantity.is_share,
-        sentence=said.get(quantity.name, ""),
+        sentence=said.get(quantity.name, undefined),
     )
 
 
@@ -176,6 +178,13 @@ def _examples(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) 
         items = given.items(systems[each.system])
         for example in take_apart(each.family, each.figures, items, each.found, plan.n_examples):
             yield example.model_copy(update={"system": each.system, "topic": topics[example.set_id]})
+
+
+def _system_notes(given: AuditInput) -> Iterator[SystemNote]:
+    for system in given.systems:
+        yield SystemNote(
+            label=system.label, source=system.source, digest=system.digest, n_summaries=len(system.summaries)
+        )
 
 
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:

@@ -42,9 +42,9 @@ class Number(Record):
     seed: int
     # whether it is a share or a difference of shares, printed as per cent
     is_share: bool
-    # a sentence for a reader; "" where the number stands in the table by value
+    # what it means for a reader, or why it is undefined; "" where the number stands in the table by value
     sentence: str = ""
-    # fewer sets than `least_group` have the value: kept out of worst group and extremes
+    # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
     is_small: bool = False
 
 
@@ -87,7 +87,7 @@ class PairedDifference(Record):
     n_defined: int
     seed: int
     is_share: bool
-    # two-sided: systems are exchanged within sets; None with fewer than two sets
+    # two-sided: systems are exchanged within sets; None with fewer than two sets, and where the difference is undefined
     p_value: float | None
     # after Benjamini and Hochberg over all tests of the audit
     adjusted: float | None
@@ -100,7 +100,7 @@ class Line(Record):
     """A sentence or unit of a summary and what it takes up."""
 
     text: str
-    # attribute value, or group of a word list -> how much: matched tokens, documents that entail it, words
+    # attribute value, or group of a word list -> how much: matched tokens, documents that have it, words
     takes: dict[str, float]
     # what else there is to say of it: the opinion that it speaks for
     note: str = ""
@@ -130,8 +130,8 @@ class Example(Record):
     takes_what: str
     sides: tuple[Side, ...]
     lines: tuple[Line, ...]
-    # who is left out most, and the documents of that side
-    left_out: str | None
+    # who is left out most, several where they tie, and their documents
+    left_out: tuple[str, ...]
     documents: tuple[str, ...]
 
 

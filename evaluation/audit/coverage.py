@@ -16,7 +16,7 @@ from ...fairness.groups.units import FEWEST_UNITS
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from .contents import Example, Line, Side
-from .figures import Figures, Floats, Quantity, over, reasons
+from .figures import Figures, Floats, Quantity, most, over, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 PARITY = "Coverage Parity"
@@ -95,11 +95,11 @@ class UnitCoverage:
             equal: f"Within a set, the documents of a {what} are covered {points.get(equal)} points of 100 more or less than "
             "all of the set's documents, on average.",
             parity: f"Over all sets, the documents of a {what} are covered {points.get(parity)} points of 100 more or less than "
-            "their sets' others, on average: what does not cancel out.",
+            "all documents of their sets, on average: what does not cancel out.",
         }
 
     def example(self, item: LabelledSummary, found: Covered, unfairness: float) -> Example:
-        """Coverage of each value beside that of all documents, and for each unit how many documents of each value entail it."""
+        """Coverage of each value beside that of all documents, and for each unit how many documents of each value have it."""
         (evidence,) = self.entailer.evidence([item])
         assert isinstance(evidence, UnitEvidence)
         rule = COVERAGE_RULES[self.mode]
@@ -115,12 +115,12 @@ class UnitCoverage:
             for j, unit in enumerate(evidence.units)
         ]
         gaps = {v: d for v, d in zip(item.values, found.coverage.difference, strict=True) if d is not None}
-        worst = min(gaps, key=lambda value: gaps[value])
+        worst = most({value: -gap for value, gap in gaps.items()})
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"Equal Coverage of this summary ({self.by})", is_share=True,
             columns=("coverage of all documents", "coverage of its documents"),
-            takes_what="documents that entail it",
+            takes_what=f"documents that have it ({self.by})",
             sides=tuple(
                 Side(name=value, source=found.coverage.overall, summary=covered)
                 for value, covered in zip(item.values, found.coverage.by_value, strict=True)
@@ -128,7 +128,7 @@ class UnitCoverage:
             ),
             lines=tuple(lines),
             left_out=worst,
-            documents=tuple(document.text for document in item.documents if document.value == worst),
+            documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
 
     def _refusal(self, item: LabelledSummary) -> str | None:

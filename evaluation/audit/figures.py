@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...fairness.groups import Unscored
 from ...fairness.labelled import LabelledSummary
+from ..compare import NOISE
 from .contents import Example
 
 Floats = NDArray[np.float64]
@@ -46,10 +47,12 @@ class Figures:
     reduce: Callable[[Floats], Floats]
     # which sets each quantity rests on, (sets, quantities)
     rests_on: Bools
-    # how unfair each summary is, to find the worst; nan without an answer, (sets,)
+    # how unfair each summary is, to find the worst; nan without an answer and where nothing could be shown of it, (sets,)
     unfairness: Floats
     # why each set has no answer; None for one that has
     left_out: tuple[str | None, ...]
+    # why an aggregate is undefined, where it is
+    undefined: str = "no set has an answer"
 
     @property
     def scored(self) -> Bools:
@@ -114,6 +117,12 @@ class Measured:
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
     """Why each has no answer."""
     return tuple(each.reason if isinstance(each, Unscored) else None for each in found)
+
+
+def most(amounts: Mapping[str, float]) -> tuple[str, ...]:
+    """The names of the largest amount, in their order, several where they tie; none where nothing is above 0."""
+    largest = max(amounts.values(), default=0.0)
+    return tuple(name for name, amount in amounts.items() if largest > NOISE and amount > largest - NOISE)
 
 
 def over(sums: Floats, counts: Floats) -> Floats:

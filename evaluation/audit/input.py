@@ -23,8 +23,8 @@ class Wanted:
     attribute: str
     # label and file of each summaries file
     summaries: tuple[tuple[str, Path], ...] = ()
-    # place of a human reference to audit, from 1; None audits none
-    reference: int | None = None
+    # places of the human references to audit, from 1
+    references: tuple[int, ...] = ()
     # declared values in the order of every table; () takes the file's own, else order of first appearance
     values: tuple[str, ...] = ()
     # sets without a summary are left out and counted
@@ -90,9 +90,8 @@ def read_input(wanted: Wanted) -> AuditInput:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing)
             systems.append(System(label, str(path), file_digest(path), summaries))
         except EvenhandError as error:
-            mistakes.append(str(error))
-    if wanted.reference is not None:
-        systems.append(_references(sets, wanted, mistakes))
+            mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
+    systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if mistakes:
         raise DataError(listed(mistakes))
     kept = _drawn(sets, wanted)
@@ -124,6 +123,17 @@ def _read_documents(wanted: Wanted) -> list[DocumentSet]:
         raise DataError(listed([str(error), *absent])) from error
 
 
+def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:
+    """How an error goes on whose only reason are sets without a summary; "" for other errors."""
+    if wanted.allow_missing:
+        return ""
+    try:
+        read_summaries(path, sets, allow_missing=True)
+    except EvenhandError:
+        return ""
+    return "; or give --allow-missing to leave sets without a summary out, counted"
+
+
 def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable[str]:
     name = wanted.attribute
     known = dict.fromkeys(a for documents in sets for d in documents.documents for a in d.attributes)
@@ -146,17 +156,14 @@ def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable
 
 def _label_mistakes(wanted: Wanted) -> Iterable[str]:
     labels = [label for label, _ in wanted.summaries]
-    if wanted.reference is not None:
-        labels.append(reference_label(wanted.reference))
+    labels += map(reference_label, wanted.references)
     if not labels:
         yield "nothing to audit: give --summaries FILE, or --references 1 for the first human reference of each set"
     for label in sorted({label for label in labels if labels.count(label) > 1}):
-        yield f"two systems are called {label!r}; name them: --summaries NAME=FILE"
+        yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"
 
 
-def _references(sets: Sequence[DocumentSet], wanted: Wanted, mistakes: list[str]) -> System:
-    assert wanted.reference is not None
-    place = wanted.reference
+def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistakes: list[str]) -> System:
     found = {documents.id: documents.references[place - 1] for documents in sets if len(documents.references) >= place}
     missing = [documents.id for documents in sets if documents.id not in found]
     if missing and (not wanted.allow_missing or not found):

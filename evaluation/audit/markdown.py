@@ -27,7 +27,7 @@ def render_markdown(audit: Audit) -> str:
                 f"### Gender words, {plain(system.label)}",
                 markdown_table(["group", "in sources", "in summaries"], rows),
             ]
-    parts += ["## Measures", _aggregates(audit)]
+    parts += ["## Measures", f"{view.fairest(audit)} {view.rising(audit)}".strip(), _aggregates(audit)]
     parts += [f"- {plain(group.system)}, {group.family}: {plain(group.sentence)}" for group in audit.worst]
     if audit.differences:
         parts += [f"## Differences to {plain(audit.differences[0].reference)}", _differences(audit)]
@@ -42,8 +42,11 @@ def _values(table: view.ValueTable) -> str:
     header = ["value", "sets", "documents", *table.columns]
     rows = (
         [
-            f"{row.value} (few)" if row.is_small else row.value, f"{row.n_sets:,}", f"{row.n_documents:,}",
-            *("" if cell is None else f"{view.shown(cell, 1)} ({view.interval(cell, 1)}; n {cell.n:,})" for cell in row.cells),
+            row.value, f"{row.n_sets:,}", f"{row.n_documents:,}",
+            *(
+                "" if cell is None else f"{view.shown(cell, 1)} ({view.interval(cell, 1)}; {view.rests_on(cell)})"
+                for cell in row.cells
+            ),
         ]
         for row in table.rows
     )  # fmt: skip
@@ -85,6 +88,9 @@ def _examples(heading: str, examples: tuple[Example, ...]) -> list[str]:
             f"{plain(sides)}. Beside each sentence: {example.takes_what}."
         )
         blocks.append("\n".join(lines))
+        if example.left_out:
+            blocks.append(f"{view.left_out_of(example)}:")
+            blocks.append("\n".join(f"> {plain(text)}\n>" for text in example.documents).removesuffix("\n>"))
     return blocks
 
 

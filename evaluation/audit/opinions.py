@@ -101,7 +101,7 @@ class Opinions:
                 Side(name=names[k], source=float(exposure.n_units[k]), summary=float(exposure.shown[k])) for k in order
             ),
             lines=tuple(lines),
-            left_out=None if unheard is None else names[unheard],
+            left_out=() if unheard is None else (names[unheard],),
             documents=() if unheard is None else tuple(
                 s for (s, _), o in zip(spoken, graph.attachment.opinion, strict=True) if o == unheard
             ),

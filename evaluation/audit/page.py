@@ -5,6 +5,7 @@ from markupsafe import Markup
 from ..page import TEMPLATES, page_environment, page_style
 from . import view
 from .contents import Audit
+from .warnings import n_tests
 
 
 def render_page(audit: Audit) -> str:
@@ -18,6 +19,7 @@ def render_page(audit: Audit) -> str:
             style=page_style() + own,
             view=view,
             level=f"{100 * audit.options['bootstrap']['level']:g}",
+            n_tests=n_tests(audit.differences),
             value_tables=view.value_tables(audit),
             pictures=view.pictures(audit),
             difference_groups=view.difference_groups(audit),

@@ -1,20 +1,20 @@
 """Systems side by side: what differs from the first one, over the sets that are scored under both.
 
-One test serves all quantities: the sign-flip test of `study.significance`, over what each set adds to the difference. For a mean
-over sets that is the set's own difference; for others (SOF, Coverage Parity, word lists) it is the set's jackknife pseudo-value,
-n times the difference less n - 1 times the difference without the set, which for a mean is the same.
+One test serves all quantities, means over sets or not: systems are exchanged within sets, by the same draws for every quantity,
+and the quantity's difference is taken anew. For a mean over sets this is the sign-flip test of `study.significance`. Where
+patterns are no more than draws all of them are tried, and the p-value is exact.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..compare import NOISE, Bootstrap
 from ..contents import Verdict
-from ..study.significance import adjusted, sign_flip_p_value
+from ..study.significance import adjusted
 from .contents import PairedDifference
-from .estimates import bounds, defined, drawn_weights
+from .estimates import CHUNK, bounds, defined, drawn_weights
 from .figures import Bools, Family, Figures, Floats
 
 
@@ -58,6 +58,8 @@ class _Pair:
     # differences of all sets and of every draw, (quantities,) and (draws, quantities)
     observed: Floats
     drawn: Floats
+    # two-sided p-values, (quantities,); nan where there is none
+    p_values: Floats
     # sets that each quantity rests on under either system, (quantities,)
     either: Floats
 
@@ -78,11 +80,13 @@ def _pair(one: Figures, other: Figures, bootstrap: Bootstrap) -> _Pair:
         mine.reduce(weights @ mine.columns) - theirs.reduce(weights @ theirs.columns)
         for weights in (drawn_weights(n, bootstrap) if n > 1 else ())
     ]
+    observed = mine.all_sets() - theirs.all_sets()
     return _Pair(
         mine,
         theirs,
-        observed=mine.all_sets() - theirs.all_sets(),
+        observed=observed,
         drawn=np.concatenate(drawn) if drawn else np.full((0, len(one.quantities)), np.nan),
+        p_values=_p_values(mine, theirs, observed, bootstrap),
         either=(one.rests_on | other.rests_on).sum(axis=0),
     )
 
@@ -121,31 +125,43 @@ def _difference(
         seed=bootstrap.seed,
         is_share=quantity.is_share,
         is_unfairness=quantity.is_unfairness,
-        p_value=_p_value(pair, place, bootstrap),
+        p_value=defined(pair.p_values[place]) if n > 1 else None,
         adjusted=None,
         verdict="cannot tell",
     )
 
 
-def _p_value(pair: _Pair, place: int, bootstrap: Bootstrap) -> float | None:
-    added = _pseudo_values(pair.mine, pair.rests_on(place), place) - _pseudo_values(
-        pair.theirs, pair.rests_on(place), place
-    )
-    if np.isnan(added).any():
-        # undefined without one of its sets, so nothing is known of how it varies
-        return None
-    sets = [str(row) for row in range(len(added))]
-    return sign_flip_p_value(added.tolist(), sets, resamples=bootstrap.resamples, seed=bootstrap.seed)
+def _p_values(mine: Figures, theirs: Figures, observed: Floats, bootstrap: Bootstrap) -> Floats:
+    """How often systems exchanged within sets differ as much as they do, (quantities,); nan where a system has no value.
+
+    A draw that leaves a quantity undefined counts as differing as much: nothing speaks against it.
+    """
+    ours, others = mine.columns.sum(axis=0), theirs.columns.sum(axis=0)
+    swap = theirs.columns - mine.columns
+    n = as_far = 0
+    for exchanged in _patterns(len(swap), bootstrap):
+        moved = exchanged @ swap
+        differences = mine.reduce(ours + moved) - mine.reduce(others - moved)
+        as_far = as_far + (~(np.abs(differences) < np.abs(observed) - NOISE)).sum(axis=0)
+        n += len(exchanged)
+    # what was observed is one of all patterns, but none of those that are drawn
+    drawn = 0 if _tries_all(len(swap), bootstrap) else 1
+    return np.where(np.isnan(observed), np.nan, (drawn + as_far) / (drawn + n))
 
 
-def _pseudo_values(figures: Figures, kept: Bools, place: int) -> Floats:
-    """What each set adds to a quantity, (sets kept,); nan where it is undefined without the set."""
-    columns = figures.columns[kept]
-    total = columns.sum(axis=0)
-    n = len(columns)
-    if n < 2:
-        return np.full(n, np.nan)
-    return np.asarray(n * figures.reduce(total)[place] - (n - 1) * figures.reduce(total - columns)[:, place])
+def _tries_all(n_sets: int, bootstrap: Bootstrap) -> bool:
+    return bool(2**n_sets <= bootstrap.resamples)
+
+
+def _patterns(n_sets: int, bootstrap: Bootstrap) -> Iterator[Floats]:
+    """Which sets change systems, 0 or 1, (up to 64 patterns, sets) at a time: all patterns, or as many as there are draws."""
+    generator = np.random.default_rng(bootstrap.seed)
+    is_all = _tries_all(n_sets, bootstrap)
+    n = 2**n_sets if is_all else bootstrap.resamples
+    for start in range(0, n, CHUNK):
+        rows = np.arange(start, min(start + CHUNK, n))
+        drawn = rows[:, None] >> np.arange(n_sets) & 1 if is_all else generator.integers(2, size=(len(rows), n_sets))
+        yield drawn.astype(float)
 
 
 def _verdict(difference: PairedDifference, q: float | None, alpha: float) -> Verdict:

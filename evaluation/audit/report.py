@@ -1,5 +1,6 @@
 """The audit's files: audit.json, audit.md and index.html."""
 
+import os
 from pathlib import Path
 
 from ...errors import DataError, StorageError
@@ -13,13 +14,17 @@ JSON, MARKDOWN, PAGE = "audit.json", "audit.md", "index.html"
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder whose files an audit would overwrite without being an audit's; to be asked before anything is measured.
+    """Refuse a folder that cannot be written, or whose files no audit wrote; to be asked before anything is measured.
 
     Raises:
-        DataError: it is a file, or holds files of these names that no audit wrote.
+        DataError: it or what it should stand in is a file or cannot be written, or it holds files of these names that no audit
+            wrote.
     """
-    if out.exists() and not out.is_dir():
-        raise DataError(f"--out {out}: is a file; name a folder")
+    nearest = next(place for place in (out, *out.absolute().parents) if os.path.lexists(place))
+    if not nearest.is_dir():
+        raise DataError(f"--out {out}: {'' if nearest == out else f'{nearest} '}is no folder; name a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise DataError(f"--out {out}: {nearest} cannot be written; name another folder, or mend its rights")
     taken = [name for name in (JSON, MARKDOWN, PAGE) if (out / name).exists()]
     if taken and not _is_audit(out / JSON):
         raise DataError(
@@ -28,11 +33,19 @@ def check_folder(out: Path) -> None:
 
 
 def write_audit(audit: Audit, out: Path) -> None:
-    """Write the three files; an earlier audit's are replaced, other files stay."""
+    """Write the three files; an earlier audit's are replaced, other files stay.
+
+    Raises:
+        DataError: as `check_folder`, and when the files cannot be written after all.
+    """
     check_folder(out)
-    write_text(out / JSON, audit.model_dump_json(indent=2) + "\n")
-    write_text(out / MARKDOWN, render_markdown(audit))
-    write_text(out / PAGE, render_page(audit))
+    try:
+        write_text(out / JSON, audit.model_dump_json(indent=2) + "\n")
+        write_text(out / MARKDOWN, render_markdown(audit))
+        write_text(out / PAGE, render_page(audit))
+    except StorageError as error:
+        reason = getattr(error.__cause__, "strerror", None) or error
+        raise DataError(f"--out {out}: cannot be written: {reason}; make room, or name another folder") from error
 
 
 def _is_audit(path: Path) -> bool:

@@ -26,14 +26,16 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
-from .figures import Bools, Figures, Floats, Quantity, mean_deviation, over, reasons
+from .figures import Bools, Figures, Floats, Quantity, mean_deviation, most, over, reasons
 
-# columns of a set, before five for each value: scored, unfair, UER, PR, then the unfair curve
+# columns of a set, before six for each value: scored, unfair, UER, PR, then the unfair curve
 HEAD = 4 + len(TAU_GRID)
-BY_VALUE = 5
+BY_VALUE = 6
 AGGREGATES = ("BUR", "UER", "AUC", "SOF")
 REPRESENTATION = "Proportional Representation"
-NAMES = ("share in sources", "share in summaries", "shortfall", "under-represented")
+SOURCES, AIM = "share in sources", "share aimed at"
+# by value; the aimed-at share is shown where it is not that of the sources
+NAMES = (SOURCES, AIM, "share in summaries", "shortfall", "under-represented")
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,15 @@ class ValueShares:
         represented = compare(source, summary, declared=declared)
         pr = np.nan_to_num(unfair_error_rate(represented))
         head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc & scored[:, None]]).astype(float)
-        parts = (shares.kept, short, sources, shares.target, shares.shortfall)
+        parts = (shares.kept, short, sources, shares.gold, shares.target, shares.shortfall)
         columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
         return Figures(
             quantities=self._quantities(),
             columns=columns,
             reduce=self._reduce,
             rests_on=self._rests_on(scored, shares.kept),
-            unfairness=np.where(scored, uer, np.nan),
+            # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
+            unfairness=np.where(scored & summary.any(axis=-1), uer, np.nan),
             left_out=reasons(found),
         )
 
@@ -98,10 +101,10 @@ class ValueShares:
         uer, auc, sof, pr = (points.get(self._named(name), "") for name in (*AGGREGATES[1:], REPRESENTATION))
         said = {
             "BUR": f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
-            "UER": f"In a summary a {what} lacks {uer} points of 100 on average of what it should have.",
+            "UER": f"In a summary a {what} falls short of its due share by {uer} points on average.",
             "AUC": f"Over all tolerances from 0 to 1, {auc} % of the summaries are unfair on average.",
-            "SOF": f"What they lack differs by {sof} points on average from one {what} to another: 0 when all lack alike.",
-            REPRESENTATION: f"By BARTScore a {what} lacks {pr} points of 100 on average of its share in the sources.",
+            "SOF": f"Shortfalls differ by {sof} points on average from one {what} to another: 0 when all fall short alike.",
+            REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {pr} points on average.",
         }
         return {self._named(name): text for name, text in said.items()}
 
@@ -113,21 +116,21 @@ class ValueShares:
         shares = compare(source, summary, mode=self.mode, aim=weights)
         short, kept = shares.shortfall[0], shares.kept[0]
         gold, target = shares.gold[0], shares.target[0]
-        worst = names[int(np.argmax(short))] if short.any() else None
+        worst = most(dict(zip(names, short.tolist(), strict=True)))
         parts = split_sentences(item.summary)
         pieces = [LabelledSummary(item.id, item.values, item.documents, part) for part in parts]
         lines = tuple(_line(text, masses) for text, masses in zip(parts, self.matcher.masses(pieces), strict=True))
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"error rate of this summary ({self.by})", is_share=True,
-            columns=("share in sources" if weights == "ratio" else "share aimed at", "share in summary"),
+            columns=(SOURCES if weights == "ratio" else AIM, "share in summary"),
             takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
             sides=tuple(
                 Side(name=name, source=float(gold[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
             ),
             lines=lines,
             left_out=worst,
-            documents=tuple(document.text for document in item.documents if document.value == worst),
+            documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
 
     def _named(self, name: str) -> str:
@@ -136,12 +139,15 @@ class ValueShares:
     def _aggregates(self) -> tuple[str, ...]:
         return (*AGGREGATES, REPRESENTATION) if self.by == "bartscore" else AGGREGATES
 
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for name in NAMES if name != AIM or self.target != "ratio")
+
     def _quantities(self) -> tuple[Quantity, ...]:
         whole = [Quantity(self._named(name), None, is_share=True) for name in self._aggregates()]
         rows = [
-            Quantity(self._named(name), value, is_share=True, is_tested=name == "shortfall")
+            Quantity(self._named(name), value, is_share=True, is_tested=name == "shortfall", is_unfairness=False)
             for value in self.values
-            for name in NAMES
+            for name in self._names()
         ]
         return (*whole, *rows)
 
@@ -168,18 +174,18 @@ class ValueShares:
     def _reduce(self, sums: Floats) -> Floats:
         n = sums[..., 0]
         by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
-        kept, short, gold, target, lacking = np.moveaxis(by_value, -1, 0)
-        means = [over(x, kept) for x in (gold, target, lacking, short)]
+        kept, short, sources, aim, target, lacking = np.moveaxis(by_value, -1, 0)
+        means = dict(zip(NAMES, (over(x, kept) for x in (sources, aim, target, lacking, short)), strict=True))
         curve = np.moveaxis(over(sums[..., 4:HEAD], n[..., None]), -1, 0)
-        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means[2])]
+        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means["shortfall"])]
         if self.by == "bartscore":
             whole.append(over(sums[..., 3], n))
-        rows = np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)
+        rows = np.stack([means[name] for name in self._names()], axis=-1).reshape(*sums.shape[:-1], -1)
         return np.concatenate([np.stack(whole, axis=-1), rows], axis=-1)
 
     def _rests_on(self, scored: Bools, kept: Bools) -> Bools:
         whole = np.repeat(scored[:, None], len(self._aggregates()), axis=1)
-        return np.hstack([whole, np.repeat(kept & scored[:, None], len(NAMES), axis=1)])
+        return np.hstack([whole, np.repeat(kept & scored[:, None], len(self._names()), axis=1)])
 
 
 def _area(curve: Floats) -> Floats:

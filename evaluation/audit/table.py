@@ -10,8 +10,10 @@ from ..text_numbers import number
 from . import view
 from .contents import Audit, Number
 
-WIDTH = 100
-LEGEND = "\u25b2 fairer  \u25bc less fair  \u25cb cannot tell: adjusted p too large, interval holds 0, or no test"
+LEGEND = (
+    "\u25b2 fairer  \u25bc less fair  \u25cf differs, neither fairer nor less\n"
+    "\u25cb cannot tell: adjusted p too large, interval holds 0, or no test"
+)
 
 
 def audit_table(audit: Audit) -> RenderableType:
@@ -20,10 +22,11 @@ def audit_table(audit: Audit) -> RenderableType:
     for table in view.value_tables(audit):
         parts += [Text(), Text(f"{table.system}, by {audit.attribute}", style="bold"), _values(table)]
     for system in audit.systems:
-        parts += [Text(), Text(f"{system.label}, measures (0 is fair)", style="bold"), _aggregates(audit, system.label)]
+        parts += [Text(), Text(f"{system.label}, measures", style="bold"), _aggregates(audit, system.label)]
         parts += [
             Text(f"By {group.measure}: {group.sentence}") for group in audit.worst if group.system == system.label
         ]
+    parts += [Text(), Text(f"{view.fairest(audit)} {view.rising(audit)}".strip(), style="dim")]
     if audit.differences:
         parts += [Text(), _differences(audit), Text(LEGEND, style="dim")]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in audit.warnings))
@@ -36,12 +39,10 @@ def _table() -> Table:
 def _values(table: view.ValueTable) -> Table:
     made = _table()
     made.add_column("", max_width=18, overflow="fold")
-    made.add_column("sets", justify="right")
     for column in table.columns:
         made.add_column(Text(_broken(column)), justify="right", max_width=14, overflow="fold")
     for row in table.rows:
-        name = Text.assemble(row.value, (" (few)", "dim") if row.is_small else "")
-        made.add_row(name, f"{row.n_sets:,}", *(_cell(cell) for cell in row.cells))
+        made.add_row(Text(row.value), *(_cell(cell) for cell in row.cells))
     return made
 
 
@@ -53,7 +54,7 @@ def _broken(column: str) -> str:
 def _cell(found: Number | None) -> Text:
     if found is None:
         return Text()
-    return Text.assemble(view.shown(found, 1), "\n", (view.interval(found, 1), "dim"))
+    return Text.assemble(view.shown(found, 1), (f"\n{view.interval(found, 1)}\n{view.rests_on(found)}", "dim"))
 
 
 def _aggregates(audit: Audit, system: str) -> Table:
@@ -65,9 +66,7 @@ def _aggregates(audit: Audit, system: str) -> Table:
     for found in (n for n in audit.aggregates if n.system == system):
         reason = f"Left out: {view.left_out(found.left_out)}." if found.left_out else ""
         value = Text.assemble(view.shown(found), "\n", (view.interval(found), "dim"))
-        made.add_row(
-            Text(found.measure), value, f"{found.n:,}", Text(f"{found.sentence} {reason}".strip() or "undefined")
-        )
+        made.add_row(Text(found.measure), value, f"{found.n:,}", Text(f"{found.sentence} {reason}".strip()))
     return made
 
 

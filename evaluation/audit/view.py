@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from ..charts import Scale, scale
 from ..text_numbers import NONE, number, percent, signed
 from .contents import Audit, Example, Number, PairedDifference
+from .coverage import PARITY
 
 # the two numbers of a value that the picture sets side by side
 SHARES = ("share in sources", "share in summaries")
 # differences, which are written with their sign
 SIGNED = ("coverage difference",)
+# measures whose noise only adds up
+GROWING = ("SOF", PARITY, "word-list bias")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,6 @@ class ValueRow:
     value: str
     n_sets: int
     n_documents: int
-    is_small: bool
     # in the order of the columns; None where a family has no such number
     cells: tuple[Number | None, ...]
 
@@ -45,8 +47,7 @@ def value_tables(audit: Audit) -> list[ValueTable]:
         rows = []
         for note in audit.values:
             cells = tuple(mine.get((column, note.value)) for column in columns)
-            small = any(cell.is_small for cell in cells if cell)
-            rows.append(ValueRow(note.value, note.n_sets, note.n_documents, small, cells))
+            rows.append(ValueRow(note.value, note.n_sets, note.n_documents, cells))
         if columns:
             tables.append(ValueTable(system.label, columns, tuple(rows)))
     return tables
@@ -59,7 +60,6 @@ class Bar:
     value: str
     source: Number
     summary: Number
-    is_small: bool
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _bars(audit: Audit, system: str) -> Iterator[Bar]:
     for note in audit.values:
         source, summary = (mine.get((name, note.value)) for name in SHARES)
         if source and summary and source.estimate is not None and summary.estimate is not None:
-            yield Bar(note.value, source, summary, source.is_small)
+            yield Bar(note.value, source, summary)
 
 
 def group_rows(audit: Audit, system: str) -> list[tuple[str, Number, Number]]:
@@ -117,6 +117,46 @@ def interval(found: Number | PairedDifference, places: int = 2) -> str:
     write, factor = (signed if is_signed else number), (100 if found.is_share else 1)
     digits = places if found.is_share else 3
     return f"{write(factor * found.low, digits)} to {write(factor * found.high, digits)}"
+
+
+def rests_on(found: Number) -> str:
+    """ "n 19, few"."""
+    return f"n {found.n:,}{', few' if found.is_small else ''}"
+
+
+def fairest(audit: Audit) -> str:
+    """Which value of the measures is fair."""
+    has_area = any(n.measure.startswith("AUC") for n in audit.aggregates)
+    if has_area and audit.options["mode"] != "paper":
+        return (
+            "0 is fair. AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, "
+            "and in every summary there is one."
+        )
+    return "0 is fair."
+
+
+def rising(audit: Audit) -> str:
+    """Which measures grow by chance alone; "" where there is none."""
+    found = dict.fromkeys(
+        name for n in audit.aggregates for name in GROWING if n.measure.startswith(name) and n.estimate is not None
+    )
+    if not found:
+        return ""
+    return (
+        f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a system is "
+        "fair."
+    )
+
+
+def aim(audit: Audit) -> str:
+    """Where the summaries' share of a value is fair, beside its share in the sources."""
+    return {
+        "ratio": "Fair is the same place.",
+        "equal": "Fair is here an equal share of each: the share aimed at is in the table below.",
+    }.get(
+        str(audit.options["target"]),
+        "Fair are here the weights that were given: the share aimed at is in the table below.",
+    )
 
 
 def left_out(reasons: dict[str, int]) -> str:
@@ -154,6 +194,12 @@ def example_groups(audit: Audit) -> list[tuple[str, tuple[Example, ...]]]:
     for example in audit.examples:
         found.setdefault(f"{example.system}, by {example.family}", []).append(example)
     return [(heading, tuple(examples)) for heading, examples in found.items()]
+
+
+def left_out_of(example: Example) -> str:
+    """Who is left out most, with the number of its texts."""
+    n, texts = len(example.documents), "sentence" if example.family == "opinions" else "document"
+    return f"Left out most: {', '.join(example.left_out)} ({n} {texts}{'' if n == 1 else 's'})"
 
 
 def side_number(example: Example, value: float | None) -> str:

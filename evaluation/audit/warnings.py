@@ -1,51 +1,82 @@
 """The audit's headline, and what a reader must know before believing its numbers."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...text import did_you_mean
 from ..cautions import FEW_SETS
 from .contents import Number, PairedDifference
+from .coverage import PARITY
 from .figures import Measured
 from .input import AuditInput
 from .plan import AuditPlan
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
+from .word_lists import GenderWords, n_words
 
 # least share of draws with a value below which an interval is doubtful
 LEAST_DEFINED = 0.95
+# values that a warning names
+MOST_NAMED = 8
+# aggregates that small groups enter with the weight of large ones
+SPREADS = {"value-shares": "SOF", "coverage": PARITY}
 
 
 def title(aggregates: Sequence[Number], differences: Sequence[PairedDifference]) -> str:
-    """With one system what its first measure says; with several how many differences can be told."""
+    """With one system what its first measure says; with several how many of the differences that are tested can be told."""
     if differences:
+        reference = differences[0].reference
+        if not (n := n_tests(differences)):
+            return f"No difference to {reference} can be tested"
         told = sum(each.verdict != "cannot tell" for each in differences)
-        return f"{told or 'None'} of {len(differences)} differences to {differences[0].reference} can be told"
+        return f"{told or 'None'} of {n} differences to {reference} can be told"
     said = next((number.sentence for number in aggregates if number.sentence), "Nothing could be measured.")
     return said.removesuffix(".")
+
+
+def n_tests(differences: Sequence[PairedDifference]) -> int:
+    """How many differences have a p-value."""
+    return sum(each.p_value is not None for each in differences)
 
 
 def warnings(
     measured: Sequence[Measured], given: AuditInput, plan: AuditPlan, numbers: Sequence[Number]
 ) -> Iterator[str]:
     """All warnings."""
-    if given.n_not_drawn:
-        yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if len(given.sets) < FEW_SETS:
-        yield f"The audit rests on {len(given.sets)} document sets: with so few, intervals are narrower than they should be."
-    if len(set(given.declared)) > 1:
-        yield (
-            f"Sets declare different values of {given.attribute}; rows and SOF go by name, where the released code goes by place."
-        )
+    yield from _of_sets(given)
     yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
-    small = dict.fromkeys(number.value for number in numbers if number.is_small and number.value)
-    if small:
-        yield (
-            f"{', '.join(small)}: fewer than {plan.least_group} scored sets have such documents; marked (few), and kept out of "
-            "worst group and extremes."
-        )
+    yield from _left_out(measured)
+    yield from _of_words(measured, plan)
+    scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
+    yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
     doubtful = dict.fromkeys(
         number.measure for number in numbers if 0 < number.n_defined < LEAST_DEFINED * number.resamples
     )
     if doubtful:
         yield f"{', '.join(doubtful)}: undefined in more than 5 % of the draws; the interval is that of the others."
+
+
+def _of_sets(given: AuditInput) -> Iterator[str]:
+    if given.n_not_drawn:
+        yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
+    if len(given.sets) == 1:
+        yield "The audit rests on a single document set: there is nothing to resample, so it has no intervals and no tests."
+    elif len(given.sets) < FEW_SETS:
+        yield (
+            f"The audit rests on {len(given.sets)} document sets: with fewer than {FEW_SETS}, bootstrap intervals are narrower "
+            "than they should be."
+        )
+    if len(set(given.declared)) > 1:
+        yield (
+            f"Sets declare different values of {given.attribute}; rows and SOF go by name, where the released code goes by place."
+        )
+    found = _found_values(given)
+    for value in given.values:
+        if value not in found:
+            yield f"No document has {given.attribute} {value!r}{did_you_mean(value, found)}"
+
+
+def _found_values(given: AuditInput) -> dict[str, None]:
+    return dict.fromkeys(value for documents in given.sets for value in documents.values(given.attribute))
 
 
 def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
@@ -55,7 +86,7 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
             yield (
                 f"{each.system}: {unmatched:,} of {int(each.figures.scored.sum()):,} summaries have no word that the "
                 "tokenizer finds in any document (another script, emoji, stop words alone); by definition they count as taking "
-                "up all values alike."
+                "up all values alike, and they are not shown among the most unfair."
             )
     one_valued = max((one_valued_sets(each.found) for each in measured), default=0)
     if one_valued:
@@ -63,3 +94,52 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
             f"{one_valued:,} scored sets have words of one value only; by definition of BUR, UER, AUC and SOF their summaries "
             "count as fair."
         )
+
+
+def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
+    """Families that rest on less than half of the sets."""
+    for each in measured:
+        n, n_sets = int(each.figures.scored.sum()), len(each.figures.scored)
+        if 2 * n < n_sets:
+            counts = Counter(reason for reason in each.figures.left_out if reason is not None)
+            why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+            yield f"{each.system}, {each.family.name}: rests on {n:,} of {n_sets:,} sets; left out: {why}."
+
+
+def _of_words(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
+    for each in measured:
+        if isinstance(each.family, GenderWords):
+            source, summary = n_words(each.figures)
+            if 0 < min(source, summary) < plan.least_group:
+                yield (
+                    f"{each.system}: word lists rest on {source:,} gender words in the documents and {summary:,} in the "
+                    "summaries, however many sets there are."
+                )
+
+
+def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPlan) -> Iterator[str]:
+    """Values with too few scored sets, by family and system; systems with the same values are named together."""
+    small: dict[tuple[str, str], dict[str, bool]] = {}
+    for number in numbers:
+        if number.is_small and number.value in _found_values(given):
+            values = small.setdefault((number.family, number.system), {})
+            values[number.value] = values.get(number.value, False) or number.n > 0
+    systems: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
+    for (family, system), values in small.items():
+        for is_scored in (True, False):
+            if its := tuple(value for value, has in values.items() if has == is_scored):
+                systems.setdefault((family, its, is_scored), []).append(system)
+    for (family, its, is_scored), mine in systems.items():
+        where = f"{', '.join(mine)}, {family}: {_named(its)}"
+        if is_scored:
+            yield (
+                f"{where}: in fewer than {plan.least_group} scored sets; marked few and kept out of worst group and extremes, "
+                f"but {SPREADS[family]} counts each like any other."
+            )
+        else:
+            yield f"{where}: in no scored set."
+
+
+def _named(values: Sequence[str]) -> str:
+    more = len(values) - MOST_NAMED
+    return ", ".join(values[:MOST_NAMED]) + (f" and {more} others" if more > 0 else "")

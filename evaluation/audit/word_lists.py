@@ -18,7 +18,7 @@ from ...fairness.labelled import LabelledSummary
 from ...storage import digest
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
-from .figures import Figures, Floats, Quantity, reasons
+from .figures import Figures, Floats, Quantity, most, reasons
 
 SCORE = "word-list bias (gender words)"
 NAMES = ("share of gender words in sources", "share of gender words in summaries")
@@ -72,23 +72,25 @@ class GenderWords:
             rests_on=np.repeat(scored[:, None], len(quantities), axis=1),
             unfairness=np.where(scored, rises, np.nan),
             left_out=reasons(found),
+            undefined=_undefined(columns),
         )
 
     def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
         """What the score means."""
-        first, counts = self.lists.groups[0], figures.columns.sum(axis=0).reshape(2, -1)
+        first, counts = self.lists.groups[0], _counts(figures.columns)
         source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
+        n_source, n_summary = n_words(figures)
         return {
             SCORE: f"Of the gender words {source} are {first} in the documents and {summary} in the summaries "
-            f"({int(counts[0].sum()):,} and {int(counts[1].sum()):,} words)."
+            f"({n_source:,} and {n_summary:,} words)."
         }
 
     def example(self, item: LabelledSummary, found: Counts, unfairness: float) -> Example:
         """The set's gender words in documents and summary, sentence by sentence."""
         groups = self.lists.groups
         lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
-        worst = groups[int(np.argmax(lacking))] if lacking.max() > 0 else None
-        place = groups.index(worst) if worst else 0
+        worst = most(dict(zip(groups, lacking.tolist(), strict=True)))
+        its = [place for place, group in enumerate(groups) if group in worst]
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure="how much the word-list bias of all summaries would fall without this one", is_share=True,
@@ -100,8 +102,8 @@ class GenderWords:
                 Line(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
                 for text in split_sentences(item.summary)
             ),
-            left_out=f"{worst} words" if worst else None,
-            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[place]) if worst else (),
+            left_out=worst,
+            documents=tuple(d.text for d in item.documents if self.lists.count(d.text)[its].any()),
         )  # fmt: skip
 
     def _reduce(self, sums: Floats) -> Floats:
@@ -109,3 +111,18 @@ class GenderWords:
         by_group = np.moveaxis(shares(counts), -2, -1)  # (..., groups, source and summary)
         whole = word_list_scores(counts)[..., None]
         return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+
+def n_words(figures: Figures) -> tuple[int, int]:
+    """Gender words in all documents and in all summaries."""
+    source, summary = _counts(figures.columns).sum(axis=1)
+    return int(source), int(summary)
+
+
+def _counts(columns: Floats) -> Floats:
+    return np.asarray(columns.sum(axis=0).reshape(2, -1))  # (sources and summaries, groups)
+
+
+def _undefined(columns: Floats) -> str:
+    without = [what for what, n in zip(("document", "summary"), _counts(columns).sum(axis=1), strict=True) if not n]
+    return f"no gender word in any {' or '.join(without)}"

@@ -102,7 +102,7 @@ def test_example_counts_documents_behind_each_unit():
         {"left": 1.0, "right": 0.0},
     ]
     # the right document has one unit of three, the left ones .6 and .267 of them
-    assert example.left_out == "right"
+    assert example.left_out == ("right",)
     assert example.documents == ("document 2",)
 
 

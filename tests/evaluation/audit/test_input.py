@@ -17,7 +17,7 @@ def test_all_mistakes_are_told_together(tmp_path):
     short = tmp_path / "short.txt"
     short.write_text("one\ntwo\n")
     with pytest.raises(DataError) as caught:
-        read_input(wanted(documents, missing, short, tmp_path / "absent.jsonl", attribute="stanse", reference=1))
+        read_input(wanted(documents, missing, short, tmp_path / "absent.jsonl", attribute="stanse", references=(1,)))
     said = str(caught.value)
     assert (
         "no document has the attribute 'stanse'; did you mean 'stance'? Attributes of its documents are stance." in said
@@ -25,6 +25,7 @@ def test_all_mistakes_are_told_together(tmp_path):
     assert re.search(r"missing\.jsonl: .*'set-2'", said)
     assert re.search(r"short\.txt: .*2.*3", said)
     assert "absent.jsonl" in said
+    assert said.count("--allow-missing") == 1
     assert "no set has a reference 1" in said
 
 
@@ -54,6 +55,8 @@ def test_two_systems_of_one_name_and_none_are_refused(tmp_path):
 def test_missing_summaries_are_left_to_be_counted_where_that_is_allowed(tmp_path):
     documents = write_sets(tmp_path / "docs.jsonl", two_sided(2))
     out = write_summaries(tmp_path / "out.jsonl", {"set-1": "x"})
+    with pytest.raises(DataError, match="or give --allow-missing"):
+        read_input(wanted(documents, out))
     given = read_input(wanted(documents, out, allow_missing=True))
     assert [item and item.summary for item in given.items(given.systems[0])] == [None, "x"]
 
@@ -90,7 +93,9 @@ def test_references_are_a_system(tmp_path):
         make_set("b", ("left", "x"), references=("three",)),
     ]
     documents = write_sets(tmp_path / "docs.jsonl", sets)
-    assert read_input(wanted(documents, reference=1)).systems[0].summaries == {"a": "one", "b": "three"}
+    both = read_input(wanted(documents, references=(1, 2), allow_missing=True))
+    assert [system.label for system in both.systems] == ["reference 1", "reference 2"]
+    assert read_input(wanted(documents, references=(1,))).systems[0].summaries == {"a": "one", "b": "three"}
     with pytest.raises(DataError, match="1 of 2 sets have no reference 2, for example 'b'; --allow-missing"):
-        read_input(wanted(documents, reference=2))
-    assert read_input(wanted(documents, reference=2, allow_missing=True)).systems[0].summaries == {"a": "two"}
+        read_input(wanted(documents, references=(2,)))
+    assert read_input(wanted(documents, references=(2,), allow_missing=True)).systems[0].summaries == {"a": "two"}

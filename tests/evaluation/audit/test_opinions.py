@@ -40,7 +40,7 @@ def test_example_names_the_opinion_of_each_sentence_and_who_voices_it():
     assert example.lines[0].takes == {"left": 2.0}
     assert "ferry" in example.lines[0].note
     assert (example.lines[1].takes, example.lines[1].note) == ({}, "no opinion")
-    assert example.left_out == "taxes"
+    assert example.left_out == ("taxes",)
     assert example.documents == ("A bridge costs taxes.", "Bridge taxes hurt shops.")
 
 

@@ -2,15 +2,18 @@ import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
-from evenhand.config import MatcherSection
+from evenhand.config import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.pairs import _pseudo_values
+from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
+from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import GenderWords
 from evenhand.evaluation.compare import Bootstrap
+from evenhand.evaluation.study.significance import sign_flip_p_value
 from evenhand.fairness.demographic import WordLists
-from evenhand.judges.measures import open_matcher
+from evenhand.fairness.groups import Masses, SetCoverage
+from evenhand.judges.measures import open_entailer, open_matcher
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=400, seed=0), least_group=3)
 FAIR, LEFT, RIGHT = "Apple berry cherry grape river stone.", "Apple berry.", "River stone."
@@ -57,18 +60,101 @@ def test_a_value_of_too_few_sets_is_not_tested():
     assert not any(value for _, value in found)
 
 
-def test_pseudo_values_of_a_mean_are_the_sets_own_values():
-    given = make_input(two_sided(3), mine=[FAIR, LEFT, RIGHT])
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-    figures = shares.figures(shares.measure(given.items(given.systems[0])))
-    # BUR of the three: fair, unfair, unfair
-    assert _pseudo_values(figures, figures.scored, 0) == pytest.approx(np.array([0.0, 1.0, 1.0]))
+def test_for_a_mean_over_sets_the_test_is_the_sign_flip():
+    one = [FAIR, LEFT, RIGHT, FAIR, FAIR, LEFT, FAIR]
+    other = [LEFT, LEFT, FAIR, LEFT, LEFT, LEFT, LEFT]
+    # BUR of a set is 0 where the summary is fair, else 1
+    changes = [float(b != FAIR) - float(a != FAIR) for a, b in zip(one, other, strict=True)]
+    expected = sign_flip_p_value(changes, [str(k) for k in range(7)], resamples=400, seed=0)
+    bur = differences(audit(7, fair=one, mine=other))["BUR (words)", None]
+    assert bur.p_value == pytest.approx(expected)
 
 
-def test_a_measure_that_is_undefined_without_one_set_has_no_test():
+def test_exchange_worked_by_hand_where_the_measure_is_no_mean():
+    # shortfalls of left and right in three sets, (1/2, 0) against (0, 0): SOF 1/4 against 0. With one set exchanged it is 1/6
+    # against 1/12: of 8 patterns 2 differ by 1/4, the others by 1/12
+    sources = [Masses((1.0, 1.0), (1.0, 1.0), ("left", "right"))] * 3
+    biased = [Masses((1.0, 1.0), (0.0, 1.0), ("left", "right"))] * 3
+    assert p_values(SHARES, sources, biased, "SOF (words)") == (pytest.approx(1 / 4), pytest.approx(2 / 8))
+    # (1/2, 0) and (0, 1/2) against (0, 0) twice: SOF 0 under both, which every pattern reaches
+    turned = [biased[0], Masses((1.0, 1.0), (1.0, 0.0), ("left", "right"))]
+    assert p_values(SHARES, sources[:2], turned, "SOF (words)") == (pytest.approx(0), 1.0)
+
+
+SHARES = ValueShares(
+    open_matcher(MatcherSection(kind="words")), ATTRIBUTE, ("left", "right"), "drop_zero", 0.8, "ratio"
+)
+THREE = ("a", "b", "c")
+LABELS = (0, 0, 0, 1, 1, 1, 2, 2)
+
+
+def p_values(family, one, other, measure, seed=0, resamples=100):
+    figures = {(family.name, "one"): family.figures(one), (family.name, "other"): family.figures(other)}
+    bootstrap = Bootstrap(level=0.95, resamples=resamples, seed=seed)
+    found = paired_differences([family], figures, ["one", "other"], bootstrap, 1)
+    return next((d.estimate, d.p_value) for d in found if (d.measure, d.value) == (measure, None))
+
+
+def random_masses(generator):
+    sources = generator.integers(30, 80, size=(40, 3))
+    return [
+        [
+            Masses(tuple(map(float, s)), tuple(map(float, generator.multinomial(20, s / s.sum()))), THREE)
+            for s in sources
+        ]
+        for _ in range(2)
+    ]
+
+
+def random_coverage(generator):
+    return [[covered(generator.random(8) * 0.3) for _ in range(40)] for _ in range(2)]
+
+
+def covered(by_document):
+    labels = np.array(LABELS)
+    means = [float(by_document[labels == k].mean()) for k in range(3)]
+    overall = float(by_document.mean())
+    gaps = tuple(mean - overall for mean in means)
+    coverage = SetCoverage(
+        ec=float(np.abs(gaps).mean()), unscored=None, by_document=tuple(by_document.tolist()), overall=overall,
+        by_value=tuple(means), difference=gaps, counts=(3, 3, 2), clusters=((0,), (1,), (2,)), n_units=3,
+    )  # fmt: skip
+    return Covered(coverage, THREE, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("family", "pair", "measure"),
+    [
+        (ValueShares(SHARES.matcher, ATTRIBUTE, THREE, "drop_zero", 0.8, "ratio"), random_masses, "SOF (words)"),
+        (UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, THREE, "released"), random_coverage,
+         "Coverage Parity (words)"),
+    ],
+)  # fmt: skip
+def test_systems_that_do_not_differ_are_rarely_told_apart_by_measures_of_absolute_gaps(family, pair, measure):
+    # of 150 pairs of equal systems 7.5 have p up to 0.05 where p-values are uniform; sign flips of jackknife values find 20
+    generator = np.random.default_rng(7)
+    found = [p_values(family, *pair(generator), measure, seed=k)[1] for k in range(150)]
+    assert sum(p <= 0.05 for p in found) < 12
+
+
+def test_which_system_is_the_reference_does_not_matter():
+    generator = np.random.default_rng(1)
+    one, other = (system[:6] for system in random_masses(generator))
+    family = ValueShares(SHARES.matcher, ATTRIBUTE, THREE, "drop_zero", 0.8, "ratio")
+    (estimate, p), (turned, same) = (p_values(family, *pair, "SOF (words)") for pair in ((one, other), (other, one)))
+    assert (turned, same) == (pytest.approx(-estimate), p)
+
+
+def test_a_pattern_that_leaves_nothing_to_compare_counts_as_differing():
+    # gender words of two sets, female and male: sources 2 and 2; one: 1, 0; other: 0, 1 and no word in the second set.
+    # Nothing is exchanged, or both: |1/2 - 1/2| = 0. Every pattern is as far as the 0 that was found.
     words = GenderWords(WordLists())
-    spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
-    given = make_input(spoken, one=["She."] * 3, other=["He.", "Rain.", "Rain."])
+    spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(2)]
+    given = make_input(spoken, one=["She.", "Rain."], other=["Rain.", "He."])
     (found,) = build_audit(given, PLAN, [words]).differences
-    assert found.estimate == pytest.approx(0.0)
-    assert (found.p_value, found.verdict) == (None, "cannot tell")
+    assert (found.estimate, found.p_value, found.verdict) == (pytest.approx(0.0), 1.0, "cannot tell")
+
+
+def test_a_single_set_has_no_test():
+    found = differences(audit(1, fair=[FAIR], mine=[LEFT]))["BUR (words)", None]
+    assert (found.estimate, found.p_value, found.adjusted, found.verdict) == (1.0, None, None, "cannot tell")

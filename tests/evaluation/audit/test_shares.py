@@ -123,7 +123,7 @@ def test_example_says_whose_words_each_sentence_has():
     (found,) = mine.measure([item])
     example = mine.example(item, found, 0.1)
     assert [line.takes for line in example.lines] == [{"left": 3.0, "right": 0.0}, {"left": 1.0, "right": 0.0}]
-    assert example.left_out == "right"
+    assert example.left_out == ("right",)
     assert example.documents == ("river stone",)
     assert [(side.name, side.summary) for side in example.sides] == [("left", 1.0), ("right", 0.0)]
 

@@ -29,12 +29,14 @@ def test_the_set_that_raises_the_bias_most_is_the_most_unfair():
     assert int(np.argmax(figures.unfairness)) == 1
     example = WORDS.example(unfair, WORDS.measure([unfair])[0], 0.1)
     assert example.lines[0].takes == {"female": 0.0, "male": 5.0}
-    assert example.left_out == "female words"
+    assert example.left_out == ("female",)
     assert example.documents == ("She saw him.",)
 
 
 def test_without_a_word_the_score_is_undefined():
     figures = WORDS.figures(WORDS.measure([item("Rain.", "Rain."), item("Rain.", "")]))
     assert np.isnan(figures.all_sets()[0])
+    assert figures.undefined == "no gender word in any document or summary"
+    assert WORDS.figures(WORDS.measure([item("She.", "Rain.")])).undefined == "no gender word in any summary"
     assert figures.left_out == (None, "empty summary")
     assert WORDS.measure([item("Rain.", "")]) == [Unscored("empty summary")]

@@ -1,0 +1,41 @@
+import numpy as np
+from audit_inputs import ATTRIBUTE, make_input, two_sided
+
+from evenhand.config import MatcherSection
+from evenhand.evaluation.audit.examples import most_unfair, take_apart
+from evenhand.evaluation.audit.figures import most
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.judges.measures import open_matcher
+
+SHARES = ValueShares(
+    open_matcher(MatcherSection(kind="words")), ATTRIBUTE, ("left", "right"), "drop_zero", 0.8, "ratio"
+)
+FAIR, LEFT, BOTH, RUSSIAN = "Apple berry cherry grape river stone.", "Apple.", "Apple river.", "Хороший чайник."
+
+
+def measured(*texts):
+    given = make_input(two_sided(len(texts)), mine=list(texts))
+    items = given.items(given.systems[0])
+    found = SHARES.measure(items)
+    return items, found, SHARES.figures(found)
+
+
+def test_most_unfair_first_ties_in_their_order_and_fair_ones_never():
+    # right lacks its 1/3 where left has all; left lacks 2/3 - 1/2 where they are level
+    _, _, figures = measured(FAIR, BOTH, LEFT, "", LEFT)
+    assert most_unfair(figures, 9) == [2, 4, 1]
+    assert most_unfair(figures, 1) == [2]
+
+
+def test_a_summary_without_a_match_is_not_shown_though_it_counts():
+    items, found, figures = measured(RUSSIAN, LEFT)
+    shown = take_apart(SHARES, figures, items, found, 5)
+    assert [example.set_id for example in shown] == ["set-1"]
+    # by definition it takes up both alike, so left lacks 1/6: it is unfair in BUR
+    assert figures.all_sets()[0] == 1
+    assert np.isnan(figures.unfairness[0])
+
+
+def test_all_that_tie_are_left_out_most():
+    assert most({"left": 0.2, "right": 0.1 + 0.1, "third": 0.1}) == ("left", "right")
+    assert most({"left": 0.0, "right": -0.1}) == ()

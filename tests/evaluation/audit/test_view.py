@@ -1,0 +1,62 @@
+import pytest
+from audit_inputs import ATTRIBUTE, make_input, two_sided
+
+from evenhand.config import EntailerSection, MatcherSection
+from evenhand.evaluation.audit import view
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.compare import Bootstrap
+from evenhand.judges.measures import open_entailer, open_matcher
+
+ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
+
+
+def audit(mode="drop_zero", target="ratio", n=4, **systems):
+    plan = AuditPlan(mode=mode, target=target, bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
+    given = make_input(two_sided(n), **systems)
+    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, mode, 0.8, target)
+    entailer = open_entailer(EntailerSection(kind="words"))
+    return build_audit(given, plan, [shares, UnitCoverage(entailer, ATTRIBUTE, given.values, "released")])
+
+
+def test_few_is_marked_cell_by_cell():
+    found = audit(mine=[ALL] * 2 + ["Apple berry."] * 2)
+    (table,) = view.value_tables(found)
+    marks = {column: {view.rests_on(row.cells[k]) for row in table.rows} for k, column in enumerate(table.columns)}
+    assert marks["shortfall (words)"] == {"n 4"}
+    assert marks["coverage (words)"] == {"n 2, few"}
+
+
+def test_the_aimed_at_share_is_shown_where_it_is_not_that_of_the_sources():
+    assert "share aimed at (words)" not in view.value_tables(audit(mine=[ALL] * 4))[0].columns
+    found = audit(target=(0.25, 0.75), mine=[ALL] * 4)
+    by_name = {(n.measure, n.value): n.estimate for n in found.by_value}
+    assert by_name["share aimed at (words)", "left"] == pytest.approx(0.25)
+    assert by_name["share in sources (words)", "left"] == pytest.approx(2 / 3)
+    # left has 4 of 6 matched words, so right has 1/3 of the 3/4 that it is due
+    assert by_name["shortfall (words)", "right"] == pytest.approx(3 / 4 - 1 / 3)
+    assert "same place" not in view.aim(found)
+    assert "equal share" in view.aim(audit(target="equal", mine=[ALL] * 4))
+
+
+def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
+    fair = {mode: audit(mode, mine=[ALL] * 4) for mode in ("drop_zero", "paper")}
+    area = {mode: next(n.estimate for n in a.aggregates if n.measure == "AUC (words)") for mode, a in fair.items()}
+    # unfair at tolerance 1 alone: half a step of 0.1
+    assert area == {"drop_zero": pytest.approx(0.05), "paper": 0}
+    assert "AUC is at least 5 %" in view.fairest(fair["drop_zero"])
+    assert view.fairest(fair["paper"]) == "0 is fair."
+
+
+def test_a_value_that_falls_short_by_more_is_neither_fairer_nor_less_fair():
+    found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
+    tones = {(d.measure, d.value): (d.verdict, view.tone(d)) for d in found.differences}
+    assert tones["BUR (words)", None] == ("higher", "worse")
+    assert tones["shortfall (words)", "right"] == ("higher", "neutral")
+
+
+def test_only_measures_that_are_there_are_said_to_grow_by_chance():
+    assert "(SOF, Coverage Parity)" in view.rising(audit(mine=[ALL] * 4))
+    assert "(SOF)" in view.rising(audit(mine=["Apple berry."] * 4))

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+
+from evenhand.config import EntailerSection, MatcherSection
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.warnings import n_tests, title
+from evenhand.evaluation.audit.word_lists import GenderWords
+from evenhand.evaluation.compare import Bootstrap
+from evenhand.fairness.demographic import WordLists
+from evenhand.judges.measures import open_entailer, open_matcher
+
+PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
+SENTENCES = "Apple berry. Cherry grape. River stone."
+
+
+def audit(given, plan=PLAN, words=False):
+    families = [
+        ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio"),
+        UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
+    ]
+    return build_audit(given, plan, [GenderWords(WordLists())] if words else families)
+
+
+def test_few_is_said_of_the_family_and_system_where_it_holds():
+    # coverage has no answer for one sentence, so that both values are in two sets of the lean system and in four of the other
+    given = make_input(two_sided(4), full=[SENTENCES] * 4, lean=[SENTENCES] * 2 + ["Apple berry."] * 2)
+    found = audit(given)
+    said = [warning for warning in found.warnings if "marked few" in warning]
+    assert said == [
+        "lean, coverage: left, right: in fewer than 3 scored sets; marked few and kept out of worst group and extremes, but "
+        "Coverage Parity counts each like any other."
+    ]
+    small = {(n.system, n.family) for n in found.by_value if n.is_small}
+    assert small == {("lean", "coverage")}
+
+
+def test_systems_with_the_same_small_values_are_named_together_and_not_all_values():
+    sets = [make_set(f"set-{k}", *((f"speaker {j}", f"word{j} apple") for j in range(12))) for k in range(2)]
+    found = audit(make_input(sets, one=["Apple."] * 2, other=["Apple."] * 2))
+    (said,) = [warning for warning in found.warnings if "marked few" in warning and "value-shares" in warning]
+    assert said.startswith("one, other, value-shares: speaker 0, ")
+    assert "speaker 7 and 4 others: in fewer than 3" in said
+
+
+def test_a_value_without_a_scored_set_is_not_said_to_be_in_few():
+    sets = [*two_sided(3), make_set("rare", ("left", "apple"), ("third", "lake"))]
+    found = audit(make_input(sets, mine=[SENTENCES] * 3 + [""]))
+    assert "mine, value-shares: third: in no scored set." in found.warnings
+
+
+def test_a_single_set_has_no_intervals_rather_than_narrow_ones():
+    said = " ".join(audit(make_input(two_sided(1), mine=[SENTENCES])).warnings)
+    assert "rests on a single document set: there is nothing to resample" in said
+    assert "narrower" not in said
+    assert "with fewer than 10" in " ".join(audit(make_input(two_sided(9), mine=[SENTENCES] * 9)).warnings)
+
+
+@pytest.mark.parametrize(("n_short", "is_told"), [(2, False), (3, True)])
+def test_a_family_that_rests_on_less_than_half_of_the_sets_says_so(n_short, is_told):
+    given = make_input(two_sided(4), mine=[SENTENCES] * (4 - n_short) + ["Apple berry."] * n_short)
+    said = "mine, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units."
+    assert (said in audit(given).warnings) is is_told
+
+
+def test_a_share_of_few_words_says_so():
+    spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
+    said = audit(make_input(spoken, mine=["She.", "Rain.", "Rain."]), words=True).warnings
+    assert (
+        "mine: word lists rest on 6 gender words in the documents and 1 in the summaries, however many sets there are."
+        in said
+    )
+
+
+def test_a_measure_without_a_number_says_why():
+    spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
+    found = audit(make_input(spoken, mine=["Rain."] * 3), words=True)
+    (bias,) = found.aggregates
+    assert (bias.estimate, bias.sentence) == (None, "Undefined: no gender word in any summary.")
+
+
+def test_the_title_counts_the_differences_that_were_tested():
+    given = make_input(two_sided(1), one=[SENTENCES], other=[SENTENCES])
+    found = audit(given)
+    assert n_tests(found.differences) == 0
+    assert found.title == "No difference to one can be tested"
+    many = audit(make_input(two_sided(8), one=[SENTENCES] * 8, other=["Apple berry."] * 8))
+    tested = [d for d in many.differences if d.p_value is not None]
+    told = [d for d in tested if d.verdict != "cannot tell"]
+    assert 0 < len(tested) < len(many.differences)
+    assert (
+        title(many.aggregates, many.differences)
+        == f"{len(told) or 'None'} of {len(tested)} differences to one can be told"
+    )
+    assert np.isfinite([d.p_value for d in tested]).all()
