@@ -9,6 +9,7 @@ from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups import Unscored
 from ..compare import Bootstrap
+from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
 from .coverage import PARITY
 from .estimates import bounds, defined, draws
@@ -71,6 +72,7 @@ def build_audit(
         aggregates=aggregates,
         worst=tuple(worst),
         differences=differences,
+        choices=tuple(choices(measured, given.values, plan)),
         examples=tuple(_examples(measured, given, plan)),
         options=asdict(plan),
         versions=installed_versions(RECORDED),

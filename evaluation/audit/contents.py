@@ -4,6 +4,7 @@ from typing import Any
 
 from ...records import Record
 from ..contents import Verdict
+from ..worst_group import WorstGroups
 
 
 class MeasureNote(Record):
@@ -96,6 +97,15 @@ class PairedDifference(Record):
     is_unfairness: bool
 
 
+class Choice(Record):
+    """Which system to choose by the value that it serves worst."""
+
+    family: str
+    measure: str
+    found: WorstGroups
+    sentence: str
+
+
 class Line(Record):
     """A sentence or unit of a summary and what it takes up."""
 
@@ -173,6 +183,7 @@ class Audit(Record):
     aggregates: tuple[Number, ...]
     worst: tuple[WorstGroup, ...]
     differences: tuple[PairedDifference, ...]
+    choices: tuple[Choice, ...]
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]

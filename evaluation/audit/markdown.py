@@ -31,6 +31,7 @@ def render_markdown(audit: Audit) -> str:
     parts += [f"- {plain(group.system)}, {group.family}: {plain(group.sentence)}" for group in audit.worst]
     if audit.differences:
         parts += [f"## Differences to {plain(audit.differences[0].reference)}", _differences(audit)]
+        parts += [f"- {plain(choice.sentence)}" for choice in audit.choices]
     if audit.examples:
         parts.append("## The most unfair summaries")
         parts += [block for heading, found in view.example_groups(audit) for block in _examples(heading, found)]

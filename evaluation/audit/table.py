@@ -29,6 +29,7 @@ def audit_table(audit: Audit) -> RenderableType:
     parts += [Text(), Text(f"{view.fairest(audit)} {view.rising(audit)}".strip(), style="dim")]
     if audit.differences:
         parts += [Text(), _differences(audit), Text(LEGEND, style="dim")]
+        parts += [Text(choice.sentence) for choice in audit.choices]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in audit.warnings))
 
 

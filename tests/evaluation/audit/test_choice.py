@@ -1,0 +1,49 @@
+import pytest
+from audit_inputs import ATTRIBUTE, make_input, two_sided
+
+from evenhand.config import MatcherSection
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.compare import Bootstrap
+from evenhand.judges.measures import open_matcher
+
+ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
+
+
+def choices(n=12, least_group=3, **systems):
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=least_group)
+    given = make_input(two_sided(n), **systems)
+    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    return build_audit(given, plan, [shares]).choices
+
+
+def test_the_system_whose_worst_value_fares_best_is_chosen():
+    (choice,) = choices(biased=[LEFT] * 12, fair=[ALL] * 12)
+    assert choice.found.choice == "fair"
+    worst = {each.system: (each.group, each.mean) for each in choice.found.systems}
+    # the biased one has no word of the right in any set
+    assert worst["biased"] == ("right", 1.0)
+    assert worst["fair"][1] == 0.0
+    assert choice.sentence == (
+        "By the value that each serves worst (under-represented), choose fair: it is the best in 100.0 % of the draws "
+        "(biased right 100.0; fair left 0.0; in per cent)."
+    )
+
+
+def test_equal_systems_cannot_be_told_apart():
+    (choice,) = choices(one=[ALL] * 12, other=[ALL] * 12)
+    assert choice.found.choice is None
+    assert "it cannot be told which system to choose" in choice.sentence
+    assert [each.chance_of_best for each in choice.found.systems] == pytest.approx([0.5, 0.5])
+
+
+def test_sets_that_a_system_lacks_and_small_values_take_no_part():
+    (choice,) = choices(n=4, least_group=4, one=[ALL, ALL, ALL, None], other=[LEFT] * 4)
+    assert choice.found.left_out == 2
+    assert choice.found.choice is None
+    assert "no value has 4 sets" in choice.sentence
+
+
+def test_one_system_alone_leaves_nothing_to_choose():
+    assert choices(mine=[ALL] * 12) == ()
