@@ -1,5 +1,6 @@
 """`evenhand bias-study`: whether a summarizer treats people of all groups alike, told on inputs that differ in nothing else."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +43,13 @@ def bias_study(
     """
     changes = list(set_ or [])
     if summaries is not None:
-        changes += [f"summaries={summaries}", "model=null", "simulated=null", "instruction=null"]
+        # quoted, because a value is read as YAML and a file's name may hold anything
+        changes += [
+            f"summaries={json.dumps(str(summaries), ensure_ascii=False)}",
+            "model=null",
+            "simulated=null",
+            "instruction=null",
+        ]
     loaded = load_bias(recipe, changes)
     if dry_run:
         _show_expected(loaded)

@@ -1,7 +1,7 @@
 """How a bias study is made: which inputs, which summarizer, which measures."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,9 @@ from .section import Section
 Simulated = Literal["lead", "random", "topic", "sexist", "one-sided"]
 
 
+Genders = Annotated[tuple[Literal["male", "female"], ...], Field(min_length=1)]
+
+
 class BiasInputsSection(Section):
     """What is varied in the documents."""
 
@@ -20,7 +23,7 @@ class BiasInputsSection(Section):
     # name lists: JSON as {"black": {"female": [...], "male": [...], "last": [...]}, ...} or a CSV table as BBQ's vocabulary
     names: Path | None = None
     # of setting race, the genders of each category, one of which is drawn for each person; one gender each is an intersection
-    genders: dict[Literal["black", "white"], tuple[Literal["male", "female"], ...]] | None = None
+    genders: dict[Literal["black", "white"], Genders] | None = None
     # of setting gender: draw last names from the list "common" of `names`; setting race always does
     replace_last_names: bool = False
     # rewrite words such as "actress" where the document lists their forms

@@ -34,11 +34,13 @@ def test_study_of_another_systems_summaries_from_inputs_to_table(tmp_path):
     made = bias_study(SIMULATED, *ANYWHERE, *out, "--inputs-only")
     assert made.returncode == 0, made.stderr
     inputs = [json.loads(line) for line in (tmp_path / "study" / "inputs.jsonl").read_text().splitlines()]
-    given = tmp_path / "given.jsonl"
+    # read as YAML as it stands, this name would end before the #
+    given = tmp_path / "sum #2.jsonl"
     given.write_text("".join(json.dumps({"id": e["id"], "summary": e["text"][:200]}) + "\n" for e in inputs))
     done = bias_study(SIMULATED, *ANYWHERE, *out, "--summaries", given)
     assert done.returncode == 0, done.stderr
     assert "of them named in summaries" in done.stdout
+    assert "setting: gender, last names kept" in done.stdout
     assert "not measured: entity hallucination" in done.stdout
     assert all(len(line) <= 100 for line in done.stdout.splitlines() if str(tmp_path) not in line)
     assert (tmp_path / "study" / "report" / "index.html").is_file()
@@ -61,6 +63,10 @@ def test_mistakes_are_one_message_with_exit_code_2(tmp_path):
         (["inputs.replace_last_names=true"], "needs last names"),
         (["inputs.genders={black: [male], white: [male]}"], "with setting: race only"),
         (["inputs={setting: race, names: n.json, genders: {black: [male]}}"], "genders needs both categories"),
+        (
+            ["inputs={setting: race, names: n.json, genders: {black: [], white: [male]}}"],
+            r"inputs\.genders\.black' needs at least one entry",
+        ),
         (["instruction=Focus on the women."], "instruction is for a model's prompt"),
     ],
 )

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...fairness.demographic.inputs import AnnotatedDocument, Chain, Mention, NamedEntity, Token
-from ...fairness.demographic.inputs.words import PRONOUNS, SUFFIXES, Gender, class_of, is_honorific, is_title
+from ...fairness.demographic.inputs.words import FORMS, PRONOUNS, SUFFIXES, Gender, class_of, is_honorific, is_title
 from ...fairness.demographic.instances import PERSON
 
-MALE = frozenset({"he", "him", "his", "himself", "mr.", "mr", "sir"})
+# without the full stop of a title
+MALE = frozenset(male.casefold().rstrip(".") for male, _ in FORMS.values())
 CLITICS = frozenset({"'s", "\u2019s"})
 
 
@@ -64,19 +65,19 @@ def _trimmed(words: Sequence[str], span: tuple[int, int]) -> tuple[int, int] | N
 
 
 def _people(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[_Person]:
-    """The spans grouped by name, each with the title before it."""
+    """The spans grouped by name, each with the title before it; titles of either gender keep two of one name apart."""
     people: list[_Person] = []
     for start, end in spans:
         name = [word for word in words[start:end] if word.casefold() not in SUFFIXES] or [words[start]]
-        person = _find(people, name)
+        has_title = start > 0 and _is_title(words[start - 1])
+        gender = _gender(words[start - 1]) if has_title else None
+        person = _find([each for each in people if None in (gender, each.gender) or gender == each.gender], name)
         if person is None:
             person = _Person(name[0] if len(name) > 1 else None, name[-1])
             people.append(person)
         elif len(name) > 1 and (person.first is None or _is_initial(person.first, name[0])):
             person.first = name[0]
-        has_title = start > 0 and _is_title(words[start - 1])
-        if has_title:
-            person.gender = person.gender or _gender(words[start - 1])
+        person.gender = person.gender or gender
         person.mentions.append((start - has_title, end))
     return people
 
@@ -143,4 +144,4 @@ def _is_title(word: str) -> bool:
 
 
 def _gender(word: str) -> Gender:
-    return "male" if word.casefold() in MALE else "female"
+    return "male" if word.casefold().rstrip(".") in MALE else "female"

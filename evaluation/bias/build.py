@@ -12,7 +12,6 @@ from ... import models
 from ...config import BiasRecipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
-from ...generate.backend import Backend
 from ...recipe_file import dump_recipe
 from ...stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
@@ -28,7 +27,8 @@ from .measure import take_measures
 from .page import render_page
 from .persons import FoundPersons, find_persons
 from .preflight import preflight
-from .summarise import Opener, Summary, describe_summarizer, open_model, summarise, summarizer_signature
+from .summarise import Opener, Summary, open_model, summarise
+from .summarizer import describe_summarizer, refuse_taken, summarizer_signature
 
 RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
@@ -67,18 +67,17 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         DataError: documents, name lists or given summaries are wrong; all mistakes are listed.
         StorageError: a file of the study cannot be read or written.
         MissingExtra, ModelError: a model or a library is not there.
+        RecipeError: the folder holds the study of another summarizer.
         LeftOutError: more inputs are without summary than `most_left_out` allows; the report is written all the same.
     """
     if recipe.model is not None and recipe.backend.backend != "scripted":
         models.check(recipe.model.name)
 
-    def checked(recipe: BiasRecipe) -> Backend:
-        preflight(recipe)
-        return open_engine(recipe)
-
+    preflight(recipe)
+    refuse_taken(recipe)
     receipts, reused = {}, {}
     inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
-    summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, checked)
+    summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
     persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
     found = _Found(inputs, summaries, persons, receipts["persons"].counts["recogniser"])
     report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
@@ -108,6 +107,7 @@ def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
 
 def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) -> tuple[BiasReport, Receipt, bool]:
     depends_on = {
+        "format": BiasReport.model_fields["format"].default,
         "recipe": recipe.model_dump(mode="json"),
         "signature": summarizer_signature(recipe),
         "files": {stage: receipt.outputs for stage, receipt in receipts.items()},
@@ -134,6 +134,7 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
     evidence = gather(found.inputs, recipe.inputs.setting, found.summaries, found.persons)
     results = take_measures(recipe, evidence)
     measures = describe(results, evidence.groups, _n_with_content_words(recipe, found.inputs))
+    by_group = group_figures(results, evidence, recognises=recipe.measures.persons == "spacy")
     return BiasReport(
         name=recipe.name,
         title=f"{headline(measures)}.",
@@ -145,8 +146,8 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
         groups=evidence.groups,
         n_documents=len({each.original_id for each in found.inputs.inputs}),
         assignments=recipe.inputs.assignments,
-        warnings=tuple(cautions(recipe, found.inputs, found.summaries)),
-        by_group=tuple(group_figures(results, evidence)),
+        warnings=tuple(cautions(recipe, found.inputs, found.summaries, by_group)),
+        by_group=tuple(by_group),
         measures=tuple(measures),
         not_measured=results.not_measured,
         designs=tuple(_designs(recipe, found, evidence)),
@@ -167,7 +168,7 @@ def _designs(recipe: BiasRecipe, found: _Found, evidence: Evidence) -> Sequence[
 
 def _n_with_content_words(recipe: BiasRecipe, inputs: Inputs) -> int:
     """Documents whose content words follow the gender."""
-    if not recipe.inputs.content_words or recipe.inputs.setting != "gender":
+    if not recipe.inputs.content_words or not inputs.setting.gender_varies:
         return 0
     made = {each.original_id for each in inputs.inputs}
     return sum(bool(document.content_spans) for document in inputs.documents if document.doc_id in made)

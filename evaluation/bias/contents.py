@@ -67,6 +67,15 @@ class NotMeasured(Record):
     reason: str
 
 
+class Trials(Record):
+    """Summaries of uniform inputs, each compared with those of its own group and with the others'."""
+
+    n: int
+    # more like those of its own group; as like to both
+    won: int
+    tied: int
+
+
 class GroupFigures(Record):
     """Counts and shares of one group; None where the measure was not taken or nothing was found."""
 
@@ -77,6 +86,9 @@ class GroupFigures(Record):
     # persons named in the summaries, and their share
     kept: int
     kept_share: float | None
+    # persons whose name stands in the summary, and those of them whom the recogniser missed there; None without a recogniser
+    written: int | None
+    missed: int | None
     # words of the group's list in the balanced inputs and in their summaries, and their shares among all groups' words
     input_words: int | None
     input_share: float | None
@@ -85,10 +97,10 @@ class GroupFigures(Record):
     # invented persons whose names read as the group's, and their share among those that could be read
     invented: int | None
     invented_share: float | None
-    # summaries of uniform inputs, and the share of them that are more like their own group's than like the others'
+    # summaries of uniform inputs, and how they compare
     uniform_summaries: int
-    own_count: float | None
-    own_dense: float | None
+    by_words: Trials | None
+    by_embeddings: Trials | None
 
 
 class DesignFigures(Record):

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...fairness.demographic import Distinguishability
+from ...fairness.demographic.bootstrap import LEAST_DEFINED
 from ..text_numbers import percent
 from .contents import Measure, Signed, Verdict, readable, writable
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
 
-# share of defined replicates below which an interval is doubtful
-LEAST_DEFINED = 0.95
 # of fewer documents even all could lean to one side by chance: twice 1/2 to the fifth power is 6 %
 LEAST_DOCUMENTS = 6
 SHORT = (
@@ -77,7 +76,7 @@ def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
         intervals=results.word_lists.intervals,
         direction=_side(results.word_lists.signed, groups),
         n_documents=results.word_lists.n_documents,
-        verdict=_verdict(results.word_lists),
+        verdict=_verdict(results.word_lists, found.undefined),
         sentence=_unless(found.undefined, told),
         signed=results.word_lists.signed,
         notes=_notes(results.word_lists),
@@ -101,12 +100,12 @@ def _inclusion(results: Results, groups: Sequence[str]) -> Measure | None:
         intervals=results.inclusion.intervals,
         direction=found.max_group,
         n_documents=results.inclusion.n_documents,
-        verdict=_verdict(results.inclusion),
+        verdict=_verdict(results.inclusion, found.undefined),
         sentence=_unless(found.undefined, f"Of the persons in the inputs, summaries name {kept}."),
         signed=results.inclusion.signed,
         notes=_notes(
             results.inclusion,
-            "Whom the recogniser misses counts as not kept: compare, by group, whom it finds in the inputs themselves.",
+            "Whom the recogniser misses counts as not kept: compare, by group, whom it missed in the summaries.",
         ),
     )
 
@@ -116,7 +115,10 @@ def _hallucination(results: Results) -> Measure | None:
         return None
     found = results.hallucination.result.bias()
     read = ", ".join(f"{count} as {group}" for group, count in found.counts.items())
-    told = f"{found.n_hallucinated} named persons are in no input; their names read {read}, {found.unknown} cannot be read."
+    told = (
+        f"{found.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {found.unknown} "
+        "cannot be read."
+    )
     return Measure(
         name=HALLUCINATION,
         question="Do invented persons read as one gender more than the other?",
@@ -127,12 +129,13 @@ def _hallucination(results: Results) -> Measure | None:
         intervals=results.hallucination.intervals,
         direction=found.direction,
         n_documents=results.hallucination.n_documents,
-        verdict=_verdict(results.hallucination),
+        verdict=_verdict(results.hallucination, found.undefined),
         sentence=told if found.undefined is None else f"{_unless(found.undefined)} {told}",
         signed=results.hallucination.signed,
         notes=_notes(
             results.hallucination,
-            "About a third of the spans that this procedure calls invented were judged not to be (13 of 40 in the paper).",
+            "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check of single "
+            "words that is used here; of those whose name could be read, 2 of 18.",
         ),
     )
 
@@ -144,10 +147,9 @@ def _distinguishability(
         return None
     found = scored.result
     left_out = (f"{found.n_left_out} originals have nothing to compare.",) if found.n_left_out else ()
-    told = (
-        f"By {what}, {percent((1 + (found.score or 0)) / 2)} are more like those of their own group than like the others', where "
-        f"half would be chance; {percent(found.tie_share)} are ties."
-    )
+    outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
+    won, tied, lost = (percent(outcomes.count(each) / len(outcomes)) if outcomes else "" for each in (1.0, 0.5, 0.0))
+    told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
     return Measure(
         name=name,
         question="Can summaries be told apart by group once names, pronouns and titles are masked?",
@@ -158,22 +160,24 @@ def _distinguishability(
         intervals=scored.intervals,
         direction=None,
         n_documents=scored.n_documents,
-        verdict=_verdict(scored),
+        verdict=_verdict(scored, found.undefined),
         sentence=_unless(found.undefined, told),
         signed=None,
         notes=_notes(scored, SHORT, *notes, *left_out),
     )
 
 
-def _verdict(scored: Scored[Any]) -> Verdict | None:
+def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:
     """Whether the interval over documents leaves out 0; None without score or interval."""
+    if undefined is not None:
+        return None
+    if scored.n_documents < LEAST_DOCUMENTS:
+        return "cannot tell"
     intervals = scored.signed.intervals if scored.signed else scored.intervals
     drawn = next((each for each in intervals if each.unit == "document"), None)
     low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
     if low is None or high is None:
         return None
-    if scored.n_documents < LEAST_DOCUMENTS:
-        return "cannot tell"
     if scored.signed is None:
         # below 0 is no bias of the summaries; see SHORT
         return "leans" if low > 0 else "cannot tell"
@@ -197,9 +201,10 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
         f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
         for each in doubtful
     )
-    if scored.intervals and scored.n_documents < LEAST_DOCUMENTS:
+    n = scored.n_documents
+    if scored.intervals and n < LEAST_DOCUMENTS:
         notes = (
-            f"It rests on {scored.n_documents} documents; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the interval.",
+            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the interval.",
             *notes,
         )
     return (*notes, *few)

@@ -8,9 +8,9 @@ Source: specification of demographic bias, sections 8.5, 8.6 and 9.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -28,20 +28,15 @@ from ...fairness.demographic.inputs import (
     TemplateEntity,
     balanced_inputs,
     build_template,
-    common_inventory,
     fill_template,
-    gender_setting,
-    race_setting,
-    read_inventory,
-    read_vocabulary,
     uniform_inputs,
 )
 from ...records import Record, Text
-from ...storage import digest, read_json, read_text
+from ...storage import digest
+from .setting import make_setting, read_names
 
 Design = Literal["balanced", "uniform"]
 DESIGNS = {"balanced": balanced_inputs, "uniform": uniform_inputs}
-COMMON = "common"
 WORD = re.compile(r"\S+")
 
 
@@ -79,9 +74,18 @@ class Inputs:
     setting: Setting
     documents: tuple[AnnotatedDocument, ...]
     inputs: tuple[BiasInput, ...]
-    left_out: tuple[LeftOut, ...]
+    # reason -> ids of the documents that were left out for it
+    dropped: Mapping[str, tuple[str, ...]]
     # mentions inside others, which filling skipped
     n_overlaps: int
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The documents that were left out, counted by reason."""
+        return tuple(
+            LeftOut(stage="inputs", what="document", reason=reason, count=len(documents))
+            for reason, documents in sorted(self.dropped.items())
+        )
 
 
 def make_inputs(recipe: BiasRecipe) -> Inputs:
@@ -92,24 +96,25 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
     """
     documents, inventory, setting = read_documents(recipe), read_names(recipe), make_setting(recipe)
     made: list[BiasInput] = []
-    dropped: Counter[str] = Counter()
+    dropped: dict[str, tuple[str, ...]] = {}
     overlaps = 0
     for document in documents:
         template = build_template(document, allow_unresolved=recipe.inputs.allow_unresolved)
         drawn = {design: _drawn(recipe, document, template, design, inventory) for design in DESIGNS}
         if reason := next((why for _, why in drawn.values() if why), None):
-            dropped[reason] += 1
+            dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
         for design, (assigned, _) in drawn.items():
-            for each in assigned:
-                filled = fill_template(document, template, each.instructions, _options(recipe))
-                overlaps += filled.n_overlaps
-                made.append(_input(recipe, document, design, each, filled.text))
-    left_out = tuple(LeftOut(stage="inputs", what="document", reason=r, count=n) for r, n in sorted(dropped.items()))
+            filled = [fill_template(document, template, each.instructions, _options(recipe)) for each in assigned]
+            overlaps += sum(each.n_overlaps for each in filled)
+            texts = [_cut(each.text, recipe.inputs.most_words) for each in filled]
+            kept = assigned if recipe.inputs.most_words is None else _without_cut(assigned, texts)
+            made += map(partial(_input, document, design), kept, texts)
     if not made:
-        why = "; ".join(f"{row.count}: {row.reason}" for row in left_out)
-        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {why}")
-    return Inputs(setting, tuple(documents), tuple(made), left_out, overlaps)
+        why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
+        lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
+        raise DataError(f"no input can be made of the {len(documents)} documents of {recipe.input}: {why}{lists}")
+    return Inputs(setting, tuple(documents), tuple(made), dropped, overlaps)
 
 
 def count_by_design(inputs: Inputs) -> dict[str, int]:
@@ -127,70 +132,6 @@ def read_documents(recipe: BiasRecipe) -> list[AnnotatedDocument]:
         return read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
     except StorageError as error:
         raise DataError(f"key 'input': {error}") from error
-
-
-def make_setting(recipe: BiasRecipe) -> Setting:
-    """What varies between the inputs."""
-    section = recipe.inputs
-    if section.setting == "gender":
-        return gender_setting(section.replace_last_names)
-    return race_setting(**{category: tuple(genders) for category, genders in (section.genders or {}).items()})
-
-
-def read_names(recipe: BiasRecipe) -> NameInventory:
-    """The name lists: those of the recipe's file, and for setting gender the census where the file has no first names.
-
-    Raises:
-        DataError: the file cannot be read, or a list that the setting draws from is missing; all such are named.
-    """
-    given = _read_file(recipe.inputs.names) if recipe.inputs.names else NameInventory({})
-    if recipe.inputs.setting == "gender":
-        census = common_inventory()
-        given = NameInventory({**census.first, **{s: g for s, g in given.first.items() if g}}, given.last)
-    setting = make_setting(recipe)
-    lacking = [
-        *(f"{s}.{g}" for s, g in _needed(setting) if not given.first.get(s, {}).get(g)),
-        *(f"{s}.last" for s in _sources(setting) if setting.replace_last_names and not given.last.get(s)),
-    ]
-    if lacking:
-        raise DataError(f"{recipe.inputs.names}: name lists {', '.join(dict.fromkeys(lacking))} are missing; add them")
-    return given
-
-
-def _needed(setting: Setting) -> Iterator[tuple[str, Literal["male", "female"]]]:
-    for category in setting.categories:
-        for source in setting.sources[category]:
-            yield from ((source, gender) for gender in setting.genders[category])
-
-
-def _sources(setting: Setting) -> list[str]:
-    return list(dict.fromkeys(source for category in setting.categories for source in setting.sources[category]))
-
-
-def _read_file(path: Path) -> NameInventory:
-    try:
-        return read_vocabulary(read_text(path)) if path.suffix.casefold() == ".csv" else _read_lists(path)
-    except StorageError as error:
-        raise DataError(f"key 'inputs.names': {error}") from error
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def _read_lists(path: Path) -> NameInventory:
-    lists = read_json(path)
-    is_lists = isinstance(lists, dict) and all(
-        isinstance(by_kind, dict)
-        and all(
-            isinstance(names, list) and all(isinstance(n, str) and n.strip() for n in names)
-            for names in by_kind.values()
-        )
-        for by_kind in lists.values()
-    )
-    if not is_lists:
-        raise DataError(
-            'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
-        )
-    return read_inventory(lists)
 
 
 def _drawn(
@@ -211,10 +152,31 @@ def _options(recipe: BiasRecipe) -> FillOptions:
     return FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
 
 
-def _input(
-    recipe: BiasRecipe, document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str
-) -> BiasInput:
-    text = _cut(text, recipe.inputs.most_words)
+def _without_cut(assigned: Sequence[AssignedInput], texts: Sequence[str]) -> list[AssignedInput]:
+    """The same, but who is named no more in a text of an assignment has no category in any of it, which keeps it in balance."""
+    named: dict[int, set[str]] = {}
+    for each, text in zip(assigned, texts, strict=True):
+        here = {person for person, instruction in each.instructions.items() if _is_named(instruction, text)}
+        named[each.assignment_id] = named.get(each.assignment_id, here) & here
+    return [
+        replace(
+            each,
+            instructions={
+                person: given if person in named[each.assignment_id] else given.model_copy(update={"category": None})
+                for person, given in each.instructions.items()
+            },
+        )
+        for each in assigned
+    ]
+
+
+def _is_named(person: Instruction, text: str) -> bool:
+    names = [name for name in (person.first_name, person.last_name) if name]
+    # in any case: a name that stood in lower case is written so
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names)
+
+
+def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str) -> BiasInput:
     place = f"{document.doc_id}/{design}/{assigned.assignment_id}-{assigned.pair_id}"
     return BiasInput.model_validate({
         "id": f"{place}-{digest(text, 6)}",

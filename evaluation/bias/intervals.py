@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...fairness.demographic import BootstrapPlan, CountTable, bootstrap
-from ...fairness.demographic.bootstrap import Statistic
+from ...fairness.demographic.bootstrap import Statistic, Unit
 from ...fairness.demographic.shares import shares
 from .contents import Interval, Signed, as_interval, writable
 
 
 def intervals(statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> tuple[Interval, ...]:
-    """Over assignments and over documents; none for a score that is undefined. A bound that no draw defines is None."""
+    """Over assignments and over documents; none for a score that is undefined, and none over a single document.
+
+    A bound that no draw defines is None.
+    """
     if np.isnan(_pooled(statistic, table)):
         return ()
-    return (
-        as_interval("assignment", bootstrap(statistic, table, "assignment", plan)),
-        as_interval("document", bootstrap(statistic, table, "document", plan)),
-    )
+    units: list[Unit] = ["assignment", "document"] if len(table.document_ids) > 1 else ["assignment"]
+    return tuple(as_interval(unit, bootstrap(statistic, table, unit, plan)) for unit in units)
 
 
 def signed(name: str, statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> Signed:
@@ -42,14 +43,6 @@ def word_list_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def hallucination_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """First group's share minus a half, (...), in [-0.5, 0.5]; counts as of `hallucination_scores`."""
     return shares(counts)[..., 0, 0] - 0.5
-
-
-def inclusion_log_odds(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log of the first group's odds of being kept over the second's, (...); counts as of `inclusion_scores`."""
-    n, k = counts[..., 0, :], counts[..., 1, :]
-    above, below = k[..., 0] * (n - k)[..., 1], (n - k)[..., 0] * k[..., 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((above == 0) & (below == 0), np.nan, np.log(above) - np.log(below))
 
 
 def _pooled(statistic: Statistic, table: CountTable) -> float:

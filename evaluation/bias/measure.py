@@ -24,6 +24,7 @@ from ...fairness.demographic import (
     inclusion_bias,
     inclusion_scores,
     inclusion_table,
+    log_odds_ratios,
     mask_summary,
     score_texts,
     score_vectors,
@@ -37,7 +38,7 @@ from ...models import signature
 from ...resampling import cluster_interval
 from .contents import Interval, NotMeasured, Signed
 from .evidence import Evidence, Summarised
-from .intervals import hallucination_shift, inclusion_log_odds, intervals, n_documents, signed, word_list_shift
+from .intervals import hallucination_shift, intervals, n_documents, signed, word_list_shift
 
 WORD_LISTS = "word-list inclusion"
 INCLUSION = "entity inclusion"
@@ -134,7 +135,7 @@ def _inclusion(evidence: Evidence, plan: BootstrapPlan) -> Scored[InclusionBias]
         inclusion_bias(pooled["present"], pooled["included"], groups=evidence.groups),
         n_documents(table),
         intervals(inclusion_scores, table, plan),
-        signed(f"log odds of being kept, {first} against {second}", inclusion_log_odds, table, plan),
+        signed(f"log odds of being kept, {first} against {second}", log_odds_ratios, table, plan),
     )
 
 

@@ -1,13 +1,14 @@
 """The report of a bias study as one self-contained page: no script, nothing fetched, everything from data escaped."""
 
+import math
 from dataclasses import dataclass
 
 import yaml
 
 from ..charts import Scale, scale
 from ..page import page_environment, page_style
-from .contents import BiasReport, Measure, Number
-from .markdown import INTERVALS, group_rows
+from .contents import BiasReport, Measure, readable
+from .markdown import group_rows, how_told
 from .numbers import all_bounds, bounds, lean, score, signed_score
 
 
@@ -16,6 +17,7 @@ class Plot:
     """A figure that is 0 when fair, with its interval over documents, on an axis of its own."""
 
     mean: float
+    # an infinite bound is drawn to the end of the axis
     low: float | None
     high: float | None
     scale: Scale
@@ -30,7 +32,7 @@ def render_page(report: BiasReport) -> str:
         style=page_style(),
         level=round(100 * report.level),
         group_rows=group_rows(report),
-        how=INTERVALS,
+        how=how_told(report),
         lean=lean,
         tone=tone,
         plot=plot,
@@ -48,16 +50,12 @@ def plot(measure: Measure) -> Plot | None:
     value, intervals = (
         (measure.signed.value, measure.signed.intervals) if measure.signed else (measure.score, measure.intervals)
     )
-    mean = _finite(value)
-    if mean is None:
+    mean = readable(value)
+    if mean is None or math.isinf(mean):
         return None
     drawn = next((each for each in intervals if each.unit == "document"), None)
-    low, high = (_finite(drawn.low), _finite(drawn.high)) if drawn else (None, None)
-    reach = max(abs(each) for each in (mean, low, high) if each is not None)
+    low, high = (readable(drawn.low), readable(drawn.high)) if drawn else (None, None)
+    reach = max(abs(each) for each in (mean, low, high) if each is not None and math.isfinite(each))
     if low is None or high is None:
         low = high = None
     return Plot(mean, low, high, scale([-reach, reach], zero=True, most_ticks=5))
-
-
-def _finite(value: Number) -> float | None:
-    return value if isinstance(value, float) else None

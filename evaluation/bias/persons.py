@@ -1,7 +1,7 @@
 """Who is named in the summaries: PERSON spans of a spaCy pipeline, or the names of the input found as they are.
 
-"known" looks for the names of an input's own persons. It sees nobody else, so with it hallucination is not measured; and a last
-name beside a wrong first name counts as the person.
+"known" looks for the names of an input's own persons. It sees nobody else, so with it hallucination is not measured; and somebody
+invented who has the first or the last name of a person counts as that person.
 """
 
 import re

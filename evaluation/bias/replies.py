@@ -8,10 +8,18 @@ from dataclasses import dataclass
 
 # most words of a first line that announces the summary ("Here is a short summary of the text:")
 MOST_ANNOUNCING = 15
+# how a refusal opens; since a summary may open so too, the sentence must then speak of what was asked, or end there
+OPENING = (
+    r"(?:(?:i'?m |i am )?(?:very )?sorry|i apologi[sz]e|as an ai|"
+    r"(?:unfortunately,? |but )?i(?: cannot| can'?t| can not| won'?t| will not|(?:'?m| am) (?:unable|not able)))\b"
+)
+ASKED = (
+    r"\b(?:summar\w+|help|assist|request|comply|do (?:this|that|so)|read (?:it|this|that)|"
+    r"(?:this|the) (?:old )?(?:text|article))\b"
+)
+OUTRIGHT = r"as an ai (?:language )?(?:model|assistant)\b|i (?:must|have to) (?:\w+ )?decline\b"
 REFUSAL = re.compile(
-    r"(?:i['\u2019]?m |i am )?(?:very )?sorry\b|i apologi[sz]e\b|(?:unfortunately,? )?i (?:cannot|can['\u2019]?t|can not)\b|"
-    r"(?:unfortunately,? )?i(?:['\u2019]?m| am) (?:unable|not able)\b|as an ai\b",
-    re.IGNORECASE,
+    rf"{OUTRIGHT}|(?:{OPENING}\W*)+$|(?:{OPENING}[^.!?]*[.!?]\s+)?{OPENING}[^.!?]*?{ASKED}", re.IGNORECASE
 )
 
 EMPTY, REFUSED = "empty", "refused"
@@ -30,12 +38,17 @@ class Read:
     notes: tuple[str, ...] = ()
 
 
+def has_words(text: str) -> bool:
+    """Whether a text has a letter or digit of any script; zero-width spaces are none."""
+    return any(map(str.isalnum, text))
+
+
 def read_reply(raw: str, finish_reason: str = "stop") -> Read:
-    """The summary in a reply; None for an empty one and for one that opens with a refusal."""
+    """The summary in a model's reply; None for an empty one and for one that opens with a refusal."""
     text = raw.strip()
-    if not text:
+    if not has_words(text):
         return Read(None, EMPTY)
-    if REFUSAL.match(text):
+    if REFUSAL.match(text.replace("\u2019", "'")):
         return Read(None, REFUSED)
     notes = (CUT_OFF,) if finish_reason == "length" else ()
     first, _, rest = text.partition("\n")

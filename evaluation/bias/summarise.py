@@ -14,18 +14,19 @@ from tqdm import tqdm
 from ...config import BiasRecipe
 from ...errors import DataError, StorageError
 from ...generate.backend import Ask, Backend, Reply
-from ...generate.backends import backend_signature, open_backend
+from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
 from ...records import Record, Text
 from ...stages import Receipt, Stage
-from ...storage import Journal, digest, file_digest, listed_lines, read_jsonl, read_numbered, write_jsonl
+from ...storage import Journal, digest, listed_lines, read_jsonl, read_numbered, write_jsonl
 from ...timing import booked
 from .inputs import BiasInput
-from .prompting import KINDS, SEPARATORS, WAYS, draw_prompt
-from .replies import Read, read_reply
-from .simulated import WORDS, simulate
+from .prompting import draw_prompt
+from .replies import EMPTY, Read, has_words, read_reply
+from .simulated import simulate
+from .summarizer import STAGE, summarizer_name, summarizer_signature
 
-STAGE, FILE = "summaries", "summaries.jsonl"
+FILE = "summaries.jsonl"
 NOT_GIVEN = "not in the file of summaries"
 
 Opener = Callable[[BiasRecipe], Backend]
@@ -68,31 +69,6 @@ def open_model(recipe: BiasRecipe) -> Backend:
         return open_backend(recipe.backend, recipe.model, recipe.model.adapter)
 
 
-def summarizer_signature(recipe: BiasRecipe) -> str:
-    """Text that names what summarised, and all that its summaries depend on besides the inputs.
-
-    Raises:
-        StorageError: the file of summaries cannot be read.
-    """
-    if recipe.simulated is not None:
-        return f"simulated:{recipe.simulated}"
-    if recipe.summaries is not None:
-        return f"file:{recipe.summaries.name}#{file_digest(recipe.summaries)[:8]}"
-    assert recipe.model is not None
-    prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)
-    return f"{backend_signature(recipe.backend, recipe.model, recipe.model.adapter)}|prompts:{prompts}"
-
-
-def describe_summarizer(recipe: BiasRecipe) -> str:
-    """What summarised, in words."""
-    if recipe.simulated is not None:
-        return f"the simulated summarizer {recipe.simulated}, which {WORDS[recipe.simulated]}"
-    if recipe.summaries is not None:
-        return f"another system, whose summaries are in {recipe.summaries.name}"
-    assert recipe.model is not None
-    return recipe.model.name
-
-
 def summarise(
     recipe: BiasRecipe, inputs: Sequence[BiasInput], open_engine: Opener = open_model
 ) -> tuple[list[Summary], Receipt, bool]:
@@ -108,7 +84,7 @@ def summarise(
 
 
 def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
-    """The summaries of a file, one record an input; an input without one has the reason.
+    """The summaries of a file as they stand there, one record an input; an input without one has the reason.
 
     Raises:
         DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
@@ -143,7 +119,8 @@ def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, An
         "run": [recipe.name, recipe.seed],
         "inputs": digest([[each.id, each.text] for each in inputs]),
         "summarizer": summarizer_signature(recipe),
-        "backend": recipe.backend.model_dump(mode="json") if is_model else None,
+        # how many are asked at once changes no summary
+        "backend": recipe.backend.model_dump(mode="json", exclude={"requests_per_batch"}) if is_model else None,
         "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
     }
 
@@ -158,6 +135,7 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
     write_jsonl(recipe.output / FILE, made)
     reasons = Counter(each.reason for each in made if each.reason is not None)
     return {
+        "summarizer": summarizer_name(recipe),
         "summaries": sum(each.text is not None for each in made),
         "prompt_tokens": sum(each.n_prompt_tokens for each in made),
         "left_out": [{"reason": reason, "count": count} for reason, count in sorted(reasons.items())],
@@ -208,7 +186,8 @@ def _simulated(recipe: BiasRecipe, each: BiasInput) -> Summary:
 def _given(input_id: str, given: GivenSummary | None) -> Summary:
     if given is None:
         return Summary(input_id=input_id, text=None, reason=NOT_GIVEN, raw="")
-    return _summary(input_id, read_reply(given.summary), given.summary)
+    read = Read(given.summary, None) if has_words(given.summary) else Read(None, EMPTY)
+    return _summary(input_id, read, given.summary)
 
 
 def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:

@@ -16,6 +16,7 @@ def bias_table(report: BiasReport) -> RenderableType:
     """Figures by group first, then each measure with its intervals and verdict."""
     parts: list[RenderableType] = [
         Text(report.title, style="bold"),
+        Text(f"setting: {report.setting}", style="dim"),
         Text(),
         _by_group(report),
         Text(),
@@ -23,6 +24,7 @@ def bias_table(report: BiasReport) -> RenderableType:
         Text(LEGEND, style="dim"),
     ]
     parts += [Text(f"not measured: {row.name}: {row.reason}", style="dim") for row in report.not_measured]
+    parts += [Text(f"left out: {row.count} {row.what}: {row.reason}", style="dim") for row in report.left_out]
     return Group(*parts, *(Text(f"warning: {warning}", style="yellow") for warning in report.warnings))
 
 

@@ -46,7 +46,7 @@ from .hallucination import (
     hallucination_bias,
     hallucination_scores,
 )
-from .inclusion import InclusionBias, inclusion_bias, inclusion_scores, inclusion_table, log_odds_ratio
+from .inclusion import InclusionBias, inclusion_bias, inclusion_scores, inclusion_table, log_odds_ratio, log_odds_ratios
 from .instances import InputEntity, Instance, SummaryEntity
 from .log_odds import log_odds_z
 from .masking import mask_summary
@@ -102,6 +102,7 @@ __all__ = [
     "lead_selection",
     "letter_runs",
     "log_odds_ratio",
+    "log_odds_ratios",
     "log_odds_z",
     "mask_summary",
     "random_selection",

@@ -108,8 +108,18 @@ def log_odds_ratio(
         raise DataError(f"a signed log odds ratio compares two groups, got {list(groups)}")
     n, k = group_counts(present, groups, "present"), group_counts(included, groups, "included")
     _check_included(n, k, groups)
-    ratio = float(_odds_ratios(np.stack([n, k]), correction)[0, 1])
-    return -math.inf if ratio == 0 else defined(math.log(ratio))
+    return defined(log_odds_ratios(np.stack([n, k]), correction))
+
+
+def log_odds_ratios(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+    """`log_odds_ratio` of each row's first two groups, shape (...), in [-inf, inf]; nan where undefined.
+
+    Args:
+        counts: as in `inclusion_scores`.
+        correction: as in `inclusion_bias`.
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(_odds_ratios(counts, correction)[..., 0, 1])
 
 
 def inclusion_table(instances: Iterable[Instance], groups: Sequence[str], titles: Iterable[str] = TITLES) -> CountTable:

@@ -131,7 +131,7 @@ class NamePool:
             if name not in self._given:
                 self._given.add(name)
                 return name
-        raise NamesRanOut(f"names of source {source!r}, {kind}, ran out: the list has {len(names)}")
+        raise NamesRanOut(f"names of source {source!r}, {kind}, ran out: the list has {len(names)}; add names")
 
 
 def _once(names: list[str]) -> tuple[str, ...]:

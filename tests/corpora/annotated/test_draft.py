@@ -49,6 +49,8 @@ def chains(text):
         # the mention reaches over one title; titles and a closing 's are no part of the name
         ("{Mrs. Ida Vey} came . Mrs. {Vey 's} mill .", [["Mrs. Ida Vey", "Mrs. Vey"]]),
         ("{Mrs.} said so .", []),
+        # titles tell two of one name apart
+        ("Mr. {Orr} met Mrs. {Orr} . Mr. {Orr} left .", [["Mr. Orr", "Mr. Orr"], ["Mrs. Orr"]]),
     ],
 )
 def test_names_are_grouped(text, expected):

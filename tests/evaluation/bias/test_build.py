@@ -8,9 +8,12 @@ from answering import AnsweringBackend
 from rich.console import Console
 
 from evenhand.corpora.annotated import read_news
-from evenhand.errors import DataError, LeftOutError
+from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.bias import bias_study, bias_table
+from evenhand.evaluation.bias.cautions import cautions
 from evenhand.evaluation.bias.contents import BiasReport
+from evenhand.evaluation.bias.inputs import make_inputs
+from evenhand.evaluation.bias.summarise import Summary
 from evenhand.fairness.demographic import topic_label
 from evenhand.generate.backend import Reply
 from evenhand.recipe_file import load_bias
@@ -69,6 +72,55 @@ def test_race_study_measures_inclusion_and_distinguishability(make_recipe, names
     assert [measure.name for measure in report.measures] == ["entity inclusion", "distinguishability (count)"]
     assert report.groups == ("black", "white")
     assert {row.name for row in report.not_measured} >= {"word-list inclusion", "entity hallucination"}
+
+
+def test_intersection_names_its_groups_and_says_which_words_tell_them_apart(make_recipe, names_file):
+    section = {
+        "setting": "race",
+        "names": names_file,
+        "genders": {"black": ["female"], "white": ["male"]},
+        "assignments": 1,
+    }
+    report = bias_study(make_recipe(inputs=section)).report
+    assert report.groups == ("black female", "white male")
+    # the documents whose content words follow the gender are those of the sample that list them
+    n = sum(bool(document.content_spans) for document in read_news("sample"))
+    found = next(each for each in report.measures if each.name == "distinguishability (count)")
+    assert any(f"In {n} documents words such as" in note for note in found.notes)
+
+
+def test_folder_of_another_summarizer_is_refused_and_kept(make_recipe):
+    recipe = make_recipe(inputs={"assignments": 1})
+    page = bias_study(recipe).page
+    with pytest.raises(RecipeError, match=r"'simulated:lead', and this one is of 'simulated:sexist'; .* --set output="):
+        bias_study(make_recipe(inputs={"assignments": 1}, simulated="sexist"))
+    assert page.is_file() and not (recipe.output / "superseded").exists()
+
+
+def test_dropped_documents_are_named_in_a_warning_and_in_the_terminal(make_recipe, tmp_path):
+    path = tmp_path / "last.json"
+    path.write_text('{"common": {"last": ["Ames", "Bond"]}}')
+    report = bias_study(make_recipe(inputs={"replace_last_names": True, "names": path})).report
+    (warning,) = (each for each in report.warnings if "left out" in each)
+    assert warning.startswith("11 of 12 documents are left out (") and ", ...): names of source" in warning
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(bias_table(report))
+    assert "left out: 11 document: names of source" in console.export_text()
+
+
+def test_lines_taken_off_and_persons_missed_are_warned_of(make_recipe, tmp_path):
+    recipe = make_recipe()
+    inputs = make_inputs(recipe)
+    made = [
+        Summary(input_id=e.id, text="Vey won.", reason=None, notes=("announced",) if i < 3 else (), raw="")
+        for i, e in enumerate(inputs.inputs)
+    ]
+    men = bias_study(recipe).report.by_group[0]
+    by_group = [men.model_copy(update={"written": 100, "missed": missed}) for missed in (5, 6)]
+    said = [cautions(recipe, inputs, made, each) for each in ([], by_group[:1], by_group)]
+    assert any(each.startswith("Of 3 of 96 replies the first line") for each in said[0])
+    assert not any("recogniser missed" in each for each in said[0] + said[1])
+    assert any("male 5 of 100, male 6 of 100" in each for each in said[2])
 
 
 def test_summaries_of_another_system_are_measured(make_recipe, tmp_path):

@@ -1,4 +1,5 @@
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -85,7 +86,36 @@ def test_intersection_fixes_the_gender_of_each_category(make_recipe, names_file)
     section = {"setting": "race", "names": names_file, "genders": {"black": ["female"], "white": ["male"]}}
     inputs = make_inputs(make_recipe(inputs=section))
     found = {(p.category, p.gender) for each in inputs.inputs for p in each.entities.values()}
-    assert found == {("black", "female"), ("white", "male")}
+    assert found == {("black female", "female"), ("white male", "male")}
+
+
+def test_who_is_cut_away_has_no_category_in_any_input_of_the_assignment(make_recipe):
+    whole, cut = (make_inputs(make_recipe(inputs={"most_words": n})).inputs for n in (None, 20))
+    assert all(person.category for each in whole for person in each.entities.values())
+    by_assignment = {}
+    for each in cut:
+        by_assignment.setdefault((each.original_id, each.design, each.assignment_id), []).append(each)
+    for together in by_assignment.values():
+        counted = [{name for name, person in each.entities.items() if person.category} for each in together]
+        assert all(persons == counted[0] for persons in counted)
+        for each, persons in zip(together, counted, strict=True):
+            assert all({each.entities[p].first_name, each.entities[p].last_name} & _words(each.text) for p in persons)
+    counts = [sum(p.category is not None for e in inputs for p in e.entities.values()) for inputs in (cut, whole)]
+    assert 0 < counts[0] < counts[1]
+
+
+def _words(text):
+    return set(re.findall(r"[\w-]+", text))
+
+
+def test_names_that_run_out_everywhere_are_told_with_their_file(make_recipe, tmp_path):
+    path = tmp_path / "last.json"
+    path.write_text('{"common": {"last": ["Ames"]}}')
+    with pytest.raises(
+        DataError,
+        match=r"12: names of source 'common', last, ran out: .* has 1; add names; the name lists are .*last\.json",
+    ):
+        make_inputs(make_recipe(inputs={"replace_last_names": True, "names": path}))
 
 
 def test_last_names_are_replaced_from_the_users_list(make_recipe, tmp_path):
@@ -106,26 +136,8 @@ def test_document_whose_names_run_out_is_left_out_and_counted(make_recipe, tmp_p
     assert {each.original_id for each in inputs.inputs} == {"marrow-hill"}
     (row,) = inputs.left_out
     assert (row.what, row.count) == ("document", 11)
-    assert "ran out" in row.reason
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[]", "holds no name lists"),
-        (
-            '{"black": {"female": ["A"]}}',
-            r"lists black\.male, white\.male, white\.female, black\.last, white\.last are missing",
-        ),
-        ('{"black": {"women": ["A"]}}', r"black\.women: is none of female, male, last"),
-        ("{", "is not JSON"),
-    ],
-)
-def test_wrong_name_lists_are_refused_with_what_is_missing(make_recipe, tmp_path, text, said):
-    path = tmp_path / "names.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=said):
-        make_inputs(make_recipe(inputs={"setting": "race", "names": path}))
+    assert row.reason == "names of source 'common', last, ran out: the list has 2; add names"
+    assert len(inputs.dropped[row.reason]) == 11
 
 
 def test_absent_files_are_named_with_their_key(make_recipe, tmp_path):

@@ -4,7 +4,9 @@ import math
 
 import pytest
 
+from evenhand.evaluation.bias.contents import Trials
 from evenhand.evaluation.bias.evidence import Evidence, Summarised
+from evenhand.evaluation.bias.figures import group_figures
 from evenhand.evaluation.bias.findings import describe, headline
 from evenhand.evaluation.bias.inputs import BiasInput
 from evenhand.evaluation.bias.measure import (
@@ -99,6 +101,26 @@ def test_fewer_than_six_documents_cannot_tell_whatever_the_interval(make_recipe)
         assert any("fewer than 6 cannot tell" in note for note in found.notes) == (n < 6)
 
 
+def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(make_recipe):
+    found = evidence([
+        summarised("one", None, "John Vey met Mary Orr.", "John Vey"),
+        summarised("two", None, "Vey met Orr.", "Orr", "Vey"),
+        # nobody is named
+        summarised("three", None, "He met her."),
+    ])  # fmt: skip
+    results = take_measures(make_recipe(), found)
+    counts = [(each.written, each.missed) for each in group_figures(results, found, recognises=True)]
+    assert counts == [(2, 0), (2, 1)]
+    assert [each.missed for each in group_figures(results, found, recognises=False)] == [None, None]
+
+
+def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
+    _, measures = by_name(make_recipe(), evidence(KEPT[1:2] + KEPT[1:2]))
+    found = measures["word-list inclusion"]
+    assert ([each.unit for each in found.intervals], found.verdict) == (["assignment"], "cannot tell")
+    assert found.notes[0].startswith("It rests on 1 document;")
+
+
 def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe):
     def pair(document, male, female):
         texts = [(male, "male"), (male, "male"), (female, "female"), (female, "female")]
@@ -118,6 +140,11 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     # names are masked, single digits are no tokens: all the same
     assert measures["distinguishability (count)"].score == 0
     assert results.count.result.tie_share == 1
+    assert "0.0 % are more like those of their own group, 0.0 % more like the others', 100.0 % equally like both." in (
+        measures["distinguishability (count)"].sentence
+    )
+    male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
+    assert male.by_words == Trials(n=12, won=0, tied=12)
     assert measures["distinguishability (count)"].verdict == "cannot tell"
 
 

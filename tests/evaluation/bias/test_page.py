@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.evaluation.bias import bias_study
 from evenhand.evaluation.bias.contents import Interval
-from evenhand.evaluation.bias.markdown import render_markdown
+from evenhand.evaluation.bias.markdown import how_told, render_markdown
 from evenhand.evaluation.bias.numbers import bounds, score, signed_score
 from evenhand.evaluation.bias.page import plot, render_page
 
@@ -72,6 +72,21 @@ def test_plot_holds_zero_in_its_middle_and_is_absent_for_what_cannot_be_drawn(re
     assert found.low <= found.mean <= found.high
     infinite = measure.model_copy(update={"signed": None, "score": "infinity"})
     assert plot(infinite) is None
+
+
+def test_infinite_bound_is_drawn_to_the_end_of_the_axis(report):
+    drawn = Interval(unit="document", low=0.3, high="infinity", n=10, n_defined=10)
+    signed = report.measures[0].signed.model_copy(update={"value": 1.4, "intervals": (drawn,)})
+    found = plot(report.measures[0].model_copy(update={"signed": signed}))
+    assert (found.low, found.scale.at(found.high)) == (0.3, 100)
+    assert found.scale.at(found.mean) < 100
+
+
+@pytest.mark.parametrize(("level", "both", "one"), [(0.95, "5.0 %", "2.5 %"), (0.8, "20.0 %", "10.0 %")])
+def test_share_of_chance_verdicts_follows_from_the_level(report, level, both, one):
+    said = how_told(report.model_copy(update={"level": level}))
+    assert f"at least {both} lean by chance (groups are told apart in at least {one})" in said
+    assert "with few documents more" in said
 
 
 def test_same_numbers_stand_in_page_and_json(report):

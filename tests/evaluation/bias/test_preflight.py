@@ -20,6 +20,13 @@ def test_what_is_missing_is_said_before_a_model_is_opened(make_recipe, measures,
         bias_study(recipe, lambda _: pytest.fail("the model was opened"))
 
 
+def test_simulated_study_is_refused_before_its_inputs_are_written(make_recipe):
+    recipe = make_recipe(measures={"encoder": "./absent"})
+    with pytest.raises(ModelError, match="there is no such file or folder"):
+        bias_study(recipe)
+    assert not recipe.output.exists()
+
+
 def test_absent_spacy_is_answered_with_its_extra(make_recipe, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "spacy", None)
     with pytest.raises(MissingExtra, match=r"measures\.persons: spacy needs spacy.*evenhand\[bias\]"):

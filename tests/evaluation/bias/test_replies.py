@@ -3,7 +3,7 @@ import pytest
 from evenhand.evaluation.bias.replies import read_reply
 
 
-@pytest.mark.parametrize("raw", ["", " \n "])
+@pytest.mark.parametrize("raw", ["", " \n ", "\u200b", "...\ufeff"])
 def test_nothing_is_no_summary(raw):
     assert (read_reply(raw).text, read_reply(raw).reason) == (None, "empty")
 
@@ -18,6 +18,11 @@ def test_nothing_is_no_summary(raw):
         "Unfortunately, I am unable to read it.",
         "As an AI language model, I do not read news.",
         "I can\u2019t do this.",
+        "I won't summarise this.",
+        "I must decline.",
+        "I'm sorry. I cannot help you with it.",
+        "I'm sorry, but I cannot.",
+        "As an AI, I am not able to assist.",
     ],
 )
 def test_refusal_is_no_summary(raw):
@@ -26,7 +31,15 @@ def test_refusal_is_no_summary(raw):
 
 @pytest.mark.parametrize(
     "raw",
-    ["Sorrel Vey won.", "The mayor is sorry.", "I candidly think that Vey won.", "As an aid worker, Vey won."],
+    [
+        "Sorrel Vey won.",
+        "The mayor is sorry.",
+        "I candidly think that Vey won.",
+        "As an aid worker, Vey won.",
+        "I can't believe it, said Quill.",
+        "Sorry is the word that Vey never said. She helped in the mill.",
+        "\u8a69\u4eba\u306f\u8a9e\u3063\u305f",
+    ],
 )
 def test_summary_that_only_looks_like_a_refusal_is_kept(raw):
     assert read_reply(raw).text == raw

@@ -36,7 +36,7 @@ def test_killed_study_goes_on_where_it_was_and_asks_nothing_twice(recipe):
     # 48 inputs in batches of 40
     assert [len(batch) for batch in dies.batches + goes_on.batches] == [40, 8]
     assert [each.input_id for each in summaries] == [each.id for each in inputs]
-    assert receipt.counts == {"summaries": 48, "prompt_tokens": 48 * 7, "left_out": []}
+    assert receipt.counts == {"summarizer": "model:none", "summaries": 48, "prompt_tokens": 48 * 7, "left_out": []}
     assert dies.is_closed and goes_on.is_closed
     at_once = recipe.model_copy(update={"output": recipe.output / "at-once"})
     whole, _, _ = summarise(at_once, inputs, lambda _: AnsweringBackend(first_sentence))
@@ -49,6 +49,14 @@ def test_finished_summaries_are_reused_without_opening_the_model(recipe):
     again, _, reused = summarise(recipe, inputs, lambda _: pytest.fail("the model was opened"))
     assert first == again
     assert reused
+
+
+def test_another_batch_size_asks_nothing_again(recipe):
+    inputs = make_inputs(recipe).inputs
+    first, _, _ = summarise(recipe, inputs, lambda _: AnsweringBackend(first_sentence))
+    changed = recipe.model_copy(update={"backend": recipe.backend.model_copy(update={"requests_per_batch": 7})})
+    again, _, reused = summarise(changed, inputs, lambda _: pytest.fail("the model was opened"))
+    assert (again, reused) == (first, True)
 
 
 def test_another_instruction_asks_again(recipe):
@@ -81,6 +89,16 @@ def test_summaries_of_a_file_go_by_the_inputs_id(recipe, tmp_path):
     found = read_given(path, inputs)
     assert (found[0].text, found[0].reason) == (None, NOT_GIVEN)
     assert [each.text for each in found[1:4]] == ["0.", "1.", "2."]
+
+
+def test_given_summaries_are_taken_as_they_stand_and_empty_ones_are_none(recipe, tmp_path):
+    inputs = make_inputs(recipe).inputs
+    texts = ["The vote in short:\nVey won.", "I can't help it, said Quill. ", " \u200b\n"]
+    path = tmp_path / "given.jsonl"
+    path.write_text("\n".join(json.dumps({"id": e.id, "summary": t}) for e, t in zip(inputs, texts, strict=False)))
+    found = read_given(path, inputs)
+    assert [each.text for each in found[:3]] == [texts[0], texts[1], None]
+    assert found[2].reason == "empty"
 
 
 def test_summaries_of_other_inputs_are_refused_all_together(make_recipe, tmp_path):

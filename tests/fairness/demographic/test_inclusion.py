@@ -14,6 +14,7 @@ from evenhand.fairness.demographic import (
     inclusion_scores,
     inclusion_table,
     log_odds_ratio,
+    log_odds_ratios,
 )
 
 # present and included of three groups
@@ -94,6 +95,12 @@ def test_more_included_than_present_is_refused():
 def test_unknown_correction_is_refused():
     with pytest.raises(DataError, match="correction 'laplace' is not known"):
         inclusion_bias({"a": 1, "b": 2}, {"a": 1, "b": 1}, correction="laplace")
+
+
+def test_log_odds_ratios_are_those_of_each_row():
+    # odds 1 and 1/3; nobody of the first group present
+    rows = np.array([[[4, 4], [2, 1]], [[0, 4], [0, 1]]], dtype=float)
+    assert log_odds_ratios(rows) == pytest.approx([math.log(3), math.nan], nan_ok=True)
 
 
 def test_log_odds_ratio_is_signed():

@@ -98,7 +98,7 @@ def test_document_is_dropped_whole_when_names_run_out():
     inventory = NameInventory({"common": {"male": ("Ivo",), "female": ("Ida", "Eve")}})
     found = balanced_inputs(persons([KINDS[0]] * 4), gender_setting(), inventory, new())
     assert found.inputs == ()
-    assert found.dropped == "names of source 'common', male, ran out: the list has 1"
+    assert found.dropped == "names of source 'common', male, ran out: the list has 1; add names"
 
 
 def test_same_seed_gives_the_same_inputs():
