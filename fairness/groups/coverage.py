@@ -112,15 +112,16 @@ def coverage(entailments: Entailments, n_values: int, mode: CoverageMode | Cover
     if (entailments.labels >= n_values).any():
         raise DataError(f"a document's label is a place below {n_values}, got {int(entailments.labels.max())}")
     p = entailments.probability
-    counted = entailments.units & ((p > 0).any(axis=1) | (rule.denominator == "all"))  # (sets, units)
+    # einsum sums short axes several times faster than sum and any do; a sum of numbers in [0, 1] is 0 where all are
+    covered = np.einsum("sdu->su", p) > 0
+    counted = entailments.units & (covered | (rule.denominator == "all"))  # (sets, units)
     n_units = counted.sum(axis=1)
     real = entailments.labels >= 0
-    # einsum sums short rows several times faster than sum does
     by_document = _over(np.einsum("sdu->sd", p), np.where(real, n_units[:, None], 0))
     filled = np.where(real, np.nan_to_num(by_document), 0.0)
-    has = entailments.labels[..., None] == np.arange(n_values)  # (sets, documents, values)
-    counts = has.sum(axis=1)
-    sums = np.einsum("sdv,sd->sv", has.astype(float), filled)
+    has = (entailments.labels[..., None] == np.arange(n_values)).astype(float)  # (sets, documents, values)
+    counts = np.einsum("sdv->sv", has).astype(np.intp)
+    sums = np.einsum("sdv,sd->sv", has, filled)
     known = n_units > 0
     return CoverageTable(
         by_document=by_document,
