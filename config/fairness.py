@@ -189,5 +189,14 @@ class ContrastJudge(FairnessJudgeSection):
     kind: Literal["contrast"]
     entailer: EntailerSection = EntailerSection()
 
+    @model_validator(mode="after")
+    def _sides_keep_their_windows(self) -> "ContrastJudge":
+        if self.entailer.dedupe == "sample":
+            raise ValueError(
+                "entailer.dedupe: sample takes what two sides say alike from the one that stands later, so that the score would "
+                "depend on the order of the documents; write dedupe: document"
+            )
+        return self
+
 
 FairnessJudge = ValueSharesJudge | EqualCoverageJudge | OpinionGraphJudge | ContrastJudge

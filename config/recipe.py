@@ -16,8 +16,9 @@ from .section import Section
 from .task import CorpusSection, TaskSection
 from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
 
-# kinds of judges that compare the side that is asked for with the others
+# kinds of judges that compare the side that is asked for with the others, and those that compare all sides with each other
 ONE_SIDED = frozenset({"contrast"})
+ALL_SIDED = frozenset({"equal-coverage", "value-shares"})
 
 
 class EvaluationSection(Section):
@@ -103,24 +104,35 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _unfairness_is_not_wanted(self) -> "Recipe":
-        unfair = [
-            name
-            for name in self.reward.judges
-            if isinstance(options := self.judges[name], FairnessJudgeSection) and options.better == "lower"
-        ]
+        unfair = [name for name in self.reward.judges if self._is_fair(name, "lower")]
         if unfair and not self.reward.weights:
             raise ValueError(
                 f"reward.judges names {', '.join(map(repr, unfair))}, where lower is fairer, and reward.combine "
                 f"{self.reward.combine!r} without weights would ask for the most unfair summary; write combine: weighted or "
                 "z_mean, and a weight below 0"
             )
-        wanted = [f"{name}: {self.reward.weights[name]:g}" for name in unfair if self.reward.weights[name] > 0]
-        if wanted:
-            raise ValueError(
-                f"reward.weights has {', '.join(wanted)}, where lower is fairer, so the most unfair summary would win; write a "
-                "weight below 0"
-            )
+        weights = self.reward.weights
+        wanted = [f"{name}: {weights[name]:g}" for name in unfair if weights[name] > 0]
+        unwanted = [
+            f"{name}: {weights[name]:g}"
+            for name in self.reward.judges
+            if weights.get(name, 1) < 0 and self._is_fair(name, "higher")
+        ]
+        # a weight of 0 asks for nothing, which is the baseline that a study compares with
+        mistakes = [
+            f"reward.weights has {', '.join(named)}, where {better} is fairer, so the most unfair summary would win; write a "
+            f"weight {side} 0."
+            for named, better, side in ((wanted, "lower", "below"), (unwanted, "higher", "above"))
+            if named
+        ]
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
         return self
+
+    def _is_fair(self, name: str, better: str) -> bool:
+        """Whether a judge is one of fairness, and these scores of it are the better ones."""
+        options = self.judges[name]
+        return isinstance(options, FairnessJudgeSection) and options.better == better
 
     @model_validator(mode="after")
     def _scope_fits(self) -> "Recipe":
@@ -136,8 +148,15 @@ class Recipe(Section):
                 "generate.attention_reweighting.mode target needs a side that is asked for, which task.scope: all does not have; "
                 "write mode: all."
             )
-        for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)) if is_all else ():
-            if self.judges[name].kind in ONE_SIDED:
+        for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)):
+            kind = self.judges[name].kind
+            if not is_all:
+                if kind in ALL_SIDED:
+                    mistakes.append(
+                        f"judges.{name} of kind {kind} compares all sides, and task.scope: side asks for one, so that nothing "
+                        "would be scored; write task.scope: all, or leave it out."
+                    )
+            elif kind in ONE_SIDED:
                 mistakes.append(
                     f"judges.{name} contrasts a side with the others, which task.scope: all has not; leave it out."
                 )

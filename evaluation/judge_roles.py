@@ -83,10 +83,9 @@ def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str
     """What two judges have in common, None when they are independent."""
     if _is_same(recipe, signatures, name, other):
         return "are the same judge under another name, so it proves nothing"
-    basis = _basis(recipe.judges[name])
-    if basis and basis == _basis(recipe.judges[other]):
-        return f"rest on {basis}, so they share its blind spots"
-    return None
+    theirs = _bases(recipe.judges[other])
+    common = [basis for basis in _bases(recipe.judges[name]) if basis in theirs]
+    return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
 
 
 def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
@@ -107,13 +106,20 @@ def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
     return values
 
 
-def _basis(options: JudgeOptions) -> str | None:
-    """What a judge's scores stand on: its model, or word overlap."""
+def _bases(options: JudgeOptions) -> list[str]:
+    """What a judge's scores stand on: its models, or word overlap."""
     if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
-        return f"the model {options.model.name}"
+        return [f"the model {options.model.name}"]
     if isinstance(options, AlignmentJudge | MetricSection):
-        return f"the model {options.model}"
-    if isinstance(options, ValueSharesJudge | EqualCoverageJudge | ContrastJudge):
-        part = options.matcher if isinstance(options, ValueSharesJudge) else options.entailer
-        return f"the model {part.model_name}" if part.model_name else f"words in common (kind {part.kind})"
-    return "word overlap (ROUGE)" if isinstance(options, RougeJudge) else None
+        return [f"the model {options.model}"]
+    if isinstance(options, ValueSharesJudge):
+        return [_named_or_words(options.matcher.model_name)]
+    if isinstance(options, EqualCoverageJudge | ContrastJudge):
+        entailer = options.entailer
+        splitter = [f"the model {entailer.splitter.model.name}"] if entailer.splitter else []
+        return [_named_or_words(entailer.model_name), *splitter]
+    return ["word overlap (ROUGE)"] if isinstance(options, RougeJudge) else []
+
+
+def _named_or_words(model: str) -> str:
+    return f"the model {model}" if model else "words in common"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need
-from .tokens import as_text
+from .tokens import ids_as_text
 
 log = logging.getLogger(__name__)
 
@@ -130,9 +130,7 @@ class PairAligner(ABC):
                 truncation="only_first",
                 max_length=self._most_tokens,
             )
-            places = range(len(batch))
-            own = [[part is not None for part in encoded.sequence_ids(row)] for row in places]
-            encoded["input_ids"] = [as_text(self._tokenizer, encoded["input_ids"][row], own[row]) for row in places]
+            encoded["input_ids"] = ids_as_text(self._tokenizer, encoded)
             encoded = self._tokenizer.pad(encoded, return_tensors="pt")
             with torch.inference_mode():
                 found.update(zip(batch, rows(encoded), strict=True))

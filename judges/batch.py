@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..records import Candidate, Judgement, Record, SummaryRequest
-from ..storage import Journal
+from ..storage import Journal, canonical_json
 from .asking import score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
@@ -15,6 +15,7 @@ MISSING_REFERENCE = {
     "opposing": "no documents of other sides",
     "key_points": "no key points listed",
     "documents": "no documents with an attribute value",
+    "sources": "no source text",
 }
 
 
@@ -152,13 +153,18 @@ def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
     if against == "documents":
         found = labelled_documents(request)
         return replace(bare, reference=found.text, documents=found.documents, values=found.values, side=found.side)
-    return replace(bare, reference=reference_text(request, against))
+    reference = reference_text(request, against)
+    if against == "sources":
+        return replace(bare, reference=reference, sources=tuple(d.text for d in request.source_documents))
+    return replace(bare, reference=reference)
 
 
 def reference_text(request: SummaryRequest, against: Against) -> str:
     """The text that a summary of this request is compared with; "" when the document set has none."""
     if against == "documents":
         return labelled_documents(request).text
+    if against == "sources":
+        return canonical_json([document.text for document in request.source_documents])
     if against == "key_points":
         listed_points = request.document_set.key_points
         sides = listed_points if request.perspective is None else (request.side,)

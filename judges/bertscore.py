@@ -29,7 +29,7 @@ from .checkpoint import open_checkpoint
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .shared import Lazy, SharedModels
 from .support import NO_NUMBER
-from .tokens import as_text
+from .tokens import ids_as_text, own_tokens
 
 Vectors = NDArray[np.float32]
 
@@ -123,11 +123,10 @@ class TokenEmbedder:
             return_overflowing_tokens=True,
             verbose=False,
         )
-        windows = []
-        for i, ids in enumerate(encoded["input_ids"]):
-            own = [part is not None for part in encoded.sequence_ids(i)]
-            windows.append(_Window(as_text(self._tokenizer, ids, own), np.array(own, dtype=bool)))
-        return windows
+        return [
+            _Window(ids, np.array(own_tokens(encoded, row), dtype=bool))
+            for row, ids in enumerate(ids_as_text(self._tokenizer, encoded))
+        ]
 
     def _batches(self, windows: Sequence[_Window]) -> Iterator[list[int]]:
         """The places of the windows in batches of like length; attention's memory grows with the square of it."""

@@ -3,7 +3,8 @@
 Each unit of the summary has the best window of its own side's documents, less the best of the others'; the score is the mean over
 the units. Above 0 the summary is nearer to its own side, higher is better. It is for requests of one side; a summary of all sides
 has none to be contrasted with and is unscored. The measure is our own, after the two scores (against the source, against opposing
-documents) that the seed paper sets side by side; what entails is as for Equal Coverage, without gate and without merging.
+documents) that the seed paper sets side by side; what entails is as for Equal Coverage, without gate and without merging. One
+unit is enough, since nothing is compared but sides.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from ..storage import canonical_json
 from .documents import summary_of
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .measures import Entailer, UnitEvidence, open_entailer
+from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
 ALL_SIDES = "the request asks for all sides"
@@ -33,7 +35,7 @@ class Contrast:
 
     def __init__(self, name: str, options: ContrastJudge, entailer: Entailer) -> None:
         self.name = name
-        self.signature = judge_signature("contrast", "contrast", entailer=entailer.signature, v=1)
+        self.signature = judge_signature("contrast", "contrast", entailer=entailer.signature, v=2)
         self.against: Against | None = "documents"
         self.loads = entailer.loads
         self._entailer = entailer
@@ -42,7 +44,7 @@ class Contrast:
         """One verdict for each input, in order; its `raw` has both supports and the number of units."""
         verdicts = {i: Verdict(None, why, attempts=0) for i, each in enumerate(inputs) if (why := _why_not(each))}
         asked = [place for place in range(len(inputs)) if place not in verdicts]
-        found = self._entailer.evidence([summary_of(inputs[place]) for place in asked])
+        found = self._entailer.evidence([summary_of(inputs[place]) for place in asked], between=False)
         verdicts |= {place: _verdict(inputs[place], evidence) for place, evidence in zip(asked, found, strict=True)}
         return [verdicts[place] for place in range(len(inputs))]
 
@@ -69,6 +71,8 @@ def _verdict(each: JudgeInput, found: UnitEvidence | Unscored) -> Verdict:
     is_own = np.array([document.value == each.side for document in each.documents])
     own, others = (float(best[rows].max(axis=0).mean()) for rows in (is_own, ~is_own))
     raw = {"own": round(own, 6), "others": round(others, 6), "units": len(found.units)}
+    if found.n_cut:
+        raw[CUT_PAIRS] = found.n_cut
     return Verdict(round(own - others, 6), raw=canonical_json(raw))
 
 

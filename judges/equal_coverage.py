@@ -1,7 +1,8 @@
 """Equal Coverage: whether the summary says as much of the documents of every attribute value.
 
 Mean over the values of how far the coverage of their documents is from that of all. 0 is fair, lower is better: a reward gives it
-a weight below 0. A set of one value, a summary of too few units and one of which no document entails anything are unscored.
+a weight below 0. A set of one value, a summary of too few units and one of which no document entails anything are unscored, in
+the paper's mode too, where the first and the last would get a 0, as if they were fair.
 Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13 to 15.
 """
 
@@ -9,13 +10,16 @@ from collections.abc import Sequence
 
 from ..config import EqualCoverageJudge
 from ..fairness.groups import SetCoverage, Unscored, cover_set
+from ..fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Verdict, judge_signature
 from .measures import Entailer, UnitEvidence, open_entailer
-from .measures.rephrase import TOO_FEW
+from .overflow import CUT_PAIRS
 from .shared import SharedModels
+
+TOO_FEW = "too few units"
 
 
 class EqualCoverage(WholeSetJudge):
@@ -28,15 +32,21 @@ class EqualCoverage(WholeSetJudge):
             entailer=entailer.signature,
             mode=options.mode,
             fewest=options.fewest_units,
-            v=1,
+            v=2,
         )
         super().__init__(name, named, entailer.loads)
         self._options = options
         self._entailer = entailer
 
     def _verdicts(self, summaries: Sequence[LabelledSummary]) -> list[Verdict]:
-        found = self._entailer.evidence(summaries)
-        return [self._verdict(s.values, evidence) for s, evidence in zip(summaries, found, strict=True)]
+        # nothing of a set of one value needs to be asked of a model
+        asked = [place for place, s in enumerate(summaries) if len({document.value for document in s.documents}) > 1]
+        merges = COVERAGE_RULES[self._options.mode].merge_above is not None
+        found = self._entailer.evidence([summaries[place] for place in asked], between=merges)
+        verdicts = [Verdict(None, ONE_VALUE)] * len(summaries)
+        for place, evidence in zip(asked, found, strict=True):
+            verdicts[place] = self._verdict(summaries[place].values, evidence)
+        return verdicts
 
     def _verdict(self, values: Sequence[str], found: UnitEvidence | Unscored) -> Verdict:
         if isinstance(found, Unscored):
@@ -44,9 +54,10 @@ class EqualCoverage(WholeSetJudge):
         if len(found.units) < self._options.fewest_units:
             return Verdict(None, TOO_FEW, canonical_json({"units": len(found.units)}))
         covered = cover_set(found.evidence, len(values), self._options.mode)
-        if covered.ec is None:
-            return Verdict(None, covered.unscored)
-        return Verdict(round(covered.ec, 6), raw=canonical_json(coverage_table(values, covered)))
+        if covered.ec is None or not covered.overall:
+            return Verdict(None, covered.unscored or NO_UNIT)
+        cut = {CUT_PAIRS: found.n_cut} if found.n_cut else {}
+        return Verdict(round(covered.ec, 6), raw=canonical_json(coverage_table(values, covered) | cut))
 
     def close(self) -> None:
         """Give the entailer's memory back."""

@@ -6,8 +6,9 @@ from typing import Any, Literal, Protocol
 
 from ..fairness.labelled import LabelledText
 
-# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value
-Against = Literal["source", "opposing", "key_points", "documents"]
+# the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
+# that the summary is to represent, one by one
+Against = Literal["source", "opposing", "key_points", "documents", "sources"]
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64
@@ -29,6 +30,8 @@ class JudgeInput:
     documents: tuple[LabelledText, ...] = ()
     values: tuple[str, ...] = ()
     side: str | None = None
+    # for a judge against "sources": the texts of the documents to represent; `reference` then spells them out
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,10 @@ class NliAligner(PairAligner):
         logits = self._model(**encoded.to(self._model.device)).logits.float()  # (rows, classes)
         return [float(p) for p in logits.softmax(dim=-1)[:, self._class]]
 
-    def classes(self, pairings: Sequence[Pairing]) -> dict[Pair, Classes]:
-        """Probabilities of contradiction, neutral and entailment for each distinct pair; without pairs whose claim is too long.
+    def classes(self, pairings: Sequence[Pairing]) -> tuple[dict[Pair, Classes], set[Pair]]:
+        """Probabilities of contradiction, neutral and entailment for each distinct pair, and the pairs whose premise was cut.
+
+        Pairs whose claim is too long are left out.
 
         Raises:
             JudgeError: the model has not these three classes.
@@ -50,7 +52,7 @@ class NliAligner(PairAligner):
             logits = self._model(**encoded.to(self._model.device)).logits.float()  # (rows, classes)
             return [cast(Classes, tuple(row)) for row in logits.softmax(dim=-1)[:, columns].tolist()]
 
-        return self.read(pairings, rows)[0]
+        return self.read(pairings, rows)
 
     def close(self) -> None:
         """Give the model's memory back."""

@@ -29,7 +29,7 @@ class OpinionGraphScore:
     def __init__(self, name: str, options: OpinionGraphJudge, signature: str) -> None:
         self.name = name
         self.signature = signature
-        self.against: Against | None = "documents"
+        self.against: Against | None = "sources"
         self._options = options
         self._plan = GraphPlan(method=options.method, threshold=options.threshold)
 
@@ -49,8 +49,9 @@ class OpinionGraphScore:
         return opinion_graph(units, plan=self._plan)
 
     def _units(self, each: JudgeInput) -> tuple[str, ...]:
-        texts = [document.text for document in each.documents if each.side in (None, document.value)]
-        return tuple(texts) if self._options.units == "documents" else tuple(s for t in texts for s in sentences(t))
+        if self._options.units == "documents":
+            return each.sources
+        return tuple(sentence for text in each.sources for sentence in sentences(text))
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -82,11 +83,11 @@ def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedMode
         "opinion-interaction",
         "opinion-graph",
         units=options.units,
-        attach=f"{options.method}>{options.threshold:g}",
+        attach=f"{options.method}>{options.threshold}",
         exposure=options.exposure,
         # which communities are found is the library's
         networkx=versions["networkx"],
         sentences=splitter(),
-        v=1,
+        v=2,
     )
     return OpinionGraphScore(name, options, named)

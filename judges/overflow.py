@@ -27,8 +27,9 @@ Overflow = Literal["skip", "truncate", "error"]
 CUT_WORDS = "cut_words"
 # key of a verdict's `raw` that says in how many comparisons the source was cut
 CUT_PAIRS = "cut"
-# what such a `raw` has for keys besides others: of a shortened prompt, of an extract, of a matrix of support
-CUT_SHAPES = ({CUT_WORDS, "reply"}, {CUT_WORDS, "words"}, {CUT_PAIRS, "best"})
+# what such a `raw` has for keys besides others: of a shortened prompt, of an extract, of a matrix of support, of
+# evidence on units
+CUT_SHAPES = ({CUT_WORDS, "reply"}, {CUT_WORDS, "words"}, {CUT_PAIRS, "best"}, {CUT_PAIRS, "units"})
 
 WORD = re.compile(r"\S+")
 

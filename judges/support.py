@@ -21,6 +21,8 @@ from .shared import Lazy
 
 # why a summary is unscored whose model overflowed, or was trained to pieces
 NO_NUMBER = "model gave no finite number"
+# what is rounded away differs with the batch that a text stood in
+DECIMALS = 6
 
 
 def aggregate(matrix: ArrayLike) -> float:

@@ -38,6 +38,16 @@ def special_tokens(tokenizer: Any) -> dict[int, str]:
     return {i: token for i, token in (added | named).items() if i != tokenizer.unk_token_id}
 
 
+def own_tokens(encoded: Any, row: int) -> list[bool]:
+    """Which tokens of a row of an encoded batch are a text's."""
+    return [part is not None for part in encoded.sequence_ids(row)]
+
+
+def ids_as_text(tokenizer: Any, encoded: Any) -> list[list[int]]:
+    """The token ids of an encoded batch, with `as_text` in each row."""
+    return [as_text(tokenizer, ids, own_tokens(encoded, row)) for row, ids in enumerate(encoded["input_ids"])]
+
+
 def as_text(tokenizer: Any, ids: Sequence[int], own: Sequence[bool]) -> list[int]:
     """The token ids with the unknown token for every special one that stands in a text.
 

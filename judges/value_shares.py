@@ -19,6 +19,8 @@ from .judge import Judge, Verdict, judge_signature
 from .measures import Matcher, open_matcher
 from .shared import SharedModels
 
+NOTHING_TAKEN_UP = "no word of the summary is in a source"
+
 
 class ValueShares(WholeSetJudge):
     """One measure of the values' shares as a judge, on a scale from 0 to 1."""
@@ -32,7 +34,7 @@ class ValueShares(WholeSetJudge):
             mode=options.mode,
             target=options.target,
             **tau,
-            v=1,
+            v=2,
         )
         super().__init__(name, named, matcher.loads)
         self._options = options
@@ -47,6 +49,8 @@ class ValueShares(WholeSetJudge):
         n_values = sum(mass > 0 for mass in masses.source)
         if n_values < 2:
             return Verdict(None, ONE_VALUE if n_values else NO_SOURCE_MASS)
+        if not sum(masses.target):
+            return Verdict(None, NOTHING_TAKEN_UP)
         shares = compare(masses.source, masses.target, mode=self._options.mode, aim=self._options.target)
         is_bur = self._options.measure == "bur"
         score = float(unfair(shares, self._options.tau) if is_bur else unfair_error_rate(shares))

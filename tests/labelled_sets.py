@@ -27,4 +27,7 @@ def item(summary, pairs=FERRY, values=None, name="s"):
 def judge_input(summary, pairs=FERRY, values=None, side=None, name="c"):
     each = item(summary, pairs, values)
     reference = canonical_json([each.values, side, pairs])
-    return JudgeInput(name, "r", summary, True, reference, documents=each.documents, values=each.values, side=side)
+    sources = tuple(text for value, text in pairs if side in (None, value))
+    return JudgeInput(
+        name, "r", summary, True, reference, documents=each.documents, values=each.values, side=side, sources=sources
+    )

@@ -82,6 +82,7 @@ def _inputs(against: Against | None, controlled: ControlledSet) -> list[JudgeInp
         "key_points": "\n".join(controlled.key_points),
         "opposing": "",
         "documents": "",
+        "sources": "",
     }
     reference = texts[against] if against else ""
     return [

@@ -9,6 +9,7 @@ Published numbers rest on the stop-word lists of early 2023 (29 languages) and o
 unfair rate by under 0.1 point. Source: specification of group fairness, section 2.
 """
 
+import hashlib
 import os
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +30,14 @@ PLACES: dict[str, tuple[str, str]] = {
     "stopwords": ("corpora/stopwords/", "corpora/stopwords.zip/stopwords/"),
     # VADER reads the archive only
     "vader_lexicon": (VADER := "sentiment/vader_lexicon.zip/vader_lexicon/vader_lexicon.txt", VADER),
+}
+
+# files of trained data, which have no version to be told by
+TRAINED: dict[str, tuple[str, ...]] = {
+    "punkt_tab": ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt"),
+    "averaged_perceptron_tagger_eng": tuple(
+        f"averaged_perceptron_tagger_eng.{part}.json" for part in ("classes", "tagdict", "weights")
+    ),
 }
 
 
@@ -62,11 +71,31 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
     return nltk
 
 
+def trained_digest(nltk: ModuleType, name: str) -> str:
+    """First 6 hexadecimal digits of the SHA-256 of a resource's files, unpacked or in an archive.
+
+    Args:
+        nltk: as `open_nltk` gave it.
+        name: a key of `TRAINED`, which is there.
+    """
+    place = _place(nltk, name)
+    found = hashlib.sha256()
+    for file in TRAINED[name]:
+        with nltk.data.find(f"{place}{file}").open() as opened:
+            found.update(opened.read())
+    return found.hexdigest()[:6]
+
+
 def _is_there(nltk: ModuleType, name: str) -> bool:
+    return _place(nltk, name) is not None
+
+
+def _place(nltk: ModuleType, name: str) -> str | None:
+    """The first of a resource's places where something is."""
     for place in PLACES[name]:
         try:
             nltk.data.find(place)
         except LookupError:
             continue
-        return True
-    return False
+        return place
+    return None

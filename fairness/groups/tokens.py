@@ -13,7 +13,7 @@ from typing import Literal
 
 from ...extras import need
 from ...storage import digest
-from .nltk_data import open_nltk
+from .nltk_data import open_nltk, trained_digest
 
 Tokenize = Callable[[str], list[str]]
 
@@ -62,6 +62,7 @@ class NgramTokenizer:
         self.signature = (
             f"ngram|nltk:{nltk.__version__}|wordnet:{nltk.corpus.wordnet.get_version()}"
             f"|stop:{stop_words}-{len(stop_set)}-{digest(sorted(stop_set), 6)}"
+            f"|punkt:{trained_digest(nltk, 'punkt_tab')}|tagger:{trained_digest(nltk, 'averaged_perceptron_tagger_eng')}"
         )
 
     def __call__(self, text: str) -> list[str]:

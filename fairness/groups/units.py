@@ -19,14 +19,15 @@ CLAIMS = re.compile(r"(?:the news articles|the articles|the news documents|the d
 TWEETS = re.compile(r"(?:the tweets|tweets)\b", re.IGNORECASE)
 
 
-def parse_units(reply: str, domain: Domain) -> tuple[str, ...] | None:
-    """The units of a numbered list, in order; None when there are fewer than three, and the summary is not scored.
+def parse_units(reply: str, domain: Domain, fewest: int = FEWEST_UNITS) -> tuple[str, ...] | None:
+    """The units of a numbered list, in order; None when there are fewer than are asked for, and the summary is not scored.
 
     A line counts when its first word has a digit, which is taken off.
 
     Args:
         reply: what the model wrote.
         domain: of the documents; says which subjects are rewritten.
+        fewest: units of a list that counts; three as published.
 
     Raises:
         DataError: there is no such domain.
@@ -38,7 +39,7 @@ def parse_units(reply: str, domain: Domain) -> tuple[str, ...] | None:
         number, _, rest = line.strip().partition(" ")
         if any(character.isdigit() for character in number) and rest.strip():
             units.append(REWRITES[domain](rest.strip()))
-    return tuple(units) if len(units) >= FEWEST_UNITS else None
+    return tuple(units) if len(units) >= fewest else None
 
 
 def _without_shoppers(unit: str) -> str:

@@ -19,7 +19,7 @@ from ...storage import canonical_json
 from ..aligner import most_tokens, release
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels
-from ..tokens import as_text
+from ..tokens import ids_as_text
 from .neural import NeuralMatcher, Scorer
 
 FEATURE = "matcher 'bartscore'"
@@ -48,10 +48,7 @@ class BartScorer:
 
     def _encoded(self, texts: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer(list(texts), truncation=True, max_length=self.most_tokens)
-        return [
-            as_text(self._tokenizer, ids, [part is not None for part in encoded.sequence_ids(row)])
-            for row, ids in enumerate(encoded["input_ids"])
-        ]
+        return ids_as_text(self._tokenizer, encoded)
 
     def _token_logprobs(self, text: str, targets: Sequence[list[int]]) -> list[list[float]]:
         """Log-probability of each token of each target given the text."""
@@ -74,7 +71,7 @@ class BartScorer:
         return [order[start : start + self._batch_size] for start in range(0, len(order), self._batch_size)]
 
     def _picked(self, encoder: Any, mask: Any, targets: list[list[int]]) -> list[list[float]]:
-        padded = self._tokenizer.pad({"input_ids": targets}, return_tensors="pt")
+        padded = self._tokenizer.pad({"input_ids": targets}, return_tensors="pt", padding_side="right")
         labels = padded["input_ids"].to(self._model.device)  # (targets, tokens)
         shifted = self._model.prepare_decoder_input_ids_from_labels(labels)
         # padding stands behind the tokens, and a token sees none behind it

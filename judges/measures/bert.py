@@ -23,7 +23,7 @@ from ..aligner import most_tokens, release
 from ..bertscore import UNUSED
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels
-from ..tokens import as_text
+from ..tokens import ids_as_text
 from .neural import NeuralMatcher, Scorer
 
 FEATURE = "matcher 'bertscore'"
@@ -71,16 +71,13 @@ class BertScorer:
     def _run(self, texts: list[str]) -> list[NDArray[np.float32]]:
         torch = need("torch", FEATURE)
         encoded = self._tokenizer(texts, truncation=True, max_length=self.most_tokens)
-        encoded["input_ids"] = [
-            as_text(self._tokenizer, ids, [part is not None for part in encoded.sequence_ids(row)])
-            for row, ids in enumerate(encoded["input_ids"])
-        ]
-        lengths = [len(ids) for ids in encoded["input_ids"]]
-        padded: Any = self._tokenizer.pad({"input_ids": encoded["input_ids"]}, return_tensors="pt")
+        ids = ids_as_text(self._tokenizer, encoded)
+        # what some tokenizers do is to pad in front
+        padded: Any = self._tokenizer.pad({"input_ids": ids}, return_tensors="pt", padding_side="right")
         with torch.inference_mode():
             states = self._model(**padded.to(self._model.device), output_hidden_states=True).hidden_states
             rows = states[self._layer].float().cpu().numpy()  # (texts, tokens, dimensions)
-        return [row[:n] for row, n in zip(rows, lengths, strict=True)]
+        return [row[: len(own)] for row, own in zip(rows, ids, strict=True)]
 
     def close(self) -> None:
         """Give the model's memory back."""

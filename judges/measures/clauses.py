@@ -1,20 +1,19 @@
 """Units by rules: a sentence taken apart into clauses and list items, without a model.
 
-What it does, in this order, to each sentence:
+A sentence that is left whole is always right, a wrong split never is, so a rule holds only where its form is plain:
 
-1. it splits at semicolons and spaced dashes;
-2. it splits before "but", "while", "whereas", "although", "though" where a subject follows, and before "and", "so", "yet" where a
-   pronoun follows or a comma stands before, if both parts have a verb that it knows (behind a pronoun any will do), and drops the
-   word; so it does with an opening "While ..., ";
-3. it gives each item of a list "A, B and C" the words around it: "The hotel is clean, quiet and cheap" becomes "The hotel is
-   clean", "The hotel is quiet", "The hotel is cheap". A list is one of single words behind such a verb, of objects that all begin
-   with an article or the like, or of such subjects before a plural verb.
+1. a sentence becomes its clauses at a semicolon, at its one spaced dash, before "but", "while", "whereas", "although", "though"
+   and a subject, before "and" and a pronoun, and before ", and" or ", yet" and a subject, if both parts have a verb that is known
+   here (behind a pronoun others will do); joining words are dropped. So it is with an opening "While ..., ". Nothing is split in
+   a question, under a condition, behind a word that reports, doubts or denies, or behind an opening that may belong to both;
+2. each item of a list "A, B and C" gets the words around it: "The hotel is clean, quiet and cheap" becomes "The hotel is clean",
+   "The hotel is quiet", "The hotel is cheap". A list is one of single words behind such a verb, of objects that are an article
+   and a word, or of such subjects before a plural verb. A negation or a hedge leaves it whole, unless every item has its own.
 
-A unit is made of its sentence's own words in their order: nothing is invented, no pronoun is resolved, no word is inflected
-("The staff were clean"). Only joining words and marks between units are dropped. Where no rule holds a sentence stays whole, so
-there are fewer units than a reader would find. The same text gives the same units. English only; sentences of other languages
-stay whole. The rules are our own; the published way is a language model (Li et al. 2025, arXiv:2412.08795; specification of group
-fairness, section 13).
+A unit is made of its sentence's own words in their order: nothing is invented, no pronoun is resolved, no word is inflected ("The
+staff were clean"). Only joining words and marks between units are dropped. The same text gives the same units. English only;
+sentences of other languages stay whole. The rules are our own; the published way is a language model (Li et al. 2025,
+arXiv:2412.08795; specification of group fairness, section 13).
 """
 
 import re
@@ -23,47 +22,95 @@ from collections.abc import Iterator, Sequence
 from ...text import sentences
 
 # changes with the rules
-VERSION = 1
+VERSION = 2
 
-# verbs behind which complements are listed, singular ones first
-SINGULAR = frozenset("is was has isn't wasn't seems feels looks remains becomes".split())
-PLURAL = frozenset("are were have aren't weren't seem feel look remain become".split())
-MODALS = frozenset("am had can cannot could will would shall should may might must can't couldn't won't".split())
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# verbs behind which complements are listed
+SINGULAR = _words("am had is was has seems feels looks remains becomes")
+PLURAL = _words("are were have seem feel look remain become")
+MODALS = _words("can could will would shall should may might must")
 LINKS = SINGULAR | PLURAL | MODALS
+# verbs behind which objects are listed; behind "call", "find", "want" and their like a word at the end may belong to all of them
+TRANSITIVE = _words(
+    """
+    likes like liked loves love loved hates hate hated praises praise praised dislikes dislike disliked enjoys enjoy enjoyed
+    supports support supported opposes oppose opposed criticises criticise criticised criticizes criticize criticized
+    """
+)
+# verbs that put a clause in somebody's mouth or mind
+REPORTS = _words(
+    """
+    says say said thinks think thought argues argue argued claims claim claimed believes believe believed complains complain
+    complained warns warn warned reports report reported suggests suggest suggested alleges allege alleged insists insist insisted
+    """
+)
+FRAMES = REPORTS | _words(
+    """
+    calls call called finds find found fears fear feared hopes hope hoped wishes wish wished feels feel felt expects expect
+    expected suspects suspect suspected doubts doubt doubted denies deny denied assumes assume assumed imagine pretend knows know
+    knew considers consider considered agrees agree agreed false untrue wrong myth rumour rumor
+    """
+)
 # other finite verbs that summaries of reviews, posts and news live on
-VERBS = LINKS | frozenset(
+VERBS = LINKS | TRANSITIVE | REPORTS | _words(
     """
-    do does did don't doesn't didn't hasn't haven't hadn't wouldn't shouldn't seemed felt looked became remained
-    says say said calls call called finds find found thinks think thought wants want wanted needs need needed likes like liked
-    loves love loved hates hate hated praises praise praised dislikes dislike disliked enjoys enjoy enjoyed supports support
-    supported opposes oppose opposed argues argue argued claims claim claimed believes believe believed fears fear feared
-    complains complain complained criticises criticise criticised criticizes criticize criticized warns warn warned
-    """.split()
-)
-PRONOUNS = frozenset("i you he she it we they there".split())
-DETERMINERS = frozenset(
+    isn't wasn't aren't weren't cannot can't couldn't won't do does did don't doesn't didn't hasn't haven't hadn't wouldn't
+    shouldn't seemed felt looked became remained calls call called finds find found wants want wanted needs need needed fears fear
+    feared
     """
-    the a an this that these those some others many most several few all both no every each another its
-    their his her my our your one
-    """.split()
-)
-# words that open a second clause: before a subject, and those that also join words and need a stronger sign
-CONTRASTS = frozenset("but while whereas although though".split())
-JOINTS = frozenset("and so yet".split())
-OPENINGS = frozenset("while whereas although though".split())
+)  # fmt: skip
+ARTICLES = _words("the a an its their his my our your no every")
+DETERMINERS = ARTICLES | _words("this that these those some others many most several few all both each another her one")
+PRONOUNS = _words("i you he she it we they there")
+OBJECTS = PRONOUNS | _words("me him her us them")
 SUBJECTS = PRONOUNS | DETERMINERS
 
+# words that open a second clause: before a subject, and those that also join words and need a stronger sign
+CONTRASTS = _words("but while whereas although though")
+JOINTS = _words("and yet")
+OPENINGS = _words("while whereas although though")
+# a clause that holds one of these may say what another one depends on: wherever it stands, and where it stands first
+CONDITIONS = _words(
+    """
+    if unless whether provided when whenever until or either neither according allegedly reportedly supposedly apparently perhaps
+    maybe
+    """
+)
+MARKERS = CONDITIONS | _words(
+    "that which who whom whose because since while although though whereas after before as once than only where how why what"
+)
+# "nothing but the noise"
+EXCEPTED = _words("nothing no nobody none anything anyone everything everyone all any last")
 # words that say that what looks like an item is more than one
-PREPOSITIONS = frozenset(
-    "about at between by for from in into near of on over than that to under which who with without".split()
+PREPOSITIONS = _words(
+    "about as at between by despite during for from in into like near of on over than that to under unlike which who with without"
+)
+# what denies or lessens a clause or an item
+NEGATIONS = _words(
+    "not never no nobody none nothing neither nor hardly barely rarely seldom scarcely few little only without"
+)
+# words that make a list one thing
+TOGETHER = _words(
+    """
+    both either together combined alike respectively each other different similar identical equal friends enemies rivals allies
+    partners married neighbours neighbors siblings twins opposites apart divided united related
+    """
+)
+# what may stand before a quality and changes nothing but its strength
+INTENSIFIERS = _words("very too so quite rather extremely really")
+HEDGES = NEGATIONS | _words("often always sometimes perhaps maybe almost")
+# verbs of their own that look like qualities
+FINITE = _words(
+    "left broke sank fell went came ran got lost won rose cost stank grew sold smell stink work last run leak fail break"
 )
 
-HARD_BREAK = re.compile(r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+")
-BETWEEN_ITEMS = re.compile(r",?\s+(?:and|as well as)\s+|,\s+", re.IGNORECASE)
+BETWEEN_ITEMS = re.compile(r"(,?\s+(?:and|as well as)\s+|,\s+)", re.IGNORECASE)
+DASH = re.compile(r"[\u2013\u2014-]{1,2}")
 FEWEST_WORDS = 2
-MOST_ITEM_WORDS = 4
-# words that stand before a quality, as those in -ly do
-DEGREES = frozenset("very too so quite rather not never often always well".split())
 
 
 def split_clauses(text: str) -> tuple[str, ...]:
@@ -71,88 +118,176 @@ def split_clauses(text: str) -> tuple[str, ...]:
     return tuple(unit for sentence in sentences(text) for unit in _units(sentence))
 
 
-def _units(sentence: str) -> Iterator[str]:
-    for part in _hard_parts(sentence):
-        for clause in _clauses(part):
-            yield from _items(clause)
+def _units(sentence: str) -> list[str]:
+    if sentence.rstrip("\"'\u201d\u2019) ").endswith("?"):
+        return [sentence]
+    units = [unit for clause in _clauses(sentence) for unit in _items(clause)]
+    # half of a quotation or of a parenthesis says something else
+    return units if all(map(_is_balanced, units)) else [sentence]
 
 
-def _hard_parts(sentence: str) -> list[str]:
-    parts = HARD_BREAK.split(sentence)
-    return parts if all(len(part.split()) >= FEWEST_WORDS for part in parts) else [sentence]
+def _is_balanced(text: str) -> bool:
+    pairs = [(text.count(left), text.count(right)) for left, right in ("()", "[]", "\u201c\u201d", "\u00ab\u00bb")]
+    pairs.append((len(re.findall(r"(?<!\w)['\u2018](?=\w)", text)), len(re.findall(r"['\u2019](?!\w)", text))))
+    return text.count('"') % 2 == 0 and all(left == right for left, right in pairs)
 
 
 def _clauses(text: str) -> list[str]:
     """The clauses that stand side by side in a text."""
     words = text.split()
-    if _bare(words[0]) in OPENINGS:
-        for place in range(2, len(words) - 1):
-            if words[place - 1].endswith(",") and _is_clause(words[1:place]) and _is_clause(words[place:]):
-                return [_trimmed(words[1:place]), *_clauses(" ".join(words[place:]))]
-    for place in range(1, len(words) - 2):
-        if _joins(words, place) and _is_clause(words[:place]) and _is_clause(words[place + 1 :]):
-            return [_trimmed(words[:place]), *_clauses(" ".join(words[place + 1 :]))]
+    bare = [_bare(word) for word in words]
+    if CONDITIONS & set(bare) or _ends_with_a_report(text):
+        return [text]
+    if bare[0] in OPENINGS:
+        place = next((i + 1 for i, word in enumerate(words) if word.endswith(",")), len(words))
+        first, rest = words[1:place], words[place:]
+        if rest and _bare(rest[0]) in SUBJECTS and _stands_alone(first) and _is_clause(rest):
+            return [_trimmed(first), *_clauses(" ".join(rest))]
+    for end, start in _breaks(words):
+        first, rest = words[:end], words[start:]
+        if _stands_alone(first) and _is_clause(rest) and _opens_plainly(rest):
+            return [_trimmed(first), *_clauses(" ".join(rest))]
     return [text]
+
+
+def _breaks(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where a clause may end and where the next may begin, in words."""
+    dashes = [place for place, word in enumerate(words) if DASH.fullmatch(word)]
+    for place in range(1, len(words) - 1):
+        if words[place - 1].endswith(";"):
+            yield place, place
+        elif dashes == [place]:
+            beside = words[place - 1] + words[place + 1]
+            if _bare(words[place + 1]) in SUBJECTS and not re.search(r"\d", beside):
+                yield place, place + 1
+        elif not dashes and _joins(words, place):
+            yield place, place + 1
 
 
 def _joins(words: Sequence[str], place: int) -> bool:
     """Whether the word at this place may stand between two clauses."""
-    word, following = _bare(words[place]), _bare(words[place + 1])
+    before, word, following = (_bare(words[i]) for i in (place - 1, place, place + 1))
     if word in CONTRASTS:
-        return following in SUBJECTS
-    has_comma = words[place - 1].endswith(",")
-    return word in JOINTS and (following in PRONOUNS or (has_comma and following in SUBJECTS))
+        is_exception = word == "but" and bool(EXCEPTED & {_bare(w) for w in words[:place]})
+        return following in SUBJECTS and before not in ("as", "even") and not is_exception
+    if words[place - 1].endswith(","):
+        return word in JOINTS and following in SUBJECTS
+    return word == "and" and following in PRONOUNS and before not in OBJECTS
+
+
+def _stands_alone(words: Sequence[str]) -> bool:
+    """Whether words are a clause that says nothing about the next one."""
+    bare = [_bare(word) for word in words]
+    verbs = _verbs(words)
+    return (
+        _is_clause(words)
+        and len(verbs) <= 1
+        and bare[-1] not in VERBS
+        and bare[0] not in PREPOSITIONS | NEGATIONS
+        and not bare[0].endswith("ly")
+        and not (MARKERS | FRAMES) & set(bare)
+    )
+
+
+def _opens_plainly(words: Sequence[str]) -> bool:
+    """Whether words begin with a subject of their own: neither joined on nor followed by a relative clause."""
+    bare = [_bare(word) for word in words]
+    verbs = _verbs(words)
+    subject = bare[1 : verbs[0] if verbs else 2]
+    return bare[0] not in CONTRASTS | JOINTS | MARKERS - DETERMINERS and not MARKERS & set(subject)
 
 
 def _is_clause(words: Sequence[str]) -> bool:
-    """Whether words have a verb behind another word; behind a pronoun any word is taken for one."""
-    return len(words) >= FEWEST_WORDS and (_bare(words[0]) in PRONOUNS or any(_bare(w) in VERBS for w in words[1:]))
+    """Whether words have a verb behind another word; right behind a pronoun others than the known ones will do."""
+    if len(words) < FEWEST_WORDS:
+        return False
+    first, second = _bare(words[0]), _bare(words[1])
+    if first not in PRONOUNS:
+        return bool(_verbs(words))
+    if second in VERBS:
+        return True
+    if first in ("he", "she", "it"):
+        return second.endswith(("s", "ed")) and second not in PREPOSITIONS | DETERMINERS | OBJECTS
+    return first != "there" and second not in PREPOSITIONS | SUBJECTS | {"alone", "too"}
+
+
+def _verbs(words: Sequence[str]) -> list[int]:
+    """Places of the known verbs; behind an article "needs" is none, and before one "May" is none."""
+    bare = [*map(_bare, words), ""]
+    return [
+        i
+        for i in range(1, len(words))
+        if bare[i] in VERBS and bare[i - 1] not in ARTICLES and not (bare[i] in MODALS and bare[i + 1] in ARTICLES)
+    ]
 
 
 def _items(clause: str) -> list[str]:
     """The clause once for each item of its list; the clause alone when it has none."""
     words = clause.split()
-    verbs = [place for place, word in enumerate(words) if _bare(word) in VERBS]
-    if len(verbs) != 1 or verbs[0] == 0:
+    verbs = _verbs(words)
+    bare = [_bare(word) for word in words]
+    if len(verbs) != 1 or (TOGETHER | CONDITIONS) & set(bare):
         return [clause]
     verb = verbs[0]
-    subjects = BETWEEN_ITEMS.split(" ".join(words[:verb]))
-    if len(subjects) > 1:
-        is_list = _bare(words[verb]) in PLURAL and all(map(_is_thing, subjects))
+    before, behind = " ".join(words[:verb]), " ".join(words[verb + 1 :])
+    subjects, items = _listed(before), _listed(behind)
+    if BETWEEN_ITEMS.search(before):
+        is_list = bare[verb] in PLURAL and _are_things(subjects, before) and not HEDGES & set(bare[verb:])
         return [f"{subject} {' '.join(words[verb:])}" for subject in subjects] if is_list else [clause]
-    items = BETWEEN_ITEMS.split(" ".join(words[verb + 1 :]))
-    is_list = all(map(_is_thing, items)) or (_bare(words[verb]) in LINKS and _are_alike(items))
+    if (NEGATIONS | MARKERS | FRAMES - LINKS) & set(bare[: verb + 1]):
+        return [clause]
+    is_list = (bare[verb] in LINKS | TRANSITIVE and _are_things(items, behind)) or (
+        bare[verb] in LINKS and _are_alike(items, bare[verb] in MODALS)
+    )
     return [f"{' '.join(words[: verb + 1])} {item}" for item in items] if is_list else [clause]
 
 
-def _is_thing(item: str) -> bool:
-    """Whether an item is an article or the like and a few words."""
-    return _bare(item.split(maxsplit=1)[0]) in DETERMINERS and _is_plain(item) if item else False
+def _listed(text: str) -> list[str]:
+    """The items of "A, B and C"; [] when the last two are not joined by "and"."""
+    pieces = BETWEEN_ITEMS.split(text)
+    return pieces[::2] if len(pieces) > 1 and pieces[-2].strip(" ,") else []
 
 
-def _are_alike(items: Sequence[str]) -> bool:
-    """Whether items can all stand behind the verb: single words of one kind, with or without a degree."""
-    words = [[_bare(word) for word in item.split()] for item in items]
-    if not all(1 <= len(item) <= 2 and _is_degree(*item[:-1]) and _is_plain(" ".join(item)) for item in words):
+def _are_things(items: Sequence[str], text: str) -> bool:
+    """Whether items are an article or the like and a word each; between commas the same, lest one explain another."""
+    pairs = [[_bare(word) for word in item.split()] for item in items]
+    if not pairs or not all(len(pair) == 2 and pair[0] in ARTICLES for pair in pairs):
         return False
+    kinds = {"a" if first == "an" else first for first, _ in pairs}
+    return not any(last.endswith("ed") or last in PREPOSITIONS for _, last in pairs) and (
+        "," not in text or len(kinds) == 1
+    )
+
+
+def _are_alike(items: Sequence[str], is_modal: bool) -> bool:
+    """Whether items can all stand behind the verb: single words, stronger or weaker, or hedged each on its own."""
+    words = [[_bare(word) for word in item.split()] for item in items]
+    if not words or not all(1 <= len(item) <= (1 if is_modal else 2) for item in words):
+        return False
+    if any(item.lstrip("\"'(")[:1].isupper() for item in items):
+        return False
+    modifiers = [item[0] if len(item) == 2 else "" for item in words]
+    is_hedged = [m in HEDGES or (m.endswith("ly") and m not in INTENSIFIERS) for m in modifiers]
+    if any(is_hedged) and not all(is_hedged):
+        return False
+    is_known = all(hedged or not m or m in INTENSIFIERS for m, hedged in zip(modifiers, is_hedged, strict=True))
     last = [item[-1] for item in words]
     # "lasts", or "arrived" beside "small", are verbs of their own
-    looks_finite = any(re.search(r"(?<![su])s$", word) for word in last)
-    return not looks_finite and not DETERMINERS & set(last) and len({word.endswith("ed") for word in last}) == 1
-
-
-def _is_degree(*words: str) -> bool:
-    return all(word in DEGREES or word.endswith("ly") for word in words)
-
-
-def _is_plain(item: str) -> bool:
-    words = [_bare(word) for word in item.split()]
-    return len(words) <= MOST_ITEM_WORDS and not (PREPOSITIONS | PRONOUNS) & set(words)
+    looks_finite = any(re.search(r"(?<![su])s$|ed$", word) or word in FINITE for word in last)
+    others = DETERMINERS | PREPOSITIONS | OBJECTS | HEDGES | INTENSIFIERS | FRAMES
+    return is_known and not looks_finite and not others & set(last)
 
 
 def _bare(word: str) -> str:
-    return word.strip(",.;:!?\"'()").replace("\u2019", "'").lower()
+    return word.strip(",.;:!?\"'()\u201c\u201d\u2018\u2019").replace("\u2019", "'").lower()
 
 
 def _trimmed(words: Sequence[str]) -> str:
     return " ".join(words).rstrip(",;: ")
+
+
+def _ends_with_a_report(text: str) -> bool:
+    """Whether a text closes with the one who says all of it: "..., critics say"."""
+    _, comma, last = text.rpartition(",")
+    words = [_bare(word) for word in last.split()]
+    return bool(comma) and 1 <= len(words) <= 3 and bool(REPORTS & set(words)) and not (CONTRASTS | JOINTS) & set(words)

@@ -5,7 +5,8 @@ the share of the unit's content words that the window has. Neither tells a claim
 Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13-14.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..aligner import Aligner, Pair, Pairing
 from ..encoder import lazy_encoder
 from ..nli import Classes, NliAligner, lazy_classifier
 from ..shared import Lazy, SharedModels
-from ..support import NO_NUMBER
+from ..support import DECIMALS, NO_NUMBER
 from ..support import splitter as sentence_splitter
 from .measure import UnitEvidence
 from .units import Splitter, Units, open_splitter
@@ -32,8 +33,19 @@ from .units import Splitter, Units, open_splitter
 Floats = NDArray[np.float64]
 
 UNIT_TOO_LONG = "a unit exceeds the classifier's length"
-# what is rounded away differs with the batch that a text stood in
-DECIMALS = 6
+NO_CONTENT = "no unit has a content word"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What premises and claims of a pairing have to do with each other."""
+
+    # (contradiction, neutral, entailment), shape (claims, premises, 3)
+    classes: Floats
+    # comparisons in which a text was cut
+    n_cut: int = 0
+    # claims of which something can be said, (claims,); None: all
+    has_content: NDArray[np.bool_] | None = None
 
 
 class Comparer(Protocol):
@@ -41,8 +53,8 @@ class Comparer(Protocol):
 
     loads: str
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
-        """(contradiction, neutral, entailment) for each pairing, shape (claims, premises, 3)."""
+    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
+        """The comparisons of each pairing."""
         ...
 
     def close(self) -> None:
@@ -59,37 +71,38 @@ class UnitEntailer:
 
     def __init__(self, section: EntailerSection, compares: str, splitter: Splitter, comparer: Comparer) -> None:
         self.name: str = section.kind
-        self.loads = comparer.loads
+        # of two models the language model is the larger
+        self.loads = splitter.loads or comparer.loads
         dedupe = ",once-a-sample" if section.dedupe == "sample" else ""
         self.signature = "|".join(
             (
                 compares,
                 f"units:{splitter.signature}",
                 f"windows:{section.most_words}{dedupe},{sentence_splitter()}",
-                "v:1",
+                "v:2",
             )
         )
         self._section = section
         self._splitter = splitter
         self._comparer = comparer
 
-    def evidence(self, items: Sequence[LabelledSummary]) -> list[UnitEvidence | Unscored]:
-        """Evidence on each item's units; what units have to do with each other included."""
+    def evidence(self, items: Sequence[LabelledSummary], *, between: bool = True) -> list[UnitEvidence | Unscored]:
+        """Evidence on each item's units; with `between` also on what they have to do with each other."""
         units = self._units(items)
         windows: dict[tuple[LabelledText, ...], Windows] = {}
         for item in items:
             if item.documents not in windows:
                 windows[item.documents] = self._windows(item.documents)
         pairings = {
-            place: Pairing((*windows[item.documents].texts, *mine), mine)
+            place: Pairing((*windows[item.documents].texts, *(mine if between else ())), mine)
             for place, (item, mine) in enumerate(zip(items, units, strict=True))
             if not isinstance(mine, Unscored)
         }
-        classes = dict(zip(pairings, self._comparer.compare(list(pairings.values())), strict=True))
+        compared = dict(zip(pairings, self._comparer.compare(list(pairings.values())), strict=True))
         found: list[UnitEvidence | Unscored] = []
         for place, (item, mine) in enumerate(zip(items, units, strict=True)):
             found.append(
-                mine if isinstance(mine, Unscored) else _evidence(item, mine, windows[item.documents], classes[place])
+                mine if isinstance(mine, Unscored) else _evidence(item, mine, windows[item.documents], compared[place])
             )
         return found
 
@@ -109,17 +122,24 @@ class UnitEntailer:
 
 
 def _evidence(
-    item: LabelledSummary, units: Units, windows: Windows, classes: Floats | Unscored
+    item: LabelledSummary, units: Units, windows: Windows, compared: Compared | Unscored
 ) -> UnitEvidence | Unscored:
-    if isinstance(classes, Unscored):
-        return classes
+    if isinstance(compared, Unscored):
+        return compared
+    # float32 sums differ in the seventh digit with the batch they stood in
+    classes = np.round(compared.classes, DECIMALS)
     if not np.isfinite(classes).all():
         return Unscored(NO_NUMBER)
     n = len(windows.texts)
-    between = classes[:, n:, 2]  # (units, units)
-    return UnitEvidence(
-        units, windows.texts, SetEvidence(classes[:, :n], windows.documents, item.labels, between_units=between)
-    )
+    between = classes[:, n:, 2] if classes.shape[1] > n else None  # (units, units)
+    if (kept := compared.has_content) is not None and not kept.all():
+        # "..." is no fact that documents could support or not
+        if not kept.any():
+            return Unscored(NO_CONTENT)
+        units = tuple(unit for unit, is_kept in zip(units, kept, strict=True) if is_kept)
+        classes, between = classes[kept], None if between is None else between[kept][:, kept]
+    evidence = SetEvidence(classes[:, :n], windows.documents, item.labels, between_units=between)
+    return UnitEvidence(units, windows.texts, evidence, compared.n_cut)
 
 
 class _Classifier:
@@ -129,23 +149,24 @@ class _Classifier:
         self.loads = model.key
         self._model = model
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
         if not pairings:
             return []
         classifier = self._model.get()
         with booked("models"):
-            found = classifier.classes(pairings)
-        return [_of_pairing(p, found) for p in pairings]
+            found, cut = classifier.classes(pairings)
+        return [_of_pairing(p, found, cut) for p in pairings]
 
     def close(self) -> None:
         self._model.close()
 
 
-def _of_pairing(pairing: Pairing, found: Mapping[Pair, Classes]) -> Floats | Unscored:
+def _of_pairing(pairing: Pairing, found: Mapping[Pair, Classes], cut: Set[Pair]) -> Compared | Unscored:
     pairs = [[(premise, claim) for premise in pairing.premises] for claim in pairing.claims]
     if any(pair not in found for row in pairs for pair in row):
         return Unscored(UNIT_TOO_LONG)
-    return np.array([[found[pair] for pair in row] for row in pairs])  # (claims, premises, classes)
+    classes = np.array([[found[pair] for pair in row] for row in pairs])  # (claims, premises, classes)
+    return Compared(classes, sum(pair in cut for row in pairs for pair in row))
 
 
 class _Likeness:
@@ -155,36 +176,38 @@ class _Likeness:
         self.loads = model.key
         self._model = model
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
         if not pairings:
             return []
         encoder = self._model.get()
         with booked("models"):
             found = encoder.align(pairings)
-        return [as_classes(np.round(alignment.matrix.T, DECIMALS)) for alignment in found]
+        return [Compared(as_classes(alignment.matrix.T), alignment.n_cut) for alignment in found]
 
     def close(self) -> None:
         self._model.close()
 
 
 class _SharedWords:
-    """The share of a claim's distinct content words that a premise has; 0 for a claim without any."""
+    """The share of a claim's distinct content words that a premise has; a claim without any is left out."""
 
     loads = ""
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Floats | Unscored]:
+    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
         tokens: dict[str, list[str]] = {}
-        for text in dict.fromkeys(text for p in pairings for text in p.premises):
+        for text in dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)):
             tokens[text] = content_tokens(text)
         return [self._compare(p, tokens) for p in pairings]
 
-    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]]) -> Floats:
-        premises = encode([tokens[text] for text in pairing.premises])
-        claims = encode([tokens[text] for text in pairing.claims], premises.vocabulary)
-        has, wanted = premises.counts() > 0, claims.counts() > 0  # (texts, vocabulary)
+    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]]) -> Compared:
+        n = len(pairing.premises)
+        present = encode([tokens[text] for text in (*pairing.premises, *pairing.claims)]).counts() > 0
+        has, wanted = present[:n], present[n:]  # (texts, vocabulary)
         shared = (wanted.astype(float) @ has.astype(float).T).toarray()  # (claims, premises)
         sizes = np.asarray(wanted.sum(axis=1), dtype=float).reshape(-1, 1)
-        return as_classes(np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0))
+        has_content = sizes[:, 0] > 0
+        likeness = np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0)
+        return Compared(as_classes(likeness), has_content=has_content)
 
     def close(self) -> None:
         """Nothing to give back."""

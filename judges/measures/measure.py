@@ -44,6 +44,8 @@ class UnitEvidence:
     # texts of the windows; `evidence.windows` has the place of each one's document
     windows: tuple[str, ...]
     evidence: SetEvidence
+    # comparisons in which a text was cut to the model's length
+    n_cut: int = 0
 
 
 class Entailer(Protocol):
@@ -60,8 +62,13 @@ class Entailer(Protocol):
     # those of equal, not empty `loads` hold one model together
     loads: str
 
-    def evidence(self, items: Sequence[LabelledSummary]) -> list[UnitEvidence | Unscored]:
-        """Evidence on each item's units."""
+    def evidence(self, items: Sequence[LabelledSummary], *, between: bool = True) -> list[UnitEvidence | Unscored]:
+        """Evidence on each item's units.
+
+        Args:
+            items: summaries with their documents.
+            between: ask also what units have to do with each other, which whoever merges units needs.
+        """
         ...
 
     def close(self) -> None:

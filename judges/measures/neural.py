@@ -16,12 +16,9 @@ from ...fairness.labelled import LabelledSummary
 from ...models import signature
 from ...timing import booked
 from ..shared import Lazy
-from ..support import NO_NUMBER
+from ..support import DECIMALS, NO_NUMBER
 from .lengths import TooLong
 from .words import source_counter
-
-# what is rounded away differs with the batch that a text stood in
-DECIMALS = 6
 
 
 class Scorer(Protocol):

@@ -2,11 +2,12 @@
 
 The prompts are our own and say what the published instruction has to: one fact a unit, compound subjects and objects taken apart,
 no reported speech, no word of reviewers, tweets or articles. The published settings are GPT-3.5 at temperature 1; here the first
-attempt is greedy, later ones have a new seed and temperature 0.7. A reply that ran into its length is not read. A list of fewer
-than three units is an answer, and the summary is then unscored, as published.
+attempt is greedy, later ones have a new seed and temperature 0.7. A reply that ran into its length is not read, nor is one with a
+line that may begin with a number of its own ("2020 was bad."). How few units are enough is for those to say who count them.
 Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 13.
 """
 
+import re
 from collections.abc import Sequence
 
 from ...config import EntailerSection, SplitterSection
@@ -22,7 +23,10 @@ from ..attempts import CUT_OFF, UNREADABLE, refused
 from ..rubric import PROMPTS, engine_part, lazy_backend
 from ..shared import Lazy, SharedModels
 
-TOO_FEW = "too few units"
+# changes with how replies are asked for (temperature) and read
+VERSION = 1
+# "1. A fact", "2) A fact", "**3.**A fact", "4 A fact"; but not "1.5 km"
+NUMBERED = re.compile(r"[\W_]*(\d+)(?:([.):]+)(?!\d)|(?=\s))[\s*_]*(.*)")
 
 
 class Rephraser:
@@ -36,9 +40,11 @@ class Rephraser:
             **engine_part(options.backend),
             "reply": options.most_reply_tokens,
             "attempts": options.max_attempts,
+            "v": VERSION,
         }
         named = ",".join(f"{key}={value}" for key, value in parts.items())
         self.signature = f"llm({template.signature},{named.replace('|', ',')})"
+        self.loads = backend.key
         self._options = options
         self._domain = domain
         self._template = template
@@ -69,15 +75,30 @@ class Rephraser:
             return Unscored(refused(reply, 1).unscored or UNREADABLE)
         if reply.finish_reason == "length":
             return Unscored(CUT_OFF)
-        units = parse_units(reply.text, self._domain)
-        if units is not None:
-            return units
-        is_list = any(line.strip()[:1].isdigit() for line in reply.text.splitlines())
-        return Unscored(TOO_FEW if is_list else UNREADABLE)
+        facts = numbered(reply.text)
+        listed = "\n".join(f"{place}. {fact}" for place, fact in enumerate(facts or (), start=1))
+        return parse_units(listed, self._domain, fewest=1) or Unscored(UNREADABLE)
 
     def close(self) -> None:
         """Give the model's memory back."""
         self._backend.close()
+
+
+def numbered(reply: str) -> list[str] | None:
+    """The facts of a numbered list without their numbers; None when a line's number may be its fact's own.
+
+    A number without a mark behind it is the list's if it goes on counting.
+    """
+    facts: list[str] = []
+    for line in map(str.strip, reply.split("\n")):
+        if not any(character.isdigit() for character in line.partition(" ")[0]):
+            continue
+        found = NUMBERED.match(line)
+        if found is None or not (found[2] or int(found[1]) == len(facts) + 1):
+            return None
+        if found[3]:
+            facts.append(found[3])
+    return facts
 
 
 def open_rephraser(section: EntailerSection, models: SharedModels) -> Rephraser:

@@ -29,6 +29,8 @@ class Splitter(Protocol):
 
     # names everything that the units depend on
     signature: str
+    # what a language model that splits is held by; "" without one
+    loads: str
 
     def split(self, summaries: Sequence[str]) -> list[Units | Unscored]:
         """The units of each summary, in order; a summary that cannot be split never stops the others."""
@@ -41,6 +43,8 @@ class Splitter(Protocol):
 
 class RuleSplitter:
     """A function from text to units."""
+
+    loads = ""
 
     def __init__(self, signature: str, units: Callable[[str], Sequence[str]]) -> None:
         self.signature = signature

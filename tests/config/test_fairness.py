@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.config import EntailerSection, MatcherSection, Recipe, ValueSharesJudge
+from evenhand.config import ContrastJudge, EntailerSection, MatcherSection, Recipe, ValueSharesJudge
 
 UER = {"kind": "value-shares", "matcher": {"kind": "words"}}
 BASE = {
@@ -11,8 +11,9 @@ BASE = {
 }  # fmt: skip
 
 
-def recipe(reward, **judges):
-    return Recipe.model_validate({**BASE, "judges": {"fit": {"kind": "rouge"}, **judges}, "reward": reward})
+def recipe(reward, scope="all", **judges):
+    values = {"judges": {"fit": {"kind": "rouge"}, **judges}, "reward": reward, "task": {"scope": scope}}
+    return Recipe.model_validate({**BASE, **values})
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,7 @@ def recipe(reward, **judges):
         (EntailerSection, {"units": "llm"}, "units: llm needs splitter"),
         (EntailerSection, {"units": "llm", "splitter": {"model": {"name": "m"}, "most_reply_tokens": 4096}}, "no room"),
         (ValueSharesJudge, {"kind": "value-shares", "tau": 0.5}, "no effect of tau except with measure: bur"),
+        (ContrastJudge, {"kind": "contrast", "entailer": {"dedupe": "sample"}}, "order of the documents"),
     ],
 )
 def test_option_that_nothing_reads_is_refused(section, options, match):
@@ -73,4 +75,23 @@ def test_weights_above_0_for_unfairness_are_refused_together():
 def test_unfairness_below_0_and_contrast_above_0_are_rewards():
     reward = {"judges": ["fit", "uer"], "combine": "z_mean", "weights": {"fit": 1, "uer": -1}}
     assert recipe(reward, uer=UER).reward.weights["uer"] == -1
-    assert recipe({"judges": ["fit", "own"]}, own={"kind": "contrast"}).reward.combine == "mean"
+    assert recipe({"judges": ["fit", "own"]}, "side", own={"kind": "contrast"}).reward.combine == "mean"
+
+
+def test_weight_below_0_for_contrast_is_refused_since_higher_is_fairer():
+    reward = {"judges": ["fit", "own"], "combine": "weighted", "weights": {"fit": 1, "own": -1}}
+    with pytest.raises(ValueError, match=r"own: -1, where higher is fairer.*write a weight above 0"):
+        recipe(reward, "side", own={"kind": "contrast"})
+
+
+def test_weight_of_0_asks_for_nothing_and_is_the_baseline_of_a_study():
+    reward = {"judges": ["fit", "uer"], "combine": "z_mean", "weights": {"fit": 1, "uer": 0}}
+    assert recipe(reward, uer=UER).reward.weights["uer"] == 0
+
+
+def test_judges_of_all_sides_are_refused_where_one_is_asked_for_all_together():
+    reward = {"judges": ["fit", "uer", "gaps"], "combine": "weighted", "weights": {"fit": 1, "uer": -1, "gaps": -1}}
+    judges = {"uer": UER, "gaps": {"kind": "equal-coverage"}}
+    with pytest.raises(ValueError, match=r"judges\.uer of kind value-shares .* judges\.gaps of kind equal-coverage"):
+        recipe(reward, "side", **judges)
+    assert recipe(reward, "all", **judges).task.scope == "all"

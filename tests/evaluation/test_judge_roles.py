@@ -6,8 +6,11 @@ from evenhand.evaluation.judge_roles import judge_notes, overlap_warnings
 from evenhand.judges import open_judges
 
 
-def recipe(make_run: Any, judges: dict[str, Any], reward: list[str], report: list[str]) -> Any:
-    return make_run(judges=judges, reward={"judges": reward}, evaluation={"judges": report}).recipe
+def recipe(make_run: Any, judges: dict[str, Any], reward: list[str], report: list[str], scope: str = "side") -> Any:
+    """A recipe in which what the reward's judges find unfair has a weight below 0."""
+    weights = {name: -1 if judges[name]["kind"] in ("value-shares", "equal-coverage") else 1 for name in reward}
+    rewards = {"judges": reward, **({"combine": "weighted", "weights": weights} if min(weights.values()) < 0 else {})}
+    return make_run(judges=judges, reward=rewards, evaluation={"judges": report}, task={"scope": scope}).recipe
 
 
 ALIGNMENT = {"kind": "alignment"}
@@ -92,7 +95,8 @@ def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
     ],
 )
 def test_which_scores_are_better(make_run: Any, options: dict[str, Any], better: str | None):
-    made = recipe(make_run, {"fit": RECALL, "other": options}, ["fit"], ["other"])
+    scope = "side" if options["kind"] == "contrast" or options.get("against") == "opposing" else "all"
+    made = recipe(make_run, {"fit": RECALL, "other": options}, ["fit"], ["other"], scope)
     assert judge_notes(made, {})[0].better == better
 
 
@@ -118,14 +122,24 @@ def test_fairness_judges_share_the_model_or_the_words_that_they_rest_on(make_run
         "ec-again": {"kind": "equal-coverage", "entailer": {"batch_size": 1}},
         "uer": {"kind": "value-shares", "matcher": {"kind": "words"}},
         "bur": {"kind": "value-shares", "measure": "bur", "matcher": {"kind": "words"}},
+        "ngram": {"kind": "value-shares", "matcher": {"kind": "ngram"}},
     }
-    weighted = {"judges": ["ec"], "combine": "weighted", "weights": {"ec": -1}}
-    made = make_run(judges=judges, reward=weighted, evaluation={"judges": ["ec-again"]}).recipe
+    made = recipe(make_run, judges, ["ec"], ["ec-again"], "all")
     assert "are the same judge under another name" in " ".join(overlap_warnings(made, {}))
     assert judge_notes(made, {})[0].role == "both"
-    assert overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"]), {}) == [
+    assert overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"], "all"), {}) == [
         "Report judge 'ec' and reward judge 'fit' rest on the model embedded:all-minilm-l6-v2, so they share its blind spots."
     ]
-    weighted = {"judges": ["uer"], "combine": "weighted", "weights": {"uer": -1}}
-    (warning,) = overlap_warnings(make_run(judges=judges, reward=weighted, evaluation={"judges": ["bur"]}).recipe, {})
-    assert "rest on words in common (kind words)" in warning
+    for report in ("bur", "ngram"):
+        (warning,) = overlap_warnings(recipe(make_run, judges, ["uer"], [report], "all"), {})
+        assert "rest on words in common, so" in warning
+
+
+def test_model_that_splits_summaries_is_one_that_a_judge_rests_on(make_run: Any):
+    model = {"model": {"name": "org/llm"}}
+    judges = {
+        "grade": {"kind": "rubric", "rubric": "coverage", **model},
+        "ec": {"kind": "equal-coverage", "entailer": {"kind": "words", "units": "llm", "splitter": model}},
+    }
+    (warning,) = overlap_warnings(recipe(make_run, judges, ["grade"], ["ec"], "all"), {})
+    assert "rest on the model org/llm" in warning

@@ -45,19 +45,22 @@ def test_mode_of_the_paper_has_no_gate_and_counts_every_unit():
     assert json.loads(paper.raw)["units"] == 3
 
 
+@pytest.mark.parametrize("mode", ["released", "paper"])
 @pytest.mark.parametrize(
     ("each", "reason", "raw"),
     [
+        # of no word of these a document has any: nobody is covered, which is not fair
+        (judge_input("Xylophones hum. Yaks yodel. Quartz glows."), "no unit covered", None),
         (judge_input("The ferry is cheap. A bridge pays."), "too few units", '{"units":2}'),
         (judge_input("Zebras graze. Lions hunt. Birds sing."), "no unit covered", None),
         (judge_input(ONE_SIDED, FERRY[:2]), "single value", None),
         (judge_input(" "), "empty summary", None),
     ],
 )
-def test_what_has_no_answer_is_unscored(each, reason, raw):
-    found, other = judged(each, judge_input(BALANCED))
+def test_what_has_no_answer_is_unscored_in_either_mode(each, reason, raw, mode):
+    found, other = judged(each, judge_input(BALANCED), mode=mode)
     assert (found.score, found.unscored, found.raw) == (None, reason, raw)
-    assert other.score == 0
+    assert other.score is not None
 
 
 def test_fewer_units_are_scored_where_a_recipe_allows_them():

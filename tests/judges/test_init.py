@@ -137,7 +137,8 @@ def test_against_of_judges_and_recipes_agree():
     from evenhand.judges.judge import Against
 
     texts, documents = (section.model_fields["against"].annotation for section in (RougeJudge, OpinionGraphJudge))
-    assert get_args(Against) == (*get_args(texts), *get_args(documents))
+    # "sources" is no choice: it is what the opinion graph is given
+    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources")
 
 
 def test_measures_on_one_encoder_share_it_with_other_judges():

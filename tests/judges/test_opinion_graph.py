@@ -1,11 +1,15 @@
 """The Opinion Interaction Graph as a judge."""
 
 import json
+from contextlib import closing
 
 import pytest
+from conftest import make_candidate, make_request
 from labelled_sets import judge_input
 
 from evenhand.config import OpinionGraphJudge
+from evenhand.judges.batch import judge_inputs, score_batch
+from evenhand.judges.cache import VerdictCache
 from evenhand.judges.opinion_graph import OpinionGraphScore, open_opinion_graph
 from evenhand.judges.shared import SharedModels
 
@@ -58,6 +62,23 @@ def test_request_for_one_side_is_judged_by_its_own_documents():
     assert json.loads(judged("Cheap ferry.", side="left").raw)["opinions"] == 1
 
 
+def test_documents_need_no_attribute_value(ferry, tmp_path):
+    bare = tuple(document.model_copy(update={"attributes": {}}) for document in ferry.documents)
+    request = make_request(ferry).model_copy(
+        update={
+            "document_set": ferry.model_copy(update={"documents": bare}),
+            "perspective": None,
+            "attribute": None,
+        }
+    )
+    judge = open_judge()
+    given = judge_inputs(judge.against, [(request, make_candidate(request, ferry.documents[0].text))])
+    assert given[0].sources == tuple(document.text for document in ferry.documents)
+    with closing(VerdictCache(tmp_path / "cache.sqlite")) as cache:
+        (found,) = score_batch([(judge, given)], cache).judgements
+    assert found.score is not None
+
+
 def test_units_are_sentences_or_whole_documents():
     pairs = (("left", "Cheap ferry. Dear bridge."), ("right", "Dear bridge."))
     sentences, documents = (json.loads(judged("Dear bridge.", pairs, units=u).raw) for u in ("sentences", "documents"))
@@ -82,5 +103,11 @@ def test_graph_of_a_source_is_made_once_for_all_of_its_summaries():
 
 
 def test_what_changes_scores_changes_the_signature():
-    changes = [{"units": "documents"}, {"method": "keyword_fraction"}, {"threshold": 0.1}, {"exposure": "abstractive"}]
+    changes = [
+        {"units": "documents"},
+        {"method": "keyword_fraction"},
+        {"threshold": 0.1},
+        {"threshold": 0.1000001},
+        {"exposure": "abstractive"},
+    ]
     assert len({open_judge().signature, *(open_judge(**change).signature for change in changes)}) == len(changes) + 1

@@ -3,7 +3,7 @@
 import pytest
 from conftest import make_candidate, make_request
 
-from evenhand.config import Recipe
+from evenhand.config import Recipe, RewardSection
 from evenhand.judges import JUDGES
 from evenhand.judges.stage import judge
 from evenhand.records import Judgement
@@ -63,8 +63,10 @@ def judged(folder, judges, documents):
         "name": "all", "output": folder, "model": {"name": "none"},
         "generate": {"backend": "scripted", "plans": {"nucleus": {}}}, "judges": judges,
         "evaluation": {"judges": ["length"]}, "limits": {"unscored": 1.0},
-        "reward": {"judges": list(judges), "combine": "weighted", "weights": dict.fromkeys(judges, -1)},
+        "reward": {"judges": ["length"]},
     })  # fmt: skip
+    # a recipe asks for one side or for all, and has no judges of the other kind; here requests of both kinds are judged
+    recipe = recipe.model_copy(update={"reward": RewardSection(judges=tuple(judges))})
     phase = open_phase(recipe, "round-00")
     requests = [make_request(documents, side) for side in ("left", "right")]
     whole = {"id": f"{documents.id}/all", "perspective": None, "attribute": "stance"}

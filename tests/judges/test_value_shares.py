@@ -54,6 +54,8 @@ def test_mode_decides_whether_an_absent_value_takes_part():
         (judge_input(ONE_SIDED, FERRY[:2], values=("left", "right")), "single value"),
         (judge_input("The ferry.", (("left", "It is."), ("right", "So what?"))), "source has no mass"),
         (judge_input("  "), "empty summary"),
+        # a refusal would have equal shares, and no summary fairer ones
+        (judge_input("Sorry, I cannot help."), "no word of the summary is in a source"),
     ],
 )
 @pytest.mark.parametrize("mode", ["drop_zero", "paper"])
@@ -73,5 +75,5 @@ def test_what_changes_scores_changes_the_signature():
     ]  # fmt: skip
     assert len({signature(), *(signature(**change) for change in changes)}) == len(changes) + 1
     assert signature() == (
-        "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:1|mode:drop_zero|target:ratio|v:1"
+        "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:1|mode:drop_zero|target:ratio|v:2"
     )

@@ -1,8 +1,10 @@
+import zipfile
+
 import nltk
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups.nltk_data import PLACES, open_nltk
+from evenhand.fairness.groups.nltk_data import PLACES, TRAINED, open_nltk, trained_digest
 
 
 def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
@@ -24,3 +26,22 @@ def test_unpacked_data_is_found_in_the_folder(monkeypatch, tmp_path, name):
     monkeypatch.setattr(nltk.data, "path", [])
     (tmp_path / PLACES[name][0]).mkdir(parents=True)
     assert open_nltk("the labels", (name,), tmp_path) is nltk
+
+
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_digest_of_trained_data_is_that_of_its_files(monkeypatch, tmp_path, is_archive):
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    folder = tmp_path / "tokenizers"
+    folder.mkdir()
+    if is_archive:
+        with zipfile.ZipFile(folder / "punkt_tab.zip", "w") as archive:
+            archive.writestr("punkt_tab/", "")
+            archive.writestr("punkt_tab/english/", "")
+            for name in TRAINED["punkt_tab"]:
+                archive.writestr(f"punkt_tab/english/{name}", name)
+    else:
+        (folder / "punkt_tab/english").mkdir(parents=True)
+        for name in TRAINED["punkt_tab"]:
+            (folder / "punkt_tab/english" / name).write_text(name)
+    # printf abbrev_types.txtcollocations.tabortho_context.tabsent_starters.txt | sha256sum
+    assert trained_digest(nltk, "punkt_tab") == "9782fa"

@@ -24,13 +24,36 @@ def evidence(section, *items):
 
 def test_words_are_the_share_of_the_units_content_words():
     (found,) = evidence(EntailerSection(kind="words", most_words=1), item("Cheap ferry at night. It is.", PAIRS))
-    assert found.units == ("Cheap ferry at night.", "It is.")
+    # a unit without a content word is none
+    assert found.units == ("Cheap ferry at night.",)
     assert found.windows == ("The ferry is cheap.", "Nurses need it at night.", "A bridge pays.")
     assert list(found.evidence.windows) == [0, 0, 1]
     assert list(found.evidence.labels) == [0, 1]
-    # cheap, ferry, night: two of three, one of three, none; no content word at all: nothing is shared
-    expected = as_classes([[2 / 3, 1 / 3, 0], [0, 0, 0]])
-    assert np.asarray(found.evidence.nli) == pytest.approx(expected)
+    # cheap, ferry, night: two of three, one of three, none
+    expected = as_classes([[2 / 3, 1 / 3, 0]])
+    assert np.asarray(found.evidence.nli) == pytest.approx(expected, abs=1e-6)
+    assert np.asarray(found.evidence.between_units).shape == (1, 1)
+
+
+def test_summary_without_a_content_word_is_unscored():
+    assert evidence(EntailerSection(kind="words"), item("It is. So what?")) == [Unscored("no unit has a content word")]
+
+
+def test_units_are_not_compared_with_each_other_unless_somebody_merges_them(nli):
+    entailer = open_entailer(EntailerSection(kind="nli", model=str(nli), units="sentences", batch_size=1))
+    runs = []
+    entailer._comparer._model.get()._model.register_forward_hook(lambda m, given, out: runs.append(len(out.logits)))
+    (found,) = entailer.evidence([item("The ferry is dear. Nurses pay.", PAIRS)], between=False)
+    entailer.close()
+    # two units in two windows
+    assert (sum(runs), found.evidence.between_units) == (4, None)
+
+
+def test_cut_windows_are_counted(nli):
+    long = (("left", "Nurses need the ferry " * 9), ("right", "A bridge pays."))
+    section = EntailerSection(kind="nli", model=str(nli), units="sentences")
+    (found,) = evidence(section, item("The ferry is dear.", long))
+    assert found.n_cut == 1
 
 
 def test_likeness_is_entailment_above_one_half():

@@ -1,5 +1,6 @@
 """Matching by a model, on tiny random ones: compared with transformers' own numbers."""
 
+import json
 import logging
 import math
 import os
@@ -147,6 +148,20 @@ def test_text_of_a_value_is_encoded_once_for_all_summaries(bart):
     matcher.masses([item(summary, PAIRS) for summary in (*SUMMARIES, SUMMARIES[0])])
     hook.remove()
     assert seen == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["bart", "bert"])
+def test_tokenizer_that_pads_in_front_changes_nothing(kind, bart, roberta, tmp_path):
+    make, folder = (bart_section, bart) if kind == "bart" else (bert_section, roberta)
+    turned = tmp_path / "turned"
+    shutil.copytree(folder, turned)
+    config = turned / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"padding_side": "left"}))
+    assert transformers.AutoTokenizer.from_pretrained(turned).padding_side == "left"
+    # of unlike length, so that one is padded
+    items = [item(summary, PAIRS) for summary in SUMMARIES]
+    for usual, found in zip(masses(make(folder), *items), masses(make(turned), *items), strict=True):
+        assert found.target == pytest.approx(usual.target, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["bart", "bert"])

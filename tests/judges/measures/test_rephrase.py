@@ -63,10 +63,30 @@ def test_second_attempt_counts_when_it_can_be_read():
     assert len(split(lambda ask: Reply(text=next(replies), finish_reason="stop"), ["s"])[0][0]) == 3
 
 
-def test_short_list_is_an_answer_and_no_mistake():
+def test_short_list_is_an_answer_for_others_to_refuse():
     found, backend = split(said("1. The ferry is cheap.\n2. It runs."), ["s"])
-    assert found == [Unscored("too few units")]
+    assert found == [("The ferry is cheap.", "It runs.")]
     assert len(backend.batches) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "units"),
+    [
+        ("1.A is b.\n2)C is d.", ("A is b.", "C is d.")),
+        ("**1.** A is b.\n(2) C is d.", ("A is b.", "C is d.")),
+        ("1 A is b.\n2 C is d.", ("A is b.", "C is d.")),
+        ("1. 2020 was bad.\n2. 5G is fast.", ("2020 was bad.", "5G is fast.")),
+    ],
+)
+def test_number_is_taken_off_and_nothing_else(reply, units):
+    assert split(said(reply), ["s"])[0] == [units]
+
+
+@pytest.mark.parametrize("reply", ["2020 was bad.\n2021 was worse.", "1. A is b.\n1.5 km is far.", "5G is fast."])
+def test_line_whose_number_may_be_its_own_is_not_read(reply):
+    found, backend = split(said(reply), ["s"], max_attempts=2)
+    assert found == [Unscored("unreadable reply")]
+    assert len(backend.batches) == 2
 
 
 def test_refused_prompt_is_not_asked_again():
