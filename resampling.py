@@ -13,6 +13,9 @@ from scipy import stats
 
 from .errors import DataError
 
+# draws times clusters that are held at once, 8 MB
+BLOCK = 1_000_000
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -111,9 +114,14 @@ def cluster_mean_draws(table: ArrayLike, clusters: Sequence[str], *, resamples: 
     np.add.at(sums, rows, np.nan_to_num(values, nan=0.0))
     np.add.at(counts, rows, ~np.isnan(values))
     n = max(1, len(names))
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)  # (resamples, clusters)
-    totals = drawn @ counts
-    means: NDArray[np.float64] = np.divide(drawn @ sums, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+    means = np.full((resamples, values.shape[1]), np.nan)
+    generator = np.random.default_rng(seed)
+    size = max(1, BLOCK // n)
+    for start in range(0, resamples, size):
+        block = means[start : start + size]
+        drawn = generator.multinomial(n, np.full(n, 1 / n), size=len(block)).astype(float)  # (draws, clusters)
+        totals = drawn @ counts
+        np.divide(drawn @ sums, totals, out=block, where=totals > 0)
     return means
 
 

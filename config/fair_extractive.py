@@ -55,8 +55,14 @@ class FairExtractiveSection(Section):
                 )
         if self.quotas is not None and sum(self.quotas.values()) != self.length:
             raise ValueError(f"quotas sum to {sum(self.quotas.values())}, but length is {self.length}; make them equal")
-        if self.mix is not None and sum(self.mix.fixed.values()) > self.length:
+        free = self.length - sum(self.mix.fixed.values()) if self.mix else 0
+        if free < 0:
             raise ValueError(f"mix.fixed sums to more than length {self.length}; write fewer, or a larger length")
+        if self.mix is not None and self.mix.step > free:
+            raise ValueError(
+                f"mix.step is {self.mix.step}, but only {free} units are left to mix, so that there is a single mix; write a "
+                "smaller step, or a larger length"
+            )
         return self
 
     @property

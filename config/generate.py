@@ -38,6 +38,10 @@ class Plan(Sampling):
         return Sampling(**self.model_dump(exclude={"candidates"}))
 
 
+# the plan of a summary that is not drawn
+EXTRACTED = Plan(temperature=0.0, candidates=1)
+
+
 class GenerateSection(BackendSection):
     """How candidates are made."""
 
@@ -118,14 +122,20 @@ class GenerateSection(BackendSection):
 
 
 def _extraction_plans(values: dict[str, Any]) -> dict[str, Any]:
-    """A plan for each summary that fair extraction makes; those of a resolved recipe are these already."""
-    given = values.get("plans")
+    """A plan for each summary that fair extraction makes, in place of those that stand in a resolved recipe."""
+    if values.get("plans") is not None and not _are_extractions(values["plans"]):
+        raise ValueError("plans have no effect with method: fair-extractive, which draws nothing; leave them out")
     try:
         names = FairExtractiveSection.model_validate(values["fair_extractive"]).names
     except ValidationError:
         # is reported where it stands
         names = ("any",)
-    else:
-        if given is not None and list(given) != list(names):
-            raise ValueError("plans have no effect with method: fair-extractive, which draws nothing; leave them out")
-    return {name: {"temperature": 0.0, "candidates": 1} for name in names}
+    return {name: EXTRACTED.model_dump() for name in names}
+
+
+def _are_extractions(plans: Any) -> bool:
+    """Whether these are plans such as extraction has, under whatever names: the mixes of another recipe."""
+    try:
+        return isinstance(plans, dict) and all(Plan.model_validate(plan) == EXTRACTED for plan in plans.values())
+    except ValidationError:
+        return False

@@ -13,7 +13,7 @@ from .examples import choose_examples
 from .findings import RERANKING, TRAINING, Evidence, findings, title
 from .judge_roles import judge_notes
 from .ledger import read_ledger
-from .pareto import Rival, axes, fairness_judges, plane
+from .pareto import Rival, axes, fairness_judges, planes
 from .provenance import read_provenance
 from .systems import (
     SYSTEMS,
@@ -65,6 +65,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         sides=numbers.compare.sides,
         candidates=recipe.generate.n_candidates,
         scores=tuple(numbers.scores()),
+        plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(numbers.differences),
         score_gaps=tuple(numbers.score_gaps),
         gain_gaps=tuple(numbers.gain_gaps),
@@ -98,6 +99,22 @@ class Numbers:
         for judged in self._judged:
             for system, values in judged.by_system.items():
                 yield from self.compare.estimates(judged.measured, system, values)
+
+    def plan_scores(self) -> Iterator[Estimate]:
+        """Mean of the summaries of every plan under every judge, where the plans are mixes that extraction makes on purpose."""
+        generate = self.recipe.generate
+        if generate.fair_extractive is None or len(generate.plans) < 2:
+            return
+        groups = [self.outputs[0].group(request.id) for request in self.outputs[0].requests]
+        for plan in generate.plans:
+            made = [
+                next((scored for scored in group.candidates if scored.candidate.plan == plan), None) if group else None
+                for group in groups
+            ]
+            for note in self.judges:
+                quantity = self._quantities[note.name]
+                values = [quantity(scored) if scored else None for scored in made]
+                yield self.compare.estimates(_measured(note), plan, values)[-1]
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -147,13 +164,12 @@ class Numbers:
             for k in budgets:
                 name = system.name if k in (1, most) else f"{system.name}, best of {k}"
                 rivals[Rival(system.name, k, name)] = by_policy[system.policy]
-        for judges in axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges):
-            yield plane(
-                judges,
-                list(rivals),
-                lambda rival, judge: best_of(rivals[rival], self._quantities[judge], rival.k),
-                self.compare,
-            )
+        return planes(
+            axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges),
+            list(rivals),
+            lambda rival, judge: best_of(rivals[rival], self._quantities[judge], rival.k),
+            self.compare,
+        )
 
     @cached_property
     def evidence(self) -> Evidence:

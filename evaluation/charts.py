@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 # room left at both ends of an axis, as a share of what is shown
 PADDING = 0.06
+# values no further apart are equal but for rounding: an axis that showed them apart would show noise
+EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def scale(values: Iterable[float | None], *, zero: bool = False, most_ticks: int
     if zero or not known:
         known.append(0.0)
     low, high = min(known), max(known)
-    room = (high - low) * PADDING or abs(high) * PADDING or 1.0
+    spread = high - low if high - low > EQUAL else 0.0
+    room = spread * PADDING or abs(high) * PADDING or 1.0
     low, high = low - room, high + room
     return Scale(low, high, ticks(low, high, most_ticks))
 

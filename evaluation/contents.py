@@ -72,9 +72,10 @@ class PlanePoint(Record):
     k: int
     quality: Estimate
     fairness: Estimate
-    # off the front: another system is better in both, and both intervals say so; cannot tell: only the means are
+    # off the front: another system is better in one and no worse in the other, and the intervals say so; cannot tell: only the
+    # means are
     standing: Standing
-    # names of the systems that are better in both
+    # names of the systems that beat it so
     behind: tuple[str, ...]
 
 
@@ -213,6 +214,8 @@ class Report(Record):
     # candidates of a request
     candidates: int
     scores: tuple[Estimate, ...]
+    # of each summary that extraction makes on purpose, by plan and judge; `subject` is the plan. None where there is one or none
+    plan_scores: tuple[Estimate, ...] = ()
     differences: tuple[Difference, ...]
     score_gaps: tuple[SideGap, ...]
     # who gains more from a comparison

@@ -22,6 +22,8 @@ def render_markdown(report: Report) -> str:
     ]
     for table in view.score_tables(report):
         parts += [f"## Scores by {plain(table.judge.name)} ({table.judge.role})", _scores(table)]
+    if rows := view.plan_rows(report):
+        parts += ["## Scores by plan", _plans(report, rows)]
     for differences in view.difference_tables(report):
         parts += [f"## Paired differences by {plain(differences.judge.name)} ({differences.judge.role})"]
         parts += [_differences(differences)]
@@ -42,6 +44,11 @@ def _scores(table: view.ScoreTable) -> str:
         for row in table.rows
     )
     return markdown_table(["system", *sides, "words"], rows)
+
+
+def _plans(report: Report, rows: Sequence[view.PlanRow]) -> str:
+    cells = ([row.plan, *(f"{number(e.mean)} ({interval(e)})" for e in row.estimates)] for row in rows)
+    return markdown_table(["plan", *(judge.name for judge in report.judges)], cells)
 
 
 def _differences(table: view.DifferenceTable) -> str:

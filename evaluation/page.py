@@ -31,6 +31,7 @@ def render_page(report: Report) -> str:
             gain_gaps=view.gap_rows(report, report.gain_gaps),
             score_tables=view.score_tables(report),
             difference_tables=view.difference_tables(report),
+            plan_rows=view.plan_rows(report),
             trait_tables=view.trait_tables(report),
             curve_panels=view.curve_panels(report),
             plane_plots=plane_plots(report.planes, report.judges),

@@ -63,13 +63,12 @@ def plane_plots(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> list[Pl
 
 
 def standing(point: PlanePoint) -> str:
-    """The standing in words, with who is better by both judges."""
+    """The standing in words, with who beats the system."""
     if not point.behind:
         return point.standing
-    others = (
-        f"{point.behind[0]} is" if len(point.behind) == 1 else f"{point.behind[0]} and {len(point.behind) - 1} more are"
-    )
-    return f"{point.standing}: {others} better by both{'' if point.standing == 'off the front' else ', but not surely'}"
+    first, *others = point.behind
+    beat = f"{first} and {len(others)} more beat it" if others else f"{first} beats it"
+    return f"{point.standing}: {beat}{'' if point.standing == 'off the front' else ', but not surely'}"
 
 
 def _axis(judge: JudgeNote, estimates: Sequence[Estimate]) -> Axis:

@@ -87,6 +87,15 @@ class TraitRow:
 
 
 @dataclass(frozen=True)
+class PlanRow:
+    """One plan of extraction under every judge."""
+
+    plan: str
+    # in the order of the judges
+    estimates: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True)
 class TraitTable:
     """One trait under every system."""
 
@@ -143,6 +152,12 @@ def score_tables(report: Report) -> list[ScoreTable]:
         )
         tables.append(ScoreTable(judge, _places(report, judge), estimates_scale(mine), ((None, rows),)))
     return tables
+
+
+def plan_rows(report: Report) -> list[PlanRow]:
+    """A row for each plan; none unless extraction made several summaries on purpose."""
+    plans = dict.fromkeys(e.subject for e in report.plan_scores)
+    return [PlanRow(plan, tuple(e for e in report.plan_scores if e.subject == plan)) for plan in plans]
 
 
 def difference_tables(report: Report) -> list[DifferenceTable]:

@@ -4,7 +4,7 @@ A mean over everybody hides who is badly served; the mean of the worst group doe
 is noisy, and so is the best of several such: the choice is made again in every bootstrap draw of the document sets,
 and counts as made only when it comes out the same nearly always. Cells (a set and a group) in which any system has no
 value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
-no part.
+no part, and where fewer than two are left, nothing is chosen: the worst of one group is no worst.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,9 @@ from ..records import Record
 from ..resampling import cluster_mean_draws, percentile_bounds
 from .compare import NOISE
 
+# groups that a note names
+MOST_NAMED = 3
+
 
 class GroupMean(Record):
     """A group's mean under one system."""
@@ -30,7 +33,7 @@ class GroupMean(Record):
     is_small: bool
 
 
-class WorstGroup(Record):
+class RatedSystem(Record):
     """A system by its worst group."""
 
     system: str
@@ -48,8 +51,8 @@ class WorstGroup(Record):
 class WorstGroups(Record):
     """All systems by their worst groups."""
 
-    systems: tuple[WorstGroup, ...]
-    # the system to choose; None when that cannot be told at the level
+    systems: tuple[RatedSystem, ...]
+    # the system to choose; None when that cannot be told at the level, or fewer than two groups have enough sets
     choice: str | None
     # cells of a set and a group without a value of some system
     left_out: int
@@ -97,31 +100,50 @@ def worst_groups(scores: ArrayLike, systems: Sequence[str], groups: Sequence[str
     is_kept = n_sets >= max(1, plan.least_sets)
     sign = -1.0 if plan.lower_is_better else 1.0
     draws = _draws(sign * table[:, :, is_kept], plan)
-    chances = None if draws is None else _chances(draws)
-    found = []
-    for place, system in enumerate(systems):
-        rows = _group_means(table[place], groups, is_kept)
-        worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
-        low, high = (None, None) if draws is None else _bounds(sign * draws[:, place], plan.level)
-        found.append(
-            WorstGroup(
-                system=system,
-                groups=rows,
-                group=worst.group if worst else None,
-                mean=worst.mean if worst else None,
-                low=low,
-                high=high,
-                chance_of_best=None if chances is None else float(chances[place]),
-            )
-        )
+    means = [_group_means(rows, groups, is_kept) for rows in table]
+    rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
+    if draws is not None:
+        rated = _with_chances(rated, draws, sign, plan.level)
     return WorstGroups(
-        systems=tuple(found),
-        choice=_choice(found, plan.level),
+        systems=rated,
+        choice=_choice(rated, plan.level) if is_kept.sum() > 1 else None,
         left_out=left_out,
         least_sets=plan.least_sets,
         level=plan.level,
         resamples=plan.resamples,
         seed=plan.seed,
+    )
+
+
+def without_part(found: WorstGroups) -> str:
+    """ "right: 8 sets, takes no part": the groups with too few sets; "" when there are none."""
+    small = [
+        f"{group.group}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
+        for group in found.systems[0].groups
+        if group.is_small
+    ]
+    if not small:
+        return ""
+    more = [f"{len(small) - MOST_NAMED} more"] if len(small) > MOST_NAMED else []
+    return f"{', '.join([*small[:MOST_NAMED], *more])}, {'takes' if len(small) == 1 else 'take'} no part"
+
+
+def _rated(system: str, rows: tuple[GroupMean, ...], sign: float) -> RatedSystem:
+    """A system by its worst group, without draws."""
+    worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
+    group, mean = (worst.group, worst.mean) if worst else (None, None)
+    return RatedSystem(system=system, groups=rows, group=group, mean=mean, low=None, high=None, chance_of_best=None)
+
+
+def _with_chances(
+    rated: Sequence[RatedSystem], draws: NDArray[np.float64], sign: float, level: float
+) -> tuple[RatedSystem, ...]:
+    """The systems with their intervals and chances; `draws` has shape (draws, systems), higher better."""
+    lows, highs = percentile_bounds(sign * draws, level)
+    columns = zip(rated, lows.tolist(), highs.tolist(), _chances(draws).tolist(), strict=True)
+    return tuple(
+        each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
+        for each, low, high, chance in columns
     )
 
 
@@ -141,7 +163,7 @@ def _group_means(
     )
 
 
-def _choice(found: Sequence[WorstGroup], level: float) -> str | None:
+def _choice(found: Sequence[RatedSystem], level: float) -> str | None:
     """The system that is best nearly always; one alone is no choice."""
     sure = [each.system for each in found if each.chance_of_best is not None and each.chance_of_best >= level]
     return sure[0] if sure and len(found) > 1 else None
@@ -169,8 +191,3 @@ def _chances(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     best = draws >= draws.max(axis=1, keepdims=True) - NOISE
     chances: NDArray[np.float64] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     return chances
-
-
-def _bounds(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
-    low, high = percentile_bounds(draws, level)
-    return float(low), float(high)

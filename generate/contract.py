@@ -27,6 +27,10 @@ MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
 # "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source: specification of group fairness,
 # section 19
 FEWEST, MOST = 0.4, 2.0
+# a quotation that ends before the text does: its quote closes a word or sentence, where one that opens stands after a space
+CLOSED_WITHIN = re.compile(
+    rf'[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}]*(?:(?<!\s)(?<![{DOUBLE_QUOTES}])"|\u201d).', re.DOTALL
+)
 # the word that a full stop belongs to, with its inner full stops
 LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 
@@ -141,7 +145,7 @@ def _preamble(text: str, contract: Contract) -> int:
 
 
 def _unquoted(text: str) -> str:
-    """The text without the double quotes at both its ends."""
-    while len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES:
+    """The text without the double quotes around it; those of two quotations at its ends are not around it."""
+    while len(text) > 1 and text[0] in DOUBLE_QUOTES and text[-1] in DOUBLE_QUOTES and not CLOSED_WITHIN.match(text):
         text = text[1:-1].strip()
     return "" if text in DOUBLE_QUOTES else text

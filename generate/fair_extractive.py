@@ -19,13 +19,15 @@ from .backend import Ask, Backend, Reply, Usage
 from .plans import Draw
 
 UNMET = "quotas cannot be met"
+# signature of what writes these summaries
+NO_MODEL = "no model"
 
 
 @dataclass
 class NoModel:
     """The backend of a method that asks no model."""
 
-    signature: str = "no model"
+    signature: str = NO_MODEL
     usage: Usage = field(default_factory=Usage)
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:

@@ -28,8 +28,11 @@ def length_asked(task: TaskSection) -> str | None:
 
 
 def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
-    """The instruction on fairness, with the shares of this set where the recipe asks for them; "" when it asks for none."""
-    if task.fairness == "none":
+    """The instruction on fairness, with the shares of this set where the recipe asks for them; "" when it asks for none.
+
+    It is "" as well for a set of fewer than two values, between which there is nothing to be fair.
+    """
+    if task.fairness == "none" or len(documents.values(corpus.attribute)) < 2:
         return ""
     template = load_template(task.fairness, FAIRNESS)
     return template.fill(attribute=corpus.attribute.replace("_", " "), shares=_shares(documents, corpus))
@@ -51,4 +54,7 @@ def _shares(documents: DocumentSet, corpus: CorpusSection) -> str:
 
 
 def _percent(count: int, total: int) -> str:
-    return f"{100 * count / total:.1f}".removesuffix(".0")
+    """Rounded to one place, or to as many as some need not to be 0 and some not to be 100."""
+    share = 100 * count / total
+    places = next(n for n in range(1, 17) if count in (0, total) or 0 < round(share, n) < 100)
+    return f"{share:.{places}f}".removesuffix(".0")

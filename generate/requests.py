@@ -12,7 +12,7 @@ from pathlib import Path
 from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, load_template
-from ..records import Contract, DocumentSet, Message, Perspective, SummaryRequest
+from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
 from ..storage import digest
 from ..text import fold
 from .instructions import fairness_asked, fairness_signature, length_asked
@@ -47,6 +47,11 @@ def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
     if absent:
         raise RecipeError(
             f"key 'task.template': {template.name!r} has no field {{{absent[0]}}}, so the model would not see it; add it"
+        )
+    if task.scope == "all" and "length" in template.fields and length_asked(task) is None:
+        raise RecipeError(
+            f"key 'task.template': {template.name!r} asks for {{length}}, but the recipe for none; write {{in_length}}, which "
+            "goes without, or let task.sentences or task.words say the length"
         )
     if task.fairness != "none" and "fairness" not in template.fields:
         raise RecipeError(
@@ -144,10 +149,16 @@ def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
 
 
 def _mixed(documents: DocumentSet) -> str:
-    """All documents, numbered, one a line: who says what is not told. Their order is random, but always the same for a set."""
+    """All documents, numbered, one a line: who says what is not told."""
+    lines = (fold(document.text) for document in mixed_documents(documents))
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+
+
+def mixed_documents(documents: DocumentSet) -> list[Document]:
+    """All documents in a random order, which is always the same for a set."""
     order = list(documents.documents)
     random.Random(digest(["order", documents.id])).shuffle(order)  # noqa: S311
-    return "\n".join(f"{number}. {fold(document.text)}" for number, document in enumerate(order, start=1))
+    return order
 
 
 def _opening(task: TaskSection, side: str) -> str | None:

@@ -237,12 +237,17 @@ def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dic
     # over all processes that worked at the stage, because the journal holds each batch's own
     used = Usage(sum(b.prompt_tokens for b in batches), sum(b.prefilled_tokens for b in batches))
     turns = [turn for batch in batches for turn in batch.turns]
+    written = [c for c in candidates if c.model != fair_extractive.NO_MODEL]
     return {
         "requests": len(requests),
         "candidates": len(candidates),
-        "tokens": sum(c.n_tokens for c in candidates),
-        # the cost of methods that ask more than once: all asks and all generated tokens, candidates included
-        **({"turns": len(turns), "turn_tokens": sum(turn.n_tokens for turn in turns)} if turns else {}),
+        "tokens": sum(c.n_tokens for c in written),
+        # the cost where a candidate is not one ask: all asks and all generated tokens, candidates included; none without a model
+        **(
+            {"turns": len(turns), "turn_tokens": sum(turn.n_tokens for turn in turns)}
+            if turns or len(written) < len(candidates)
+            else {}
+        ),
         "prompt_tokens": used.prompt_tokens,
         "prefilled_tokens": used.prefilled_tokens,
         "prefix_cache_hit_rate": None if used.hit_rate is None else round(used.hit_rate, 4),

@@ -278,10 +278,20 @@ def test_batch_of_mixes_has_a_plan_for_each():
     assert generate.n_candidates == 3
 
 
+def test_resolved_extraction_can_be_varied():
+    mix = {"notion": "biased", "mix": {"first": "left", "second": "right"}}
+    recipe = Recipe.model_validate(EXTRACTIVE | {"generate": {"method": "fair-extractive", "fair_extractive": mix}})
+    varied = recipe.model_dump(mode="json")
+    varied["generate"]["fair_extractive"]["length"] = 2
+    assert list(Recipe.model_validate(varied).generate.plans) == ["left 0", "left 1", "left 2"]
+
+
 @pytest.mark.parametrize(
     ("generate", "text"),
     [
         ({"plans": {"a": {}}}, "plans have no effect with method: fair-extractive"),
+        ({"plans": 3}, "plans have no effect with method: fair-extractive"),
+        ({"plans": {"proportional": {"temperature": 0, "candidates": 1, "max_tokens": 9}}}, "plans have no effect"),
         ({"fair_extractive": {"notion": "custom"}}, "notion custom needs quotas"),
         ({"fair_extractive": {"quotas": {"left": 5}}}, "quotas has no effect with notion: proportional"),
         ({"fair_extractive": {"notion": "custom", "quotas": {"left": 4}}}, "quotas sum to 4, but length is 5"),
@@ -293,6 +303,10 @@ def test_batch_of_mixes_has_a_plan_for_each():
         (
             {"fair_extractive": {"notion": "biased", "mix": {"first": "l", "second": "r", "fixed": {"n": 6}}}},
             "mix.fixed sums to more than length 5",
+        ),
+        (
+            {"fair_extractive": {"notion": "biased", "mix": {"first": "l", "second": "r", "step": 6}}},
+            "mix.step is 6, but only 5 units are left to mix",
         ),
     ],
 )

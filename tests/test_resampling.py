@@ -1,5 +1,7 @@
 """Bootstrap intervals over document sets."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,23 @@ def test_mean_draws_are_those_of_whole_clusters():
     assert np.mean(draws[:, 0] == 0.75) == pytest.approx(0.5, abs=0.03)
     assert (np.isnan(draws[:, 1]) == (draws[:, 0] == 0)).all()
     assert np.nanmax(draws[:, 1]) == np.nanmin(draws[:, 1]) == 5.0
+
+
+def test_mean_draws_in_blocks_are_those_of_one_piece():
+    # 30 clusters: 40,000 draws are 1.2 million numbers, more than a block holds; here all at once, by numpy
+    values = np.random.default_rng(2).normal(size=(30, 2))
+    drawn = np.random.default_rng(5).multinomial(30, np.full(30, 1 / 30), size=40_000)
+    found = cluster_mean_draws(values, [str(i) for i in range(30)], resamples=40_000, seed=5)
+    assert np.allclose(found, drawn @ values / 30, rtol=0, atol=1e-12)
+
+
+def test_mean_draws_hold_a_block_at_a_time():
+    # 10,000 draws of 1,500 sets are 120 MB of numbers
+    tracemalloc.start()
+    cluster_mean_draws(np.ones((1500, 1)), [str(i) for i in range(1500)], resamples=10_000, seed=0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40e6
 
 
 def test_mean_draws_agree_with_the_interval():

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..text_numbers import percent
-from ..worst_group import ChoicePlan, WorstGroups, worst_groups
+from ..worst_group import ChoicePlan, WorstGroups, without_part, worst_groups
 from .contents import Choice
 from .figures import Floats, Measured
 from .plan import AuditPlan
@@ -53,7 +53,10 @@ def _sentence(found: WorstGroups, measure: str) -> str:
     shown = "; ".join(
         f"{each.system} {each.group} {100 * each.mean:.1f}" for each in found.systems if each.mean is not None
     )
+    small = without_part(found)
+    note = f" {small}." if small else ""
     if found.choice is None:
-        return f"{by}, it cannot be told which system to choose ({shown}; in per cent)."
+        return f"{by}, it cannot be told which system to choose ({shown}; in per cent).{note}"
     (best,) = [each for each in found.systems if each.system == found.choice]
-    return f"{by}, choose {best.system}: it is the best in {percent(best.chance_of_best)} of the draws ({shown}; in per cent)."
+    chance = percent(best.chance_of_best)
+    return f"{by}, choose {best.system}: it is the best in {chance} of the draws ({shown}; in per cent).{note}"

@@ -8,7 +8,7 @@ from ...records import ScoredCandidate
 from ..compare import Comparer, Measured, Values, bootstrap_of
 from ..contents import JudgeNote, Plane
 from ..judge_roles import judge_notes
-from ..pareto import Rival, axes, fairness_judges, plane
+from ..pareto import Rival, axes, fairness_judges, planes
 from ..provenance import read_receipts, versions
 from ..systems import Quantity, Weighted
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
@@ -16,8 +16,7 @@ from .entries import Entry, in_one_order, refuse_incomparable
 from .findings import findings, title, worst_side_findings
 from .paired_tests import paired_tests
 from .ranking import rank
-from .values import BUDGETS, System, draws, measures, systems, trait_names, values
-from .view import budget_name
+from .values import BUDGETS, System, budget_name, draws, measures, systems, trait_names, values
 from .warnings import warnings
 from .worst_sides import worst_sides
 
@@ -109,13 +108,12 @@ class _Numbers:
         by_rival = {
             Rival(s.label, s.k, f"{s.label}, {budget_name(s.k)}" if several else s.label): s for s in self.systems
         }
-        for judges in axes(self.judges, fairness_judges(first), reward):
-            yield plane(
-                judges,
-                list(by_rival),
-                lambda rival, judge: values(by_rival[rival], self._quantity(by_rival[rival], judge)),
-                self.compare,
-            )
+        return planes(
+            axes(self.judges, fairness_judges(first), reward),
+            list(by_rival),
+            lambda rival, judge: values(by_rival[rival], self._quantity(by_rival[rival], judge)),
+            self.compare,
+        )
 
     @property
     def budgets(self) -> tuple[int, ...]:

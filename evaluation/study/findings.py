@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..contents import JudgeNote
 from ..findings import MOST_NAMED, direction
 from ..text_numbers import number, percent, places_for, signed
+from ..worst_group import without_part
 from .contents import PairedTest, Ranking, WorstSides
 from .ranking import overlapping
 
@@ -40,13 +41,19 @@ def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:
         mine = [each for each in worst_sides if each.measure == judge]
         told = [each for each in mine if each.found.choice]
         if not told:
-            yield f"By its worst side under {judge}, it cannot be told which entry is the best choice."
+            notes = "; ".join(filter(None, dict.fromkeys(without_part(each.found) for each in mine)))
+            yield f"By its worst side under {judge}, it cannot be told which entry is the best choice{_in_brackets(notes)}."
         for each in told:
             (best,) = [system for system in each.found.systems if system.system == each.found.choice]
             yield (
                 f"By its worst side under {judge} {_at(each.k)}, {best.system} is the best choice: {best.group} "
-                f"{number(best.mean)}, the best of all in {percent(best.chance_of_best)} of the draws."
+                f"{number(best.mean)}, the best of all in {percent(best.chance_of_best)} of the draws"
+                f"{_in_brackets(without_part(each.found))}."
             )
+
+
+def _in_brackets(note: str) -> str:
+    return f" ({note})" if note else ""
 
 
 def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:

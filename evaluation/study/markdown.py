@@ -4,8 +4,10 @@ from ..markdown import markdown_table, plain, plane_parts
 from ..plane_chart import plane_plots
 from ..text_numbers import interval, name, number, percent, signed
 from ..view import ScoreTable
+from ..worst_group import without_part
 from . import view
 from .contents import Comparison, Ranking, WorstSides
+from .values import budget_name
 
 ALL = "all"
 
@@ -24,13 +26,16 @@ def render_markdown(comparison: Comparison) -> str:
         parts += [f"## Scores by {plain(table.judge.name)}", _scores(table)]
     for ranking in comparison.rankings:
         parts += [
-            f"## Ranking by {plain(ranking.measure)}, {view.budget_name(ranking.k)}, {plain(ranking.side or ALL)}",
+            f"## Ranking by {plain(ranking.measure)}, {budget_name(ranking.k)}, {plain(ranking.side or ALL)}",
             _ranking(ranking),
         ]
     for plot in plane_plots(comparison.planes, comparison.judges):
         parts += plane_parts(plot)
     for worst in comparison.worst_sides:
-        parts += [f"## Worst sides by {plain(worst.measure)}, {view.budget_name(worst.k)}", _worst_sides(worst)]
+        parts.append(f"## Worst sides by {plain(worst.measure)}, {budget_name(worst.k)}")
+        if note := without_part(worst.found):
+            parts.append(f"{plain(note)}.")
+        parts.append(_worst_sides(worst))
     for tests in view.test_tables(comparison):
         if tests.pairs:
             parts += [f"## Tests by {plain(tests.judge.name)}", _tests(tests)]

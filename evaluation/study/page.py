@@ -4,8 +4,10 @@ import yaml
 
 from ..page import page_environment, page_style
 from ..plane_chart import plane_plots, standing
+from ..worst_group import without_part
 from . import view
 from .contents import Comparison
+from .values import budget_name
 
 
 def render_page(comparison: Comparison) -> str:
@@ -26,8 +28,9 @@ def render_page(comparison: Comparison) -> str:
         round_panels=view.round_panels(comparison),
         test_tables=view.test_tables(comparison),
         trait_tables=view.trait_tables(comparison),
-        budget_name=view.budget_name,
+        budget_name=budget_name,
         strength_interval=view.strength_interval,
         tone=view.tone,
+        without_part=without_part,
         recipes=dumped,
     )

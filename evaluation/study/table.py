@@ -10,6 +10,7 @@ from ..table import MARKS, UNSURE
 from ..text_numbers import number, places_for
 from . import view
 from .contents import Comparison, PairedTest
+from .values import budget_name
 
 LEGEND = "against the first of the column: \u25b2 better  \u25bc worse  \u25cb cannot tell (adjusted p too large, or no test)"
 
@@ -28,7 +29,7 @@ def _table(comparison: Comparison, judge: JudgeNote) -> Table:
     better = {"higher": "higher is better", "lower": "lower is better", None: "no direction"}[judge.better]
     table.add_column(Text(f"{judge.name} ({better})"), min_width=36, max_width=44, overflow="fold")
     for k in comparison.budgets:
-        table.add_column(view.budget_name(k), justify="right", no_wrap=True)
+        table.add_column(budget_name(k), justify="right", no_wrap=True)
     places = places_for(e.mean for e in comparison.scores if e.measure == judge.name)
     means = {(e.subject, e.k): e.mean for e in comparison.scores if e.measure == judge.name and e.side is None}
     tests = {

@@ -78,3 +78,8 @@ def measures(entry: Entry) -> Mapping[str, Quantity]:
 
 def _passages(request: SummaryRequest) -> list[str]:
     return [document.text for document in request.source_documents]
+
+
+def budget_name(k: int) -> str:
+    """What is taken of k candidates."""
+    return "one draw" if k == 1 else f"best of {k}"

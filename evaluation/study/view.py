@@ -10,7 +10,7 @@ from ..systems import WORDS
 from ..text_numbers import places_for, signed
 from ..view import ScoreRow, ScoreTable, estimates_scale
 from .contents import BudgetEstimate, Comparison, PairedTest, Strength
-from .values import SHARES
+from .values import SHARES, budget_name
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,6 @@ def strength_interval(row: Strength) -> str:
 def system_name(label: str, k: int) -> str:
     """An entry at a budget."""
     return f"{label}, {budget_name(k)}"
-
-
-def budget_name(k: int) -> str:
-    """What is taken of k candidates."""
-    return "one draw" if k == 1 else f"best of {k}"
 
 
 def _sides(estimates: Iterable[BudgetEstimate]) -> list[str | None]:

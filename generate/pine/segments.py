@@ -14,7 +14,7 @@ from ...config import AttentionReweightingSection, Recipe
 from ...records import Message, SummaryRequest
 from ...text import fold
 from ..backend import Ask, defused
-from ..requests import prompt_around, side_name, sides_of
+from ..requests import mixed_documents, prompt_around, side_name, sides_of
 from .model import Parts
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
@@ -43,7 +43,7 @@ def segmented_prompt(
     before, after = prompt_around(request, recipe.corpus, recipe.task)
     if request.perspective is None:
         # who says what is not told
-        segments = tuple(f"- {fold(document.text)}\n" for document in request.source_documents)
+        segments = tuple(f"- {fold(document.text)}\n" for document in mixed_documents(request.document_set))
     elif options.mode == "all":
         segments = tuple(
             f"{side_name(side)}: {line}\n" for side in _sides(request, recipe) for line in _lines(request, recipe, side)

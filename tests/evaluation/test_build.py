@@ -3,6 +3,8 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.build import build_report
+from evenhand.evaluation.markdown import render_markdown
+from evenhand.evaluation.page import render_page
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
@@ -122,3 +124,33 @@ def test_no_request_with_candidates_is_still_a_report(make_run: Any):
     report = build_report(run.recipe, None)
     assert report.title == "It cannot be told whether the best of 3 is better than one draw"
     assert report.examples is None
+
+
+def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
+    options = {"length": 2, "notion": "biased", "mix": {"first": "left", "second": "right"}}
+    run = make_run(
+        rounds=0,
+        corpus={"path": "sample"},
+        task={"scope": "all"},
+        judges={"fit": {"kind": "rouge"}, "overlap": {"kind": "rouge", "measure": "recall"}},
+        generate={"method": "fair-extractive", "fair_extractive": options},
+    )
+    # fit and overlap of the mixes left 0, left 1 and left 2; one of them has no score in the second set
+    scores = {"a/all": [(0.1, 0.2), (0.5, 0.9), (0.3, 0.4)], "b/all": [(0.3, 0.4), (0.7, 0.7), (0.5, None)]}
+    run.write("evaluation/base", scores, candidate=lambda request, index: {"plan": f"left {index}"})
+    found = build_report(run.recipe, None)
+    means = {(e.subject, e.measure): (e.mean, e.n, e.left_out) for e in found.plan_scores}
+    assert means["left 0", "overlap"] == (pytest.approx(0.3), 2, 0)
+    assert means["left 1", "overlap"] == (pytest.approx(0.8), 2, 0)
+    assert means["left 2", "overlap"] == (pytest.approx(0.4), 1, 1)
+    assert means["left 2", "fit"] == (pytest.approx(0.4), 2, 0)
+    assert 'id="plans"' in render_page(found)
+    text = render_markdown(found)
+    assert "## Scores by plan" in text
+    assert "| left 1 |" in text
+
+
+def test_candidates_that_were_drawn_have_no_table_by_plan(small_run: Any):
+    found = build_report(small_run.recipe, None)
+    assert found.plan_scores == ()
+    assert 'id="plans"' not in render_page(found)

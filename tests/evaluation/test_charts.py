@@ -42,6 +42,13 @@ def test_scale_of_equal_values_has_width():
     assert math.isfinite(axis.at(0.5))
 
 
+def test_rounding_noise_is_no_distance():
+    # means of twelve scores of 1, added up in another order
+    axis = scale([1.0, 1 - 1e-16])
+    assert axis.high - axis.low == pytest.approx(0.12)
+    assert axis.at(1.0) == axis.at(1 - 1e-16)
+
+
 def test_panel_holds_intervals_and_has_whole_ticks():
     made = panel("t", "", "draws", [Line("a", 0, (Point(1, 0.5, 0.2, 0.6), Point(2, 0.7, 0.6, 0.9)))])
     assert made.x.ticks == (1, 2)

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.evaluation.build import build_report
-from evenhand.evaluation.compare import Bootstrap
+from evenhand.evaluation.compare import Bootstrap, Comparer
 from evenhand.evaluation.contents import JudgeNote
 from evenhand.evaluation.markdown import render_markdown
 from evenhand.evaluation.page import render_page
-from evenhand.evaluation.pareto import axes, beaten_by
+from evenhand.evaluation.pareto import Rival, axes, beaten_by, planes
+from evenhand.resampling import cluster_mean_draws
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)
 SETS = [str(i) for i in range(20)]
@@ -38,13 +39,37 @@ def test_better_by_both_in_every_set_is_a_sure_defeat():
 
 
 def test_better_means_by_a_few_sets_are_no_sure_defeat():
-    # one set of twenty: the draws without it, (19/20)**20 = 36 % of them, show no difference
-    ahead = [0.2] * 19 + [0.9]
+    # without the one set ahead, but with the one behind: (19/20)**20 * (1 - (18/19)**20) = 24 % of the draws
+    ahead = [0.2] * 18 + [0.9, 0.1]
     assert beaten([[0.2] * 20, ahead], [[0.2] * 20, [0.3] * 20]) == ([(1, 0)], [])
 
 
-def test_equal_by_one_judge_is_no_defeat():
-    assert beaten([[0.2] * 20, [0.3] * 20], [[0.2] * 20, [0.2] * 20]) == ([], [])
+def test_better_by_one_and_equal_by_the_other_is_a_defeat():
+    assert beaten([[0.2] * 20, [0.3] * 20], [[0.2] * 20, [0.2] * 20]) == ([(1, 0)], [(1, 0)])
+    # equal but for rounding
+    assert beaten([[0.2] * 20, [0.3] * 20], [[0.2] * 20, [0.2 - 1e-16] * 20]) == ([(1, 0)], [(1, 0)])
+
+
+def test_equal_systems_do_not_beat_each_other():
+    assert beaten([[0.2] * 20, [0.2] * 20], [[0.3] * 20, [0.3] * 20]) == ([], [])
+
+
+def test_fewer_than_ten_sets_are_never_sure():
+    rows = [[0.2] * 9, [0.3] * 9]
+    assert beaten(rows, rows, SETS[:9]) == ([(1, 0)], [])
+    # ten sets, but one of them without a value of the first
+    gap = [[np.nan] + [0.2] * 9, [0.3] * 10]
+    assert beaten(gap, [[0.2] * 10, [0.3] * 10], SETS[:10]) == ([(1, 0)], [])
+
+
+def test_a_draw_without_a_value_says_nothing_against_the_others():
+    # ten of 100 sets have values: a draw has none of them with the chance (90/100)**100, 1 in 38,000
+    rows = [[0.2] * 10 + [np.nan] * 90, [0.3] * 100]
+    sets = [str(i) for i in range(100)]
+    many = Bootstrap(level=0.95, resamples=20_000, seed=2)
+    drawn = cluster_mean_draws(np.array(rows[:1]).T, sets, resamples=many.resamples, seed=many.seed)
+    assert np.isnan(drawn).any(), "no draw of this seed is empty; take another"
+    assert beaten_by(np.array(rows), np.array(rows), sets, many)[1] == [(1, 0)]
 
 
 def test_one_document_set_cannot_tell():
@@ -66,8 +91,10 @@ def test_somebody_is_always_on_the_front_and_defeats_go_one_way(points: list[tup
     assert looks == sure
     assert set(range(len(points))) - {loser for _, loser in looks}
     assert all((loser, winner) not in looks for winner, loser in looks)
-    # by the definition: strictly more in both
-    expected = [(i, j) for i, a in enumerate(points) for j, b in enumerate(points) if a[0] > b[0] and a[1] > b[1]]
+    # by the definition: no less in both, and more in one
+    expected = [
+        (i, j) for i, a in enumerate(points) for j, b in enumerate(points) if a != b and a[0] >= b[0] and a[1] >= b[1]
+    ]
     assert looks == expected
 
 
@@ -87,6 +114,12 @@ def test_without_a_judge_of_fairness_a_reward_of_several_parts_pairs_two_qualiti
 def test_judges_of_the_reward_are_no_axis_where_others_are_there():
     judges = [note("uer", better="lower"), note("recall"), note("fit", "reward")]
     assert [(a.name, b.name) for a, b in axes(judges, {"uer"}, ["fit"])] == [("recall", "uer")]
+
+
+def test_fairness_that_only_the_reward_measures_is_an_axis():
+    judges = [note("uer", "reward", better="lower"), note("recall"), note("precision")]
+    found = [(a.name, b.name) for a, b in axes(judges, {"uer"}, ["uer"])]
+    assert found == [("recall", "uer"), ("precision", "uer")]
 
 
 TWO = {
@@ -121,11 +154,18 @@ def test_report_has_the_plane_of_its_judges(report: Any):
 def test_page_and_markdown_show_the_front(report: Any):
     page = render_page(report)
     assert 'id="front"' in page
-    assert "off the front: rerank is better by both" in page
+    assert "off the front: rerank beats it" in page
     assert "On the front: rerank." in page
     text = render_markdown(report)
     assert "## Pareto front of overlap and exact" in text
     assert "| rerank | 0.500 (0.500 to 0.500) | 0.600 (0.600 to 0.600) | on the front |" in text
+
+
+def test_one_system_alone_is_on_no_front(report: Any):
+    compare = Comparer([], BOOTSTRAP)
+    pair = (note("recall"), note("uer"))
+    assert list(planes([pair], [Rival("alone", 1, "alone")], lambda rival, judge: [], compare)) == []
+    assert len(report.planes[0].points) == 2
 
 
 def test_reward_of_one_judge_shows_no_front(small_run: Any):

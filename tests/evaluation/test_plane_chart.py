@@ -51,6 +51,6 @@ def test_plane_without_a_point_is_not_drawn():
 
 def test_standing_says_who_is_better():
     assert standing(point("a", 0.1, 0.1)) == "on the front"
-    assert standing(point("a", 0.1, 0.1, "off the front", ("b",))) == "off the front: b is better by both"
+    assert standing(point("a", 0.1, 0.1, "off the front", ("b",))) == "off the front: b beats it"
     said = standing(point("a", 0.1, 0.1, "cannot tell", ("b", "c", "d")))
-    assert said == "cannot tell: b and 2 more are better by both, but not surely"
+    assert said == "cannot tell: b and 2 more beat it, but not surely"

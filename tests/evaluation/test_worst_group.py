@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.worst_group import ChoicePlan, worst_groups
+from evenhand.evaluation.worst_group import ChoicePlan, without_part, worst_groups
 
 PLAN = ChoicePlan(resamples=400, least_sets=3)
 GROUPS = ("left", "right")
@@ -58,15 +58,32 @@ def test_one_system_is_no_choice():
 
 
 def test_small_groups_are_marked_and_kept_out():
-    scores = np.array(constant((0.5, 0.1), (0.4, 0.9)))
+    scores = np.array(constant((0.5, 0.1, 0.6), (0.4, 0.9, 0.7)))
     scores[:, 2:, 1] = np.nan
-    found = worst_groups(scores, ["a", "b"], GROUPS, PLAN)
-    left, right = found.systems[0].groups
+    found = worst_groups(scores, ["a", "b"], ("left", "right", "far"), PLAN)
+    left, right, _ = found.systems[0].groups
     assert (left.n_sets, left.is_small, right.n_sets, right.is_small) == (12, False, 2, True)
     assert right.mean == pytest.approx(0.1)
     assert (found.systems[0].group, found.choice) == ("left", "a")
     # a set without the group is no cell without a value
     assert found.left_out == 0
+    assert without_part(found) == "right: 2 sets, takes no part"
+
+
+def test_one_group_that_is_left_makes_no_choice():
+    # by the one side that has sets enough b is best in every draw; on the other it is the worse by far
+    scores = np.array(constant((0.5, 0.57), (0.1, 0.87), n_sets=20))
+    scores[:, 8:, 0] = np.nan
+    found = worst_groups(scores, ["a", "b"], GROUPS, ChoicePlan(resamples=400))
+    assert [each.chance_of_best for each in found.systems] == [0.0, 1.0]
+    assert found.choice is None
+    assert without_part(found) == "left: 8 sets, takes no part"
+
+
+def test_note_of_many_small_groups_names_three_of_them():
+    found = worst_groups(np.ones((2, 1, 5)), ["a", "b"], list("vwxyz"), PLAN)
+    assert without_part(found) == "v: 1 set, w: 1 set, x: 1 set, 2 more, take no part"
+    assert without_part(worst_groups(np.ones((2, 3, 2)), ["a", "b"], GROUPS, PLAN)) == ""
 
 
 def test_cells_that_one_system_lacks_are_left_out_for_all_and_counted():

@@ -34,6 +34,18 @@ def test_surrounding_double_quotes_are_taken_off(quoted):
     assert checked(quoted.format("The Left wants it.")) == (True, "The Left wants it.", [])
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['"Too dear," he said. "Keep it."', "\u201cToo dear,\u201d he said. \u201cKeep it.\u201d", '"Dear." "Keep it."'],
+)
+def test_two_quotations_at_the_ends_keep_their_quotes(text):
+    assert check_output(Contract(), text).text == text
+
+
+def test_quotes_around_a_text_with_a_quotation_are_taken_off():
+    assert checked('"The Left says "no" to it."') == (True, 'The Left says "no" to it.', [])
+
+
 def test_a_quotation_at_the_end_keeps_its_quote():
     assert checked('The Left calls it "theft."') == (True, 'The Left calls it "theft."', [])
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
+from evenhand.evaluation.study.cost import read_cost
 from evenhand.fairness.groups import SetEvidence, compare, cover_set, text_masses, unfair_error_rate
 from evenhand.fairness.opinion import read_sample
 from evenhand.generate.fair_extractive import NoModel, summarise
@@ -163,6 +164,15 @@ def test_quota_that_a_set_cannot_meet_is_a_counted_failure(tmp_path):
     (candidate,) = read_jsonl(phase.folder / CANDIDATES, Candidate)
     assert (candidate.method, candidate.model, candidate.plan) == ("fair-extractive", "no model", "proportional")
     assert candidate.n_prompt_tokens == 0
+
+
+def test_what_no_model_wrote_took_no_calls_and_no_tokens(tmp_path):
+    write_jsonl(tmp_path / "docs.jsonl", [SQUARE])
+    phase = open_phase(make_recipe(tmp_path / "run", tmp_path / "docs.jsonl", length=4), "evaluation/base")
+    receipt, _ = generate(phase)
+    assert (receipt.counts["candidates"], receipt.counts["tokens"]) == (1, 0)
+    cost = read_cost("extract", phase)
+    assert (cost.calls, cost.tokens) == (0, 0)
 
 
 def test_preflight_looks_for_no_model():

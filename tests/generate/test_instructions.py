@@ -49,6 +49,18 @@ def test_shares_are_those_of_the_set():
     assert "66.7 % of the texts are negative and 33.3 % positive" in thirds
 
 
+def test_share_of_few_among_many_is_neither_nothing_nor_all():
+    # 1 of 3,000 is 0.033 %, which one place would make 0; 2,999 of them are 99.967 %
+    rare = reviews(*["bad"] * 2999, "good")
+    said = fairness_asked(rare, SENTIMENT, TaskSection(scope="all", fairness="shares"))
+    assert "99.97 % of the texts are bad and 0.03 % good" in said
+
+
+@pytest.mark.parametrize("fairness", ["generic", "shares"])
+def test_set_of_one_value_has_nothing_to_be_fair_between(fairness):
+    assert fairness_asked(reviews("good", "good"), SENTIMENT, TaskSection(scope="all", fairness=fairness)) == ""
+
+
 def test_generic_instruction_has_no_number_and_no_value():
     said = fairness_asked(reviews("positive", "negative"), SENTIMENT, TaskSection(scope="all", fairness="generic"))
     assert not any(letter.isdigit() for letter in said)

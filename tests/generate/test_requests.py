@@ -164,6 +164,14 @@ def test_natural_length_asks_for_none(ferry):
     assert (request.contract.sentences, request.contract.words) == (None, None)
 
 
+def test_template_that_asks_for_a_length_needs_one(ferry, tmp_path):
+    (tmp_path / "own.txt").write_text("{documents} Summarise in {length}.")
+    given = {"scope": "all", "template": str(tmp_path / "own.txt")}
+    assert build_requests([ferry], CorpusSection(), TaskSection.model_validate(given))
+    with pytest.raises(RecipeError, match=r"'own' asks for \{length\}, but the recipe for none; write \{in_length\}"):
+        build_requests([ferry], CorpusSection(), TaskSection.model_validate(given | {"sentences": "natural"}))
+
+
 def test_short_template_of_all_sides_opens_as_asked(ferry):
     task = TaskSection(scope="all", template="all-sides-short", opening="Readers say that")
     (request,) = build_requests([ferry], CorpusSection(), task)

@@ -1,5 +1,5 @@
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
 from evenhand.config import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
@@ -11,9 +11,9 @@ from evenhand.judges.measures import open_matcher
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
 
 
-def choices(n=12, least_group=3, **systems):
+def choices(n=12, least_group=3, sets=None, **systems):
     plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=least_group)
-    given = make_input(two_sided(n), **systems)
+    given = make_input(sets or two_sided(n), **systems)
     shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
     return build_audit(given, plan, [shares]).choices
 
@@ -43,6 +43,15 @@ def test_sets_that_a_system_lacks_and_small_values_take_no_part():
     assert choice.found.left_out == 2
     assert choice.found.choice is None
     assert "no value has 4 sets" in choice.sentence
+
+
+def test_values_without_part_are_named_and_one_alone_makes_no_choice():
+    alone = [make_set(f"alone-{k}", ("left", "apple berry")) for k in range(6)]
+    (choice,) = choices(sets=[*two_sided(6), *alone], least_group=8, one=[ALL] * 12, other=["Apple. River."] * 12)
+    # by the left alone, the first would be chosen: the other gives it 1/2 of the due 2/3 in six sets of 12
+    assert [each.mean for each in choice.found.systems] == [0.0, 0.5]
+    assert choice.found.choice is None
+    assert choice.sentence.endswith("(one left 0.0; other left 50.0; in per cent). right: 6 sets, takes no part.")
 
 
 def test_one_system_alone_leaves_nothing_to_choose():

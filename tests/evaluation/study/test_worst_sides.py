@@ -45,6 +45,25 @@ def test_finding_page_and_markdown_name_the_choice(comparison: Any):
     assert "## Worst sides by overlap, one draw" in render_markdown(comparison)
 
 
+def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path: Any):
+    named = []
+    # the left has 12 sets and the right 8
+    for label, left, right in (("one", 0.57, 0.5), ("other", 0.87, 0.1)):
+        run = make_run(rounds=0)
+        run.recipe = run.recipe.model_copy(update={"output": tmp_path / label})
+        scores = {f"{i}/left": [(0.5, left)] * 3 for i in range(12)} | {
+            f"{i}/right": [(0.5, right)] * 3 for i in range(8)
+        }
+        run.write("evaluation/base", scores)
+        named.append(Named(label, run.recipe))
+    found = build_comparison(read_entries(named), [1])
+    note = "right: 8 sets, takes no part"
+    said = f"By its worst side under overlap, it cannot be told which entry is the best choice ({note})."
+    assert said in found.findings
+    assert f"cannot tell ({note})" in render_page(found)
+    assert f"{note}." in render_markdown(found)
+
+
 def test_sides_of_few_sets_make_no_choice(small_run: Any):
     # four sets, where ten are needed
     found = build_comparison(read_entries([Named("dpo", small_run.recipe)]))

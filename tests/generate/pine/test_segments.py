@@ -102,8 +102,11 @@ def test_passage_cannot_end_its_turn(ferry, tokenizer):
 
 def test_passages_of_a_request_for_all_sides_do_not_tell_their_side(ferry):
     (request,) = build_requests([ferry], CorpusSection(), TaskSection(scope="all"))
-    prompt, segments, start = laid_out(request, mode="all")
-    assert segments == tuple(f"- {document.text}\n" for document in ferry.documents)
+    prompt, segments, _ = laid_out(request, mode="all")
+    assert sorted(segments) == sorted(f"- {document.text}\n" for document in ferry.documents)
+    # "in random order", says the prompt: it is the order of the ordinary prompt's numbered lines, and not the corpus's
     text = prompt[-1].content
-    assert text[start:].startswith("- The ferry is cheap.")
+    numbered = request.prompt[-1].content.split("\n\n")[1].splitlines()
+    assert [segment.strip("- \n") for segment in segments] == [line.partition(". ")[2] for line in numbered]
+    assert segments[0] != f"- {ferry.documents[0].text}\n"
     assert "left" not in text.lower()
