@@ -131,7 +131,7 @@ def _work(step: Step, n_requests: dict[str, int]) -> str:
     made = requests * per_request
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}",
-        "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}",
+        "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}{_beside(step.phase)}",
         "rerank": f"best of {per_request} for {requests} requests",
         "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {recipe.train.accelerate_config}",
     }[step.verb]

@@ -18,6 +18,11 @@ def not_blank(text: str) -> str:
     return text
 
 
+def is_none(value: object) -> bool:
+    """Whether a field has no value; one that came later and has none is left out of files, which stay as they were before it."""
+    return value is None
+
+
 Text = Annotated[str, AfterValidator(not_blank)]
 
 
@@ -71,6 +76,13 @@ class DocumentSet(Record):
         """The attribute values of the documents, each once, in order of first appearance."""
         present = (d.attributes[attribute] for d in self.documents if attribute in d.attributes)
         return tuple(dict.fromkeys(present))
+
+    def declared_values(self, attribute: str) -> tuple[str, ...]:
+        """The values in the order that the corpus's notes declare, with or without documents; then others as they appear."""
+        declared = self.notes.get("values")
+        listed = declared.get(attribute) if isinstance(declared, dict) else None
+        first = map(str, listed) if isinstance(listed, list | tuple) else ()
+        return tuple(dict.fromkeys((*first, *self.values(attribute))))
 
     def select(self, attribute: str, value: str) -> tuple[Document, ...]:
         """The documents whose attribute has this value, in their order."""
@@ -174,7 +186,7 @@ class Candidate(Record):
     contract_ok: bool
     method: str
     # documents that the prompt lacked; None for the request's own prompt
-    thinned: Thinned | None = None
+    thinned: Thinned | None = Field(default=None, exclude_if=is_none)
     # name of the sampling plan and its values
     plan: str
     sampling: Sampling
@@ -332,7 +344,7 @@ class PreferencePair(Record):
     # how much the pair counts in the loss beside the others
     weight: float = Field(default=1.0, gt=0)
     # slots of both summaries, for FairPO
-    fairness: PairFairness | None = None
+    fairness: PairFairness | None = Field(default=None, exclude_if=is_none)
     prompt_digest: str
     # the tokens as generated, empty where the text was cleaned and must be tokenised again
     chosen_token_ids: tuple[int, ...] = ()

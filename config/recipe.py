@@ -14,7 +14,7 @@ from .model import ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
-from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, LoraSection, TrainSection
+from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, WITHOUT_PAIRS, LoraSection, TrainSection
 
 # kinds of judges that compare the side that is asked for with the others, and those that compare all sides with each other
 ONE_SIDED = frozenset({"contrast"})
@@ -189,11 +189,26 @@ class Recipe(Section):
                 mistakes.append(f"pairs.judge {self.pairs.judge!r} is of kind {kind}: name one of kind equal-coverage.")
             if self.generate.method != "thinned":
                 mistakes.append("pairs.mode fairpo compares summaries of thinned sets: write generate.method: thinned.")
+            if self.corpus.sides is not None and len(set(self.corpus.sides)) < 2:
+                mistakes.append("pairs.mode fairpo compares values: write at least 2 corpus.sides, or leave them out.")
+        if self.pairs.margin_weights:
+            mistakes += self._weight_mistakes()
         if self.train.fairness is not None:
             mistakes += self._fairness_mistakes()
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self
+
+    def _weight_mistakes(self) -> list[str]:
+        chosen = self.trainer.get("loss_type")
+        losses = [name for name in (chosen if isinstance(chosen, list) else [chosen]) if name in WITHOUT_PAIRS]
+        mistakes = [
+            f"pairs.margin_weights multiplies the loss of each pair, and trainer.loss_type {name!r} has none."
+            for name in losses
+        ]
+        if self.train.trainer == "pairwise":
+            mistakes.append("pairs.margin_weights needs train.trainer: shared-prefix.")
+        return mistakes
 
     def _fairness_mistakes(self) -> list[str]:
         mistakes = [

@@ -40,6 +40,9 @@ class FairPOSection(Section):
     exponent: Literal["released", "paper"] = "released"
 
 
+# values of trainer.loss_type without a loss of each pair that a weight could multiply: the first two sort the pairs, the last
+# averages tokens
+WITHOUT_PAIRS = ("aot", "aot_unpaired", "sft")
 # keys of trl.DPOConfig that change the loss, and the one value that FairPO knows of each
 FAIRNESS_KEYS: dict[str, tuple[Any, ...]] = {
     "loss_type": ("sigmoid", ["sigmoid"]),

@@ -1,7 +1,7 @@
-"""What each judge of a run is used for, and whether the report's judges are independent of the reward.
+"""What each judge of a run is used for, and whether the report's judges are independent of those that rounds train on.
 
 A policy trained on a judge learns that judge's habits with its taste: its score rises whether or not the summaries
-became better. Only a judge that was no reward says whether they did.
+became better. Only a judge that was no reward, and made no preference pairs, says whether they did.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,7 @@ from .contents import JudgeNote
 def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote]:
     """The judges of the evaluation with their role; independent ones first, those of the reward last."""
     order = {"report": 0, "both": 1, "reward": 2}
+    # a judge of the pairs alone scores no evaluation
     names = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
     notes = [
         JudgeNote(
@@ -43,21 +44,32 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
 
 
 def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
-    """What makes a judge of the report less than independent of the reward, in sentences."""
+    """What makes a judge of the report less than independent of the reward and of the pairs, in sentences."""
     warnings = []
     for name in recipe.evaluation.judges:
-        if name in recipe.reward.judges:
+        trained_on = _trained_on(recipe)
+        if name in trained_on:
             warnings.append(
-                f"Judge {name!r} is a judge of the report and of the reward: what was chosen and trained by a score "
+                f"Judge {name!r} is a judge of the report and of the {trained_on[name]}: what was chosen and trained by a score "
                 "cannot be proven by it. Name another judge under evaluation.judges."
             )
             continue
-        shared: dict[str, list[str]] = {}
-        for other in recipe.reward.judges:
+        shared: dict[tuple[str, str], list[str]] = {}
+        for other, part in trained_on.items():
             if what := _shared(recipe, signatures, name, other):
-                shared.setdefault(what, []).append(repr(other))
-        warnings += [f"Report judge {name!r} and reward {_named(others)} {what}." for what, others in shared.items()]
+                shared.setdefault((part, what), []).append(repr(other))
+        warnings += [
+            f"Report judge {name!r} and {part} {_named(others)} {what}." for (part, what), others in shared.items()
+        ]
     return warnings
+
+
+def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
+    """The judges by whose scores a run chooses or trains, with what they make."""
+    found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
+    if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
+        found.setdefault(recipe.pairs.judge, "pairs")
+    return found
 
 
 def _named(others: list[str]) -> str:
@@ -67,7 +79,7 @@ def _named(others: list[str]) -> str:
 def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["report", "reward", "both"]:
     if name not in recipe.evaluation.judges:
         return "reward"
-    same = any(name == other or _is_same(recipe, signatures, name, other) for other in recipe.reward.judges)
+    same = any(name == other or _is_same(recipe, signatures, name, other) for other in _trained_on(recipe))
     return "both" if same else "report"
 
 

@@ -4,7 +4,8 @@ FairPO thins the most and the least represented value of the full set's summary,
 needed between two generations, every value that could be chosen is thinned here, and the choice is made when pairs are
 (`fairness.groups.fairpo.choose_thinnings`). The cost: one summary more for each such value than the two of the published order.
 All summaries are candidates of the request; training is on the request's own prompt, that of the full set. Each copy's documents
-are shuffled, so that it has an order of its own. As published, long summaries may be cut to whole sentences; a model that does
+are shuffled, so that it has an order of its own; the full set keeps the order that every method's prompt gives it, where section
+22 shuffles it once. As published, long summaries may be cut to whole sentences; a model that does
 not stop by itself learns it from them.
 Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-22.
 """
@@ -25,8 +26,10 @@ from .plans import SEEDS, Draw
 from .requests import build_requests
 
 METHOD = "thinned"
-# a mark that ends a sentence and not a list number, with closing quotes
-SENTENCE_END = re.compile(r"(?<!\d)[.!?][\"')\u201d\u2019]*(?=\s)")
+# a mark that ends a sentence and not a list number, with closing quotes; scripts without spaces have marks of their own
+SENTENCE_END = re.compile(
+    r"(?<!\d)[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f][\"')\u201d\u2019\u300d\u300f\uff09]*"
+)
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,21 @@ class Copy:
 
 
 def present_values(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
-    """The values that a request's documents have, those of the recipe's sides where it names some."""
+    """The values that a request's documents have, in the corpus's order; those of the recipe's sides where it names some."""
     assert request.attribute is not None, f"{request.id}: names no attribute"
-    values = request.document_set.values(request.attribute)
-    return tuple(v for v in recipe.corpus.sides or values if v in values)
+    present = request.document_set.values(request.attribute)
+    return tuple(
+        v for v in recipe.corpus.sides or request.document_set.declared_values(request.attribute) if v in present
+    )
+
+
+def declared_order(requests: Sequence[SummaryRequest], recipe: Recipe) -> tuple[str, ...]:
+    """The recipe's sides; where it names none, the values that documents of any request have, in the corpus's order."""
+    if recipe.corpus.sides:
+        return recipe.corpus.sides
+    present = {value for request in requests for value in present_values(request, recipe)}
+    declared = (value for r in requests for value in r.document_set.declared_values(r.attribute or ""))
+    return tuple(value for value in dict.fromkeys(declared) if value in present)
 
 
 def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[Copy]:
@@ -77,10 +91,10 @@ def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[C
     labels = [values.index(d.attributes[attribute]) for d in labelled]
     copies = []
     for each in thinnings(labels, len(values), rng, rate=options.rate):
+        if not each.documents:
+            continue
         left_out = tuple(d.id for place, d in enumerate(labelled) if place not in each.documents)
         kept = [d for d in documents if d.id not in left_out]
-        if not kept:
-            continue
         shuffled = tuple(kept[place] for place in rng.permutation(len(kept)))
         changed: DocumentSet = request.document_set.model_copy(update={"documents": shuffled})
         (asked,) = build_requests([changed], recipe.corpus, recipe.task)
@@ -142,7 +156,8 @@ def shortened(candidate: Candidate, contract: Contract, most_characters: int | N
     """
     if most_characters is None or len(candidate.text) <= most_characters:
         return candidate
-    ends = [found.end() for found in SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)]
+    found = SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)
+    ends = [each.end() for each in found if each.end() <= most_characters]
     if not ends or ends[-1] < most_characters / 2:
         return candidate
     text = candidate.text[: ends[-1]]

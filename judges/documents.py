@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..fairness.labelled import LabelledSummary, LabelledText
-from ..records import DocumentSet, SummaryRequest
+from ..records import SummaryRequest
 from ..storage import canonical_json
 from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
 
@@ -43,15 +43,7 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
         for document in request.document_set.documents
         if attribute in document.attributes
     )
-    return LabelledDocuments(labelled, declared_values(request.document_set, attribute), side)
-
-
-def declared_values(documents: DocumentSet, attribute: str) -> tuple[str, ...]:
-    """The attribute's values in the order that the corpus declares in its notes, then others as they first appear."""
-    declared = documents.notes.get("values")
-    listed = declared.get(attribute) if isinstance(declared, dict) else None
-    first = map(str, listed) if isinstance(listed, list | tuple) else ()
-    return tuple(dict.fromkeys((*first, *documents.values(attribute))))
+    return LabelledDocuments(labelled, request.document_set.declared_values(attribute), side)
 
 
 def summary_of(each: JudgeInput) -> LabelledSummary:

@@ -16,10 +16,10 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
-from ..fairness.groups.fairpo import FairPairs, choose_thinnings, fair_pairs
-from ..generate.thinned import present_values
+from ..fairness.groups.fairpo import FairPairs, choose_thinnings, fair_pairs, thinnings
+from ..generate.thinned import declared_order
 from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, ScoredCandidate, SummaryRequest
-from ..run import JUDGEMENTS, REQUESTS, Phase
+from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..storage import listed, read_jsonl
 from .pairs import Pairing, preference_pair, refusal
 
@@ -57,9 +57,11 @@ def pair_fairly(phase: Phase, groups: Sequence[CandidateGroup]) -> tuple[list[Pa
     """The pairs of each request as places in its group, with what was left out; and all pairs as training records.
 
     Raises:
-        DataError: a judgement does not hold the differences by value.
+        DataError: a judgement does not hold the differences by value, the candidates are not those of today's recipe, or all
+            documents have one value.
     """
     pairer = Pairer(phase)
+    pairer.refuse_others(phase, groups)
     left_out: list[Counter[str]] = [Counter() for _ in groups]
     triples: list[Triple] = []
     for number, group in enumerate(groups):
@@ -91,8 +93,12 @@ class Pairer:
         self.rate = recipe.generate.thinned.rate
         self.n_draws = recipe.generate.n_candidates
         requests = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
-        found = dict.fromkeys(value for request in requests for value in present_values(request, recipe))
-        self.values = recipe.corpus.sides or tuple(found)
+        self.values = declared_order(requests, recipe)
+        if requests and len(self.values) < 2:
+            raise DataError(
+                f"{phase.folder / REQUESTS}: documents have {len(self.values)} value of {recipe.corpus.attribute!r}, and "
+                "pairs.mode fairpo compares at least 2; mend corpus.attribute, or choose another pairs.mode"
+            )
         self.labels = {request.id: self._labels(request) for request in requests}
         self.judged, self.scores = self._read_judged(phase)
 
@@ -117,6 +123,40 @@ class Pairer:
         if mistakes:
             raise DataError(listed(mistakes))
         return judged, scores
+
+    def refuse_others(self, phase: Phase, groups: Sequence[CandidateGroup]) -> None:
+        """Refuse candidates that were not made with the draws, sides and rate of today's recipe.
+
+        Raises:
+            DataError: names the first requests.
+        """
+        mistakes = [
+            f"{phase.folder / CANDIDATES}: candidates of request {group.request_id!r} are not those that the recipe asks for"
+            for group in groups
+            if group.candidates and not self._fits(group)
+        ]
+        if mistakes:
+            raise DataError(
+                f"{listed(mistakes)}\ngenerate.plans, generate.thinned or corpus.sides changed since; run "
+                f"`evenhand generate RECIPE --phase {phase.name}` first"
+            )
+
+    def _fits(self, group: CandidateGroup) -> bool:
+        """Whether there are as many draws, and of each the copies that the recipe thins today."""
+        labels = self.labels[group.request_id]
+        # the generator chooses documents; their values and how many they are does not depend on it
+        copies = thinnings(labels, len(self.values), np.random.default_rng(0), rate=self.rate)
+        wanted = sorted(
+            (self.values[each.value], len(labels) - len(each.documents)) for each in copies if each.documents
+        )
+        by_draw: list[list[tuple[str, int]]] = [[] for _ in range(self.n_draws)]
+        indices = sorted(each.candidate.index for each in group.candidates)
+        for each in (scored.candidate for scored in group.candidates):
+            if (each.thinned is None) != (each.index < self.n_draws):
+                return False
+            if each.thinned is not None:
+                by_draw[each.index % self.n_draws].append((each.thinned.value, len(each.thinned.left_out)))
+        return indices == list(range(len(indices))) and all(sorted(found) == wanted for found in by_draw)
 
     def triple(self, number: int, group: CandidateGroup, draw: int) -> Triple | str:
         """The three summaries of a draw; the reason when they give no pair."""

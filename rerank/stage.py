@@ -53,8 +53,10 @@ def rerank_stage(phase: Phase) -> Stage:
     }
     outputs = [GROUPS, BEST, LEDGER]
     if phase.split == "train":
-        inputs["pairs"] = recipe.pairs.model_dump(mode="json")
-        if recipe.pairs.mode == "fairpo":
+        is_fair = recipe.pairs.mode == "fairpo"
+        # what says nothing of other pairs is no reason to order them anew
+        inputs["pairs"] = recipe.pairs.model_dump(mode="json", exclude=None if is_fair else {"judge", "margin_weights"})
+        if is_fair:
             inputs["sides"] = recipe.corpus.sides
         outputs.append(PAIRS)
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
@@ -96,6 +98,9 @@ def _work(phase: Phase) -> dict[str, Any]:
     if phase.split == "train":
         write_jsonl(phase.folder / PAIRS, pairs)
     ledger = _ledger(groups, pairings)
+    if phase.recipe.pairs.mode == "fairpo":
+        # its draws are compared three by three
+        ledger["tie_rate"] = None
     write_json(phase.folder / LEDGER, ledger)
     return {**ledger["totals"], "left_out": ledger["rows"]}
 
@@ -142,7 +147,8 @@ def group_candidates(
 
 
 def _group(request: SummaryRequest, scored: tuple[ScoredCandidate, ...]) -> CandidateGroup:
-    best = best_of(scored)
+    # a copy's prompt lacked documents: its summary is there for pairs, not to be used
+    best = best_of([each for each in scored if each.candidate.thinned is None])
     return CandidateGroup(
         request_id=request.id,
         set_id=request.document_set.id,
@@ -164,7 +170,7 @@ def best_summary(group: CandidateGroup) -> BestSummary:
         candidate_id=group.best_id,
         reward=best.reward if best else None,
         scores=best.scores if best else {},
-        n_candidates=len(group.candidates),
+        n_candidates=sum(each.candidate.thinned is None for each in group.candidates),
     )
 
 

@@ -318,3 +318,19 @@ def test_extraction_that_contradicts_itself_is_refused(generate, text):
 def test_extraction_for_a_side_is_refused():
     with pytest.raises(ValidationError, match=r"write task\.scope: all"):
         Recipe.model_validate(EXTRACTIVE | {"task": {}, "generate": {"method": "fair-extractive"}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"corpus": {"sides": ["good"]}}, "pairs.mode fairpo compares values: write at least 2 corpus.sides"),
+        ({"train": {"trainer": "pairwise"}}, "pairs.margin_weights needs train.trainer: shared-prefix"),
+        ({"trainer": {"loss_type": "aot"}}, "multiplies the loss of each pair, and trainer.loss_type 'aot' has none"),
+        ({"trainer": {"loss_type": ["sigmoid", "sft"]}}, "and trainer.loss_type 'sft' has none"),
+    ],
+)
+def test_what_margin_weights_cannot_have_is_refused(changes, said):
+    weighted = FAIRPO | {"train": {}, "pairs": FAIRPO["pairs"] | {"margin_weights": True}}
+    assert Recipe.model_validate(MINIMAL | weighted).pairs.margin_weights
+    with pytest.raises(ValidationError, match=said):
+        Recipe.model_validate(MINIMAL | weighted | changes)

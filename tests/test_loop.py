@@ -370,3 +370,15 @@ def test_killed_inside_every_stage_the_loop_ends_with_the_same_files(tmp_path, t
     (recipe.parent / "output.txt").unlink()
     finish(recipe)
     assert said(recipe).count("reused") == 11, said(recipe)
+
+
+def test_plan_says_that_copies_are_judged_too(tmp_path):
+    judges = {"ec": {"kind": "equal-coverage", "entailer": {"kind": "words"}}}
+    recipe = small(tmp_path)
+    values = recipe.model_dump(mode="json", exclude={"task"})
+    values["judges"] |= judges
+    values["generate"]["method"] = "thinned"
+    values |= {"task": {"scope": "all"}, "pairs": {"mode": "fairpo", "judge": "ec"}}
+    work = {row.step.name: row.work for row in plan(Recipe.model_validate(values))}
+    assert work["round-00 judge"].endswith(" = 12, and as many of each thinned copy of a set")
+    assert "copy" not in work["evaluation/base judge"]

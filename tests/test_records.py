@@ -17,6 +17,7 @@ from evenhand.records import (
     PreferencePair,
     Sampling,
     SummaryRequest,
+    Thinned,
 )
 
 
@@ -142,3 +143,17 @@ def test_slots_of_a_pair_are_two_for_each_value():
         PairFairness.model_validate(values | slots | {"pow_chosen": (1, 1)})
     with pytest.raises(ValidationError, match="no number below 0"):
         PairFairness.model_validate(values | slots | {"weight_chosen": (0.1, -0.1, 0, 0)})
+
+
+def test_what_few_candidates_have_is_written_of_those_alone(ferry):
+    candidate = make_candidate(make_request(ferry), "The Left.")
+    assert "thinned" not in candidate.model_dump_json()
+    copy = candidate.model_copy(update={"thinned": Thinned(value="left", left_out=("x",))})
+    assert Candidate.model_validate_json(copy.model_dump_json()) == copy
+
+
+def test_values_stand_in_the_order_that_the_corpus_declares(ferry):
+    # documents: left, then right
+    declared = ferry.model_copy(update={"notes": {"values": {"stance": ["right", "middle"]}}})
+    assert declared.declared_values("stance") == ("right", "middle", "left")
+    assert ferry.declared_values("stance") == ("left", "right")

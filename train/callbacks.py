@@ -25,14 +25,16 @@ REFERENCE = "ref"
 class LossRule:
     """What the first logged loss must, or must not, be."""
 
-    # True: ln 2, because policy and reference are equal; False: anything but ln 2, because they differ
+    # True: ln 2, because policy and reference are equal; False: anything but `equal`, because they differ
     is_ln2: bool
-    # distance from ln 2 that still counts as ln 2
+    # distance that still counts as equal
     tolerance: float
+    # the loss where policy and reference are equal: ln 2, and 0 of FairPO after its first step
+    equal: float = LN2
 
     def mistake(self, loss: float) -> str | None:
         """What is wrong with this first loss; None when nothing is."""
-        near = abs(loss - LN2) <= self.tolerance
+        near = abs(loss - self.equal) <= self.tolerance
         if self.is_ln2 and not near:
             return (
                 f"the first loss is {loss:.6f}, but policy and reference are equal before the first step, so it must be "
@@ -40,14 +42,17 @@ class LossRule:
                 "Compare the versions of trl and peft with those that evenhand asks for"
             )
         if near and not self.is_ln2:
+            name = "ln 2" if self.equal == LN2 else f"{self.equal:g}"
             return (
-                f"the first loss after resuming is {loss:.7f}, which is ln 2, but the adapter had moved: its weights were "
+                f"the first loss after resuming is {loss:.7f}, which is {name}, but the adapter had moved: its weights were "
                 "not restored from the checkpoint. Remove the checkpoint and start the round again"
             )
         return None
 
 
-def first_loss_rule(arguments: Any, *, starts_at_reference: bool, resume: Path | None) -> LossRule | None:
+def first_loss_rule(
+    arguments: Any, *, starts_at_reference: bool, resume: Path | None, is_fair: bool = False
+) -> LossRule | None:
     """What is known of the first loss; None when nothing is.
 
     Only the plain sigmoid loss (Rafailov et al. 2023, equation 7) is known to be ln 2 where policy and reference are equal.
@@ -56,6 +61,7 @@ def first_loss_rule(arguments: Any, *, starts_at_reference: bool, resume: Path |
         arguments: the trl.DPOConfig.
         starts_at_reference: policy and reference are equal before the first step.
         resume: the checkpoint that training continues from.
+        is_fair: FairPO's loss takes the place of the plain one after the first step.
     """
     plain = (
         arguments.loss_type == ["sigmoid"] and arguments.loss_weights in (None, [1.0]) and not arguments.use_weighting
@@ -63,7 +69,8 @@ def first_loss_rule(arguments: Any, *, starts_at_reference: bool, resume: Path |
     if not plain or not arguments.disable_dropout:
         return None
     if resume is not None:
-        return LossRule(is_ln2=False, tolerance=1e-6) if _has_moved(resume) else None
+        equal = 0.0 if is_fair else LN2
+        return LossRule(is_ln2=False, tolerance=1e-6, equal=equal) if _has_moved(resume) else None
     if not starts_at_reference:
         return None
     # the two passes may differ by rounding: 0.002 nats of a pair's log-probabilities in float32, 0.4 in half precision

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..config import WITHOUT_PAIRS
 from ..errors import RecipeError
 from ..extras import need
 from .fairpo import FairPO, PairTensors, fairpo_loss
@@ -19,9 +20,6 @@ from .groups import COLUMNS, packed_length
 
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
-
-# losses without a loss of each pair that a weight could multiply: the first two sort the pairs, the last averages tokens
-WITHOUT_PAIRS = ("aot", "aot_unpaired", "sft")
 
 
 def shared_prefix_trainer() -> "type[SharedPrefix]":
@@ -181,8 +179,11 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         pairs = PairTensors(logps.chunk(2), reference, lengths.chunk(2))
         weights = tuple(logps.new_tensor(each) for each in fairness.weights(inputs["slots"]))
         fairness.note(inputs["slots"], pairs)
-        for side, weight in zip(("chosen", "rejected"), weights, strict=True):
-            self._metrics["train"][f"fairness/weight_{side}"].append(self.accelerator.gather(weight).mean().item())
+        for place, side in enumerate(("chosen", "rejected")):
+            weight, gap = weights[place], (pairs.logps[place] - pairs.ref_logps[place]).detach()
+            for name, values in (("weight", weight), ("rewards", weight * self.beta * gap)):
+                logged = self._metrics["train"][f"fairness/{name}_{side}"]
+                logged.append(self.accelerator.gather(values).mean().item())
         return fairpo_loss(pairs, weights, self.beta) if self.state.global_step else loss
 
     def training_step(self, model: Any, inputs: Any, *further: Any) -> Any:

@@ -81,7 +81,12 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
         RecipeError: TRL or PEFT refuses what the recipe says.
         ModelError: the adapter to start from does not fit, or the checkpoint lacks the running state of FairPO.
     """
-    rule = first_loss_rule(arguments, starts_at_reference=policy.starts_at_reference, resume=resume)
+    rule = first_loss_rule(
+        arguments,
+        starts_at_reference=policy.starts_at_reference,
+        resume=resume,
+        is_fair=material.fairness is not None,
+    )
     rows = need("datasets", "training").Dataset.from_list(material.rows)
     if material.fairness is not None and resume is not None:
         material.fairness.restore(resume)

@@ -169,7 +169,7 @@ def _note(entry: Entry) -> EntryNote:
         label=entry.label,
         run=entry.run,
         round=entry.round,
-        method=entry.recipe.generate.method,
+        method=entry.output.phase.method,
         folder=str(entry.folder),
         model=candidates[0].model if candidates else "no candidate",
         candidates=entry.n_candidates,

@@ -143,3 +143,22 @@ def test_model_that_splits_summaries_is_one_that_a_judge_rests_on(make_run: Any)
     }
     (warning,) = overlap_warnings(recipe(make_run, judges, ["grade"], ["ec"], "all"), {})
     assert "rest on the model org/llm" in warning
+
+
+def test_judge_of_the_pairs_is_one_that_is_trained_on(make_run: Any):
+    fairness = {"kind": "equal-coverage", "entailer": {"kind": "words"}}
+    judges = {"ec": fairness, "same": fairness, "overlap": ROUGE, "fit": ALIGNMENT}
+    fair = {
+        "judges": judges, "reward": {"judges": ["fit"]}, "task": {"scope": "all"}, "rounds": 1,
+        "generate": {"backend": "scripted", "method": "thinned", "plans": {"p": {}}},
+        "pairs": {"mode": "fairpo", "judge": "ec"}, "evaluation": {"judges": ["ec", "same", "overlap"]},
+    }  # fmt: skip
+    made = make_run(**fair).recipe
+    assert {n.name: n.role for n in judge_notes(made, {})} == {
+        "ec": "both", "same": "both", "overlap": "report", "fit": "reward",
+    }  # fmt: skip
+    own, other = overlap_warnings(made, {})
+    assert "Judge 'ec' is a judge of the report and of the pairs" in own
+    assert "Report judge 'same' and pairs judge 'ec' are the same judge under another name" in other
+    untrained = make_run(**fair | {"rounds": 0}).recipe
+    assert overlap_warnings(untrained, {}) == []

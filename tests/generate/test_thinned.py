@@ -209,3 +209,10 @@ def test_rate_and_sides_belong_to_what_candidates_depend_on(tmp_path, corpus):
         )
     }
     assert len(keys) == 3
+
+
+@pytest.mark.parametrize(("most", "n_kept"), [(13, 11), (11, 11), (10, 7), (7, 7)])
+def test_sentences_of_scripts_without_spaces_end_too(most, n_kept):
+    # the first mark is the 7th character, the second the 10th, with a closing quote after it
+    text = "水が早く沸く。「蓋!」コードは短い".replace("!", "\uff01")
+    assert shortened(written(text), Contract(), most).text == text[:n_kept]

@@ -9,9 +9,9 @@ from conftest import make_candidate
 from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
-from evenhand.records import Document, DocumentSet, Judgement, PreferencePair, Thinned
+from evenhand.records import Candidate, Document, DocumentSet, Judgement, PreferencePair, SummaryRequest, Thinned
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.run import CANDIDATES, JUDGEMENTS, PAIRS, REQUESTS, open_phase
+from evenhand.run import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one
@@ -63,7 +63,8 @@ def judged(phase, rows, **changes):
             id=name,
             documents=tuple(
                 Document(id=f"{name}-{i}", text=f"{opinion} {i}", attributes={"opinion": opinion})
-                for i, opinion in enumerate(opinions)
+                # one of a kind cannot be thinned
+                for i, opinion in enumerate(opinions if len(rows[name]) > 1 else ("good", "bad"))
             ),
         )
         for name in rows
@@ -203,3 +204,54 @@ def test_order_of_sides_belongs_to_what_pairs_depend_on(tmp_path):
     (pair,) = pairs_of(turned)
     assert pair.fairness.values == ("bad", "good", "mixed")
     assert pair.fairness.weight_chosen == pytest.approx((0, 0.12, 0.2, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"generate": {"plans": {"p": {"candidates": 2}}}},
+        {"generate": {"plans": {"p": {"candidates": 1}}, "thinned": {"rate": 0.25}}},
+        {"corpus": {"attribute": "opinion", "sides": ["bad", "mixed"]}},
+    ],
+    ids=["draws", "rate", "sides"],
+)
+def test_candidates_of_another_recipe_are_refused(tmp_path, changes):
+    judged(open_round(tmp_path), {"kettle": KETTLE})
+    if "generate" in changes:
+        changes = {"generate": {"backend": "scripted", "method": "thinned"} | changes["generate"]}
+    with pytest.raises(DataError, match=r"'kettle/all' are not those .*\n.*evenhand generate RECIPE --phase round-00"):
+        rerank(open_round(tmp_path, **changes))
+
+
+def test_candidates_without_copies_are_refused(tmp_path):
+    phase = judged(open_round(tmp_path), {"kettle": KETTLE})
+    write_jsonl(phase.folder / CANDIDATES, read_jsonl(phase.folder / CANDIDATES, Candidate)[:1])
+    with pytest.raises(DataError, match="'kettle/all' are not those that the recipe asks for"):
+        rerank(phase)
+
+
+def test_documents_of_one_value_are_refused(tmp_path):
+    phase = judged(open_round(tmp_path), {"kettle": KETTLE})
+    (request,) = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
+    good = request.document_set.select("opinion", "good")
+    alike = request.document_set.model_copy(update={"documents": good})
+    write_jsonl(phase.folder / REQUESTS, [request.model_copy(update={"document_set": alike})])
+    with pytest.raises(DataError, match="documents have 1 value of 'opinion'"):
+        rerank(phase)
+
+
+def test_values_stand_in_the_order_that_the_corpus_declares(tmp_path):
+    phase = judged(open_round(tmp_path), {"kettle": KETTLE})
+    (request,) = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
+    notes = {"values": {"opinion": ["mixed", "unsure", "bad", "good"]}}
+    declared = request.document_set.model_copy(update={"notes": notes})
+    write_jsonl(phase.folder / REQUESTS, [request.model_copy(update={"document_set": declared})])
+    (pair,) = pairs_of(phase)
+    # no document is unsure
+    assert pair.fairness.values == ("mixed", "bad", "good")
+
+
+def test_there_are_no_ties_among_three(tmp_path):
+    phase = judged(open_round(tmp_path), {"equal": [(0.2, differences) for _, differences in KETTLE]})
+    rerank(phase)
+    assert json.loads((phase.folder / LEDGER).read_text())["tie_rate"] is None

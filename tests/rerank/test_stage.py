@@ -7,10 +7,10 @@ from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError
-from evenhand.records import BestSummary, CandidateGroup, Judgement, PreferencePair
-from evenhand.rerank.stage import rerank
+from evenhand.records import BestSummary, Candidate, CandidateGroup, Judgement, PreferencePair, Thinned
+from evenhand.rerank.stage import rerank, rerank_stage
 from evenhand.run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
-from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # (text, score by "fit", score by "flow") of each request's candidates; the reward is the mean of both
 LEFT = [("The Left a.", 1.0, 2.0), ("The Left b.", 3.0, 4.0), ("The Left c.", None, 5.0)]
@@ -157,3 +157,30 @@ def test_same_inputs_give_the_same_bytes(tmp_path, ferry):
     for name in (GROUPS, BEST, PAIRS, LEDGER):
         first, second = ((phase.folder / name).read_bytes() for phase in phases)
         assert first == second, name
+
+
+def test_key_of_pairs_without_fairpo_is_made_of_what_they_depend_on(phase):
+    inputs = {
+        "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
+        "reward": {"judges": ["fit", "flow"], "combine": "mean", "weights": {}},
+        "pairs": {
+            "mode": "all", "k": 10, "least_margin": 0.0, "most_length_ratio": None, "chosen_keeps_contract": True,
+        },
+    }  # fmt: skip
+    assert rerank_stage(phase).key == digest(inputs)
+    rerank(phase)
+    assert "fairness" not in (phase.folder / PAIRS).read_text()
+    assert "thinned" not in (phase.folder / GROUPS).read_text()
+
+
+def test_summary_to_use_is_never_that_of_a_thinned_copy(phase):
+    found = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    copy = {"thinned": Thinned(value="left", left_out=("x",))}
+    # the best of the left side, 3.5 against 1.5
+    write_jsonl(
+        phase.folder / CANDIDATES,
+        [each.model_copy(update=copy) if each.id == "ferry/left#1" else each for each in found],
+    )
+    rerank(phase)
+    best = read_jsonl(phase.folder / BEST, BestSummary)[0]
+    assert (best.candidate_id, best.n_candidates) == ("ferry/left#0", 2)

@@ -98,3 +98,16 @@ def test_only_the_first_loss_is_checked() -> None:
     check.on_log(None, state, None, logs={"learning_rate": 1.0})  # type: ignore[arg-type]
     check.on_log(None, state, None, logs={"loss": math.log(2)})  # type: ignore[arg-type]
     check.on_log(None, state, None, logs={"loss": 0.2})  # type: ignore[arg-type]
+
+
+def test_fair_loss_after_resuming_a_moved_adapter_is_not_0(tmp_path: Path) -> None:
+    moved = checkpoint(tmp_path / "a", "new", "old")
+    rule = first_loss_rule(arguments(), starts_at_reference=True, resume=moved, is_fair=True)
+    assert rule is not None
+    assert "which is 0, but the adapter had moved" in (rule.mistake(0.0) or "")
+    assert rule.mistake(-0.01) is None
+    assert rule.mistake(math.log(2)) is None
+    # the first step is plain DPO's
+    first = first_loss_rule(arguments(), starts_at_reference=True, resume=None, is_fair=True)
+    assert first is not None
+    assert first.mistake(math.log(2)) is None

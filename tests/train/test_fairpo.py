@@ -13,8 +13,10 @@ from preference_groups import make_fairness, make_rows, make_trainer
 from evenhand.config import FairPOSection
 from evenhand.errors import ModelError, RecipeError
 from evenhand.fairness.groups.fairpo import PairLogps, RunningState, fairpo_losses
-from evenhand.train.examples import Row
+from evenhand.train.examples import Examples, Row
 from evenhand.train.fairpo import STATE, FairPO, PairTensors, fairpo_loss, open_fairpo
+from evenhand.train.options import training_arguments
+from evenhand.train.trainer import prepare_material
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
@@ -123,8 +125,8 @@ def logps_of(model: Any, prompt: list[int], summary: list[int]) -> Any:
 
 
 def slow_loss(trainer: Any, rows: list[Row], averages: Any) -> Any:
-    """Section 24 for these rows, summary by summary."""
-    losses, model = [], trainer.model
+    """Section 24 for these rows, summary by summary: the mean loss, and the mean weighted reward of each side."""
+    losses, rewards, model = [], [], trainer.model
     for row in rows:
         policy = [logps_of(model, row.prompt_ids, ids) for ids in (row.chosen_ids, row.rejected_ids)]
         with torch.no_grad(), model.disable_adapter():
@@ -136,9 +138,10 @@ def slow_loss(trainer: Any, rows: list[Row], averages: Any) -> Any:
             written_out(fair.weight_chosen, fair.pow_chosen, averages, is_chosen=True),
             written_out(fair.weight_rejected, fair.pow_rejected, averages, is_chosen=False),
         )
+        rewards.append([weights[0] * float(chosen.detach()), weights[1] * float(rejected.detach())])
         factor = 1 / (1 + math.exp(float((chosen - rejected).detach())))
         losses.append(-factor * (weights[0] * chosen - weights[1] * rejected))
-    return torch.stack(losses).mean()
+    return torch.stack(losses).mean(), np.mean(rewards, axis=0)
 
 
 def loss_and_gradients(trainer: Any, step: int) -> tuple[float, dict[str, Any]]:
@@ -159,9 +162,11 @@ def test_trainers_loss_and_gradient_are_those_of_the_specification(tiny_model: P
     rows = fair_rows()
     trainer = make_trainer("shared-prefix", tiny_model, tmp_path, rows, fairness=fairpo(SEEN))
     loss, gradients = loss_and_gradients(trainer, step=1)
+    rewards = [trainer._metrics["train"][f"fairness/rewards_{side}"][-1] for side in ("chosen", "rejected")]
     slow = make_trainer("pairwise", tiny_model, tmp_path, rows)
-    wanted = slow_loss(slow, rows, (0.4, 0.1, 0.2, 0.5))
+    wanted, wanted_rewards = slow_loss(slow, rows, (0.4, 0.1, 0.2, 0.5))
     wanted.backward()
+    assert rewards == pytest.approx(wanted_rewards, abs=1e-5)
     assert loss == pytest.approx(float(wanted.detach()), abs=1e-5)
     assert_same(gradients, {name: p.grad for name, p in slow.model.named_parameters() if p.requires_grad})
 
@@ -178,18 +183,24 @@ def test_first_step_is_stock_dpo_and_weights_of_1_have_its_gradient(tiny_model: 
     assert_same(gradients, stock)
     # TRL's metrics stay, of unweighted rewards, and ours stand beside them
     metrics = {name: values[-1] for name, values in later._metrics["train"].items()}
+    assert metrics["fairness/rewards_chosen"] == pytest.approx(metrics["rewards/chosen"], abs=1e-6)
+    assert metrics["fairness/rewards_rejected"] == pytest.approx(metrics["rewards/rejected"], abs=1e-6)
     assert metrics["fairness/weight_chosen"] == metrics["fairness/weight_rejected"] == 1.0
     assert metrics["rewards/margins"] == pytest.approx(
         metrics["rewards/chosen"] - metrics["rewards/rejected"], abs=1e-5
     )
 
 
-def test_pairs_that_say_what_is_fair_train_with_plain_dpo_as_any_others(tiny_model: Path, tmp_path: Path) -> None:
-    plain, gradients = loss_and_gradients(make_trainer("shared-prefix", tiny_model, tmp_path), step=1)
-    mixed = [*fair_rows()[:3], *make_rows()[3:]]
-    loss, same = loss_and_gradients(make_trainer("shared-prefix", tiny_model, tmp_path, mixed), step=1)
-    assert loss == plain
-    assert_same(same, gradients)
+def test_pairs_that_say_what_is_fair_train_with_plain_dpo_as_any_others(open_round: Any, tokenizer: Any) -> None:
+    phase = open_round()
+    arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
+    some = [*fair_rows()[:3], *make_rows()[3:]]
+    mixed, plain = (
+        prepare_material(phase, arguments, tokenizer, Examples(tuple(rows), {}, {})) for rows in (some, make_rows())
+    )
+    assert mixed.fairness is mixed.options["fairness"] is None
+    assert mixed.rows == plain.rows
+    assert "slots" not in mixed.rows[0]
 
 
 def test_state_of_a_policy_that_stands_still_is_the_decayed_sum(tiny_model: Path, tmp_path: Path) -> None:

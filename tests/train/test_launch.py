@@ -153,7 +153,7 @@ def test_two_processes_train_what_one_trains(
 ) -> None:
     """Requests of 1, 3 and 6 pairs, some too long for a pass: processes have unequal work, and each pair counts alike.
 
-    All but ZeRO-3 with FairPO, whose running state must be that of all processes.
+    With FairPO, whose first step is plain DPO's, and whose running state must be that of all processes.
     """
     if kind != "ddp":
         _need_deepspeed()
@@ -162,9 +162,8 @@ def test_two_processes_train_what_one_trains(
     config = str(_two_processes(kind, tmp_path))
     # SGD, because Adam makes a whole step of a gradient that is nothing but rounding
     plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
-    fair = kind != "zero3"
-    split = {"max_tokens_per_pass": 130, "pairs": str(tmp_path / "pairs.jsonl")} | ({"fairness": {}} if fair else {})
-    write_jsonl(tmp_path / "pairs.jsonl", (make_fair_pairs if fair else make_ranked_pairs)(tokenizer))
+    split = {"max_tokens_per_pass": 130, "pairs": str(tmp_path / "pairs.jsonl"), "fairness": {}}
+    write_jsonl(tmp_path / "pairs.jsonl", make_fair_pairs(tokenizer))
     # one of the three with a reference that the two processes make together beforehand
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     before = {"precompute_ref_log_probs": kind == "zero2"}
@@ -177,10 +176,9 @@ def test_two_processes_train_what_one_trains(
     assert losses(many)[0] == pytest.approx(LN2, abs=1e-6)
     assert abs(losses(many)[-1] - LN2) > 1e-3, "it has moved"
     assert losses(many) == pytest.approx(losses(one), abs=1e-5)
-    if fair:
-        states = [json.loads((phase.folder / "training.json").read_text())["fairness"] for phase in (many, one)]
-        assert all(states[0][key] == pytest.approx(states[1][key], rel=1e-4) for key in ("loss", "count"))
-        assert min(states[0]["count"]) > 0
+    states = [json.loads((phase.folder / "training.json").read_text())["fairness"] for phase in (many, one)]
+    assert all(states[0][key] == pytest.approx(states[1][key], rel=1e-4) for key in ("loss", "count"))
+    assert min(states[0]["count"]) > 0
     ours, theirs = (load_file(phase.folder / "adapter" / "adapter_model.safetensors") for phase in (many, one))
     for name, weights in theirs.items():
         assert (ours[name] - weights).abs().max() < 1e-5, name

@@ -198,3 +198,13 @@ def test_equal_entries_lead_nobody(make_run: Any):
     # their strengths differ in rounding alone
     assert all(abs(row.strength) < 1e-9 for ranking in found.rankings for row in ranking.rows)
     assert not any("above all others" in said for said in found.findings)
+
+
+def test_method_is_the_one_that_made_the_answers(make_run: Any):
+    thinned = {"backend": "scripted", "method": "thinned", "plans": {"nucleus": {"candidates": 3}}}
+    run = make_run(task={"scope": "all"}, generate=thinned)
+    run.write("evaluation/base", run.UNTRAINED)
+    run.write("evaluation/round-00", run.TRAINED)
+    found = build_comparison(read_entries([Named("dpo", run.recipe)]))
+    # thinned sets are for training alone
+    assert {entry.method for entry in found.entries} == {"zero-shot"}
