@@ -97,13 +97,20 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
-    """Families that rest on less than half of the sets."""
+    """Families that rest on less than half of the sets; those of which the same is to be said are named together."""
+    said: dict[str, dict[str, list[str]]] = {}
     for each in measured:
         n, n_sets = int(each.figures.scored.sum()), len(each.figures.scored)
         if 2 * n < n_sets:
             counts = Counter(reason for reason in each.figures.left_out if reason is not None)
             why = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-            yield f"{each.system}, {each.family.name}: rests on {n:,} of {n_sets:,} sets; left out: {why}."
+            what = f"rests on {n:,} of {n_sets:,} sets; left out: {why}."
+            said.setdefault(what, {}).setdefault(each.system, []).append(each.family.name)
+    for what, families in said.items():
+        systems: dict[str, list[str]] = {}
+        for system, names in families.items():
+            systems.setdefault(", ".join(names), []).append(system)
+        yield from (f"{', '.join(mine)}, {names}: {what}" for names, mine in systems.items())
 
 
 def _of_words(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:

@@ -66,6 +66,12 @@ def test_a_family_that_rests_on_less_than_half_of_the_sets_says_so(n_short, is_t
     assert (said in audit(given).warnings) is is_told
 
 
+def test_systems_of_which_the_same_is_left_out_are_named_together():
+    texts = [SENTENCES] + ["Apple berry."] * 3
+    found = audit(make_input(two_sided(4), one=texts, whole=[SENTENCES] * 4, other=texts)).warnings
+    assert "one, other, coverage: rests on 1 of 4 sets; left out: 3 fewer than 3 units." in found
+
+
 def test_a_share_of_few_words_says_so():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     said = audit(make_input(spoken, mine=["She.", "Rain.", "Rain."]), words=True).warnings
