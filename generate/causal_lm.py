@@ -49,14 +49,23 @@ def open_adapter(model: Any, adapter: Path, **options: Any) -> Any:
     Raises:
         ModelError: the folder holds no such weights, or they do not fit the model.
     """
-    if not (adapter / WEIGHTS).is_file():
-        raise ModelError(
-            f"adapter {adapter}: holds no {WEIGHTS}; save it with save_pretrained of peft, which writes one"
-        )
+    refuse_adapter(adapter)
     try:
         return need("peft", "an adapter").PeftModel.from_pretrained(model, adapter, **options).eval()
     except (ValueError, OSError, RuntimeError) as error:
         raise ModelError(f"adapter {adapter}: cannot be opened or does not fit its model: {error}") from error
+
+
+def refuse_adapter(adapter: Path) -> None:
+    """Refuse an adapter folder without weights as safetensors, in whose place peft would open a pickle.
+
+    Raises:
+        ModelError: there are none.
+    """
+    if not (adapter / WEIGHTS).is_file():
+        raise ModelError(
+            f"adapter {adapter}: holds no {WEIGHTS}; save it with save_pretrained of peft, which writes one"
+        )
 
 
 def end_ids(model: Any, tokenizer: Any) -> set[int]:

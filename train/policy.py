@@ -17,6 +17,7 @@ from typing import Any
 from ..config import LoraSection, ModelSection
 from ..errors import ModelError, RecipeError
 from ..extras import need
+from ..generate.causal_lm import refuse_adapter
 from ..models import locate
 from ..run import Phase
 
@@ -110,6 +111,7 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
+    refuse_adapter(start)
     config = _adapter_config(peft, start, recipe.lora)
     continued = f"policy = base + A(continued from {start.parent.name}/{start.name}, trainable)"
     if recipe.train.reference == "initial":

@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups import Unscored
+from ...stages import RECORDED
 from ..compare import Bootstrap
 from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
@@ -24,7 +25,7 @@ from .worst import ORDERED_BY, Rows, extremes, worst_group
 SCHEMA = "evenhand-audit/1"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
-RECORDED = ("evenhand", "numpy", "scipy", "nltk", "networkx", "torch", "transformers", "sentence-transformers")
+VERSIONS = (*RECORDED, "numpy", "scipy")
 NO_DOCUMENT = "no document of this value"
 
 # family, sets measured so far, all sets
@@ -75,7 +76,7 @@ def build_audit(
         choices=tuple(choices(measured, given.values, plan)),
         examples=tuple(_examples(measured, given, plan)),
         options=asdict(plan),
-        versions=installed_versions(RECORDED),
+        versions=installed_versions(VERSIONS),
     )
 
 

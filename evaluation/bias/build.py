@@ -33,7 +33,7 @@ from .summarizer import describe_summarizer, refuse_taken, summarizer_signature
 RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
 JSON, MARKDOWN, PAGE = "report.json", "report.md", "index.html"
-VERSIONS = (*RECORDED, "spacy", "sentencex")
+VERSIONS = (*RECORDED, "sentencex")
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,14 @@ def test_adapter_that_is_no_lora_is_refused(round_1: Callable[..., Phase]) -> No
         open_policy(phase, zero3=False)
 
 
+def test_pickle_in_place_of_safetensors_is_not_continued(round_1: Callable[..., Phase]) -> None:
+    phase = round_1()
+    weights = phase.recipe.output / "round-00" / "adapter" / "adapter_model.safetensors"
+    weights.rename(weights.with_name("adapter_model.bin"))
+    with pytest.raises(ModelError, match=r"holds no adapter_model\.safetensors"):
+        open_policy(phase, zero3=False)
+
+
 def test_weights_of_another_adapter_are_not_filled_in(tiny_model: Path, tmp_path: Path) -> None:
     other = saved_adapter(tiny_model, tmp_path / "other", target_modules=["q_proj"])
     base = load_base(ModelSection(name=str(tiny_model), dtype="float32"))
