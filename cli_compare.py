@@ -42,7 +42,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
 ) -> None:
     """Run several recipes on the same requests and compare them at equal budgets: who leads, on which side, how sure.
 
-    What is done already is reused, what was interrupted continues. Differences are tested and corrected for their number.
+    What is done already is reused, and what was interrupted continues. What two runs make from the very same inputs is made once:
+    recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from .evaluation.study.report import PAGE, compare_runs
     from .evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
@@ -59,7 +60,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         return
     for run in runs:
         say(f"{run.label}: {run.recipe.output}")
-        run_with_progress(console(), run.recipe)
+        run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
     found = compare_runs(runs, out, asked, by_round=rounds)
     show(comparison_table(found))
     say(f"comparison: {out / PAGE}")

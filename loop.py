@@ -5,7 +5,7 @@ step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,6 +147,7 @@ def run_loop(
     *,
     on_start: Callable[[Step], Callable[[str], None]],
     on_done: Callable[[Step, Receipt, bool], None],
+    twins: Sequence[Path] = (),
 ) -> None:
     """Run every step that is not done, in order.
 
@@ -154,6 +155,7 @@ def run_loop(
         recipe: checked; its resolved form is written into the run folder and read by every step.
         on_start: called with a step; returns what is called with its log's last line while it runs.
         on_done: called with a finished step, its receipt and whether it was done already.
+        twins: folders of other runs; what one of them has made from the very same inputs is copied, not made again.
 
     Raises:
         StepFailed: a step ended with an error; its exit code is the step's.
@@ -162,6 +164,7 @@ def run_loop(
     requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
     for step in steps(recipe):
         receipt_path = _receipt_path(step, recipe)
+        _adopt(step, recipe, requests, twins)
         if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):
             on_done(step, done, True)
             continue
@@ -180,6 +183,22 @@ def run_loop(
                 f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1
             )
         on_done(step, receipt, _written_at(receipt_path) == before)
+
+
+def _adopt(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]], twins: Sequence[Path]) -> None:
+    """Take a step's files over from the first twin that has them."""
+    if step.phase is None:
+        return
+    having = [twin / step.phase.name for twin in twins]
+    having = [folder for folder in having if _receipt_in(folder, step).is_file()]
+    if not having or _is_done(step, recipe, requests):
+        return
+    try:
+        stage = _stage(step, recipe, requests)
+    except EvenhandError:
+        # an input is absent or refused; the step itself says so when it runs
+        return
+    any(stage.adopt(folder) for folder in having)
 
 
 def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]]) -> bool:
@@ -214,7 +233,11 @@ def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
 
 
 def _receipt_path(step: Step, recipe: Recipe) -> Path:
-    return step.folder(recipe) / "receipts" / f"{step.verb}.json"
+    return _receipt_in(step.folder(recipe), step)
+
+
+def _receipt_in(folder: Path, step: Step) -> Path:
+    return folder / "receipts" / f"{step.verb}.json"
 
 
 def _written_at(path: Path) -> int | None:

@@ -6,9 +6,10 @@ is not run again, and one whose inputs changed is run anew after its old files w
 """
 
 import logging
+import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,34 @@ class Stage:
         finally:
             lock.release()
 
+    def adopt(self, folder: Path) -> bool:
+        """Take over a copy of what this stage left in another folder, where it finished with these very inputs.
+
+        Returns:
+            Whether it did. False, with nothing changed, where that folder has nothing of the kind or this one is done already.
+
+        Raises:
+            StorageError: another process works in this phase, or the folder cannot be written.
+        """
+        if self.receipt() is not None or (found := replace(self, folder=folder).receipt()) is None:
+            return False
+        lock = _lock(self.folder)
+        try:
+            self._put_aside()
+            for name in self.outputs:
+                _copy(folder / name, self.folder / name)
+            # last, since it says that the files are whole
+            write_json(self.receipt_path, found.model_dump(mode="json"))
+            self.journal_path().unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"{self.folder}: {error.filename} of {folder} cannot be copied there: {error.strerror}; mend the "
+                "rights or make room"
+            ) from error
+        finally:
+            lock.release()
+        return True
+
     def _leave_receipt(self, counts: dict[str, Any], seconds: float, spent: dict[str, float]) -> Receipt:
         receipt = Receipt(
             stage=self.name,
@@ -152,6 +181,13 @@ def read_receipt(path: Path) -> Receipt | None:
         return parse_line(read_text(path), Receipt)
     except DataError as error:
         raise StorageError(f"{path}: is no receipt: {error}; delete it, and the stage runs anew") from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(source, target)
 
 
 def _lock(folder: Path) -> FileLock:

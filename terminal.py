@@ -1,6 +1,7 @@
 """What the verbs print with: lines, the plan of a run, and a run's progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,8 +41,12 @@ def summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> 
     return "  ".join(part for part in parts if part)
 
 
-def run_with_progress(terminal: "Console", recipe: "Recipe") -> None:
-    """Run a recipe's loop with one line a finished step and, in a terminal, the running step's last log line."""
+def run_with_progress(terminal: "Console", recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
+    """Run a recipe's loop with one line a finished step and, in a terminal, the running step's last log line.
+
+    Args:
+        twins: folders of other runs, from which finished steps with the very same inputs are copied.
+    """
     from rich.text import Text
 
     from .loop import run_loop
@@ -55,7 +60,7 @@ def run_with_progress(terminal: "Console", recipe: "Recipe") -> None:
         def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
             terminal.print(summary(step.name, receipt.counts, receipt.seconds, reused), highlight=False, markup=False)
 
-        run_loop(recipe, on_start=on_start, on_done=on_done)
+        run_loop(recipe, on_start=on_start, on_done=on_done, twins=twins)
 
 
 def print_plan(recipe: "Recipe") -> None:

@@ -49,6 +49,17 @@ def test_methods_and_sweep_are_run_and_compared_and_then_reused(recipes, tmp_pat
     assert (tmp_path / "out" / "index.html").read_bytes() == pages
 
 
+@pytest.mark.slow
+def test_runs_that_differ_in_their_reward_alone_share_candidates_and_judgements(recipes, tmp_path):
+    shown = compare(recipes[0], "--out", tmp_path / "out", "--over", "reward.combine=mean,z_mean")
+    assert shown.returncode == 0, shown.stderr
+    # generate and judge of the second run are the first's
+    assert shown.stdout.count("reused") == 2
+    first, second = sorted((tmp_path / "out" / "runs").iterdir())
+    for name in ("candidates.jsonl", "judgements.jsonl"):
+        assert (first / "evaluation/base" / name).read_bytes() == (second / "evaluation/base" / name).read_bytes()
+
+
 def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):
     shown = compare(*recipes, "--out", tmp_path / "out", "--dry-run")
     assert shown.returncode == 0, shown.stderr

@@ -46,6 +46,52 @@ def test_a_stage_works_once_and_is_reused_after_that(tmp_path):
     assert receipt.versions["evenhand"]
 
 
+def test_what_the_same_stage_made_elsewhere_is_copied_and_not_made_again(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    made, _ = stage(there).run(writer(there))
+    assert stage(here).adopt(there)
+    receipt, reused = stage(here).run(writer(here))
+    assert (receipt, reused) == (made, True)
+    assert (here / "out.txt").read_text() == "made"
+    # a copy: what happens to it there changes nothing here
+    write_text(there / "out.txt", "changed")
+    assert stage(here).receipt() == made
+
+
+def test_a_folder_is_copied_whole(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    adapter = Stage("train", there, "a", ("adapter",))
+    adapter.run(lambda: write_text(there / "adapter" / "in" / "weights", "w") or {})
+    # half a copy, as a kill would leave it
+    write_text(here / "adapter" / "in" / "weights", "")
+    assert Stage("train", here, "a", ("adapter",)).adopt(there)
+    assert (here / "adapter" / "in" / "weights").read_text() == "w"
+
+
+@pytest.mark.parametrize("spoil", ["inputs", "file", "receipt"])
+def test_nothing_is_taken_over_that_was_made_from_other_inputs_or_changed_since(tmp_path, spoil):
+    here, there = tmp_path / "here", tmp_path / "there"
+    stage(there, inputs="b" if spoil == "inputs" else "a").run(writer(there))
+    if spoil == "file":
+        write_text(there / "out.txt", "changed")
+    if spoil == "receipt":
+        stage(there).receipt_path.unlink()
+    assert not stage(here).adopt(there)
+    assert not here.exists()
+
+
+def test_what_is_done_is_not_replaced_and_what_is_old_is_put_aside(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    stage(there).run(writer(there))
+    stage(here).run(writer(here, "own"))
+    assert not stage(here).adopt(there)
+    assert (here / "out.txt").read_text() == "own"
+    stage(there, inputs="b").run(writer(there, "new"))
+    assert stage(here, inputs="b").adopt(there)
+    assert (here / "out.txt").read_text() == "new"
+    assert [path.read_text() for path in (here / "superseded").rglob("out.txt")] == ["own"]
+
+
 def test_a_receipt_says_how_long_models_took(tmp_path):
     def work():
         with booked("models"):
