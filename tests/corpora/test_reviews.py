@@ -27,10 +27,10 @@ def counts(documents):
     return tuple(len(documents.select("sentiment", value)) for value in VALUES)
 
 
-def test_eighteen_products_to_train_and_ten_to_test(reviews, section):
+def test_eighteen_products_to_train_and_thirty_to_test(reviews, section):
     split = split_sets(reviews, section, seed=0)
-    assert (len(split["train"]), len(split["test"])) == (18, 10)
-    assert len({documents.topic for documents in reviews}) == 28
+    assert (len(split["train"]), len(split["test"])) == (18, 30)
+    assert len({documents.topic for documents in reviews}) == 48
 
 
 def test_every_product_has_eight_reviews_of_all_three_sentiments_in_unequal_numbers(reviews):
@@ -86,7 +86,7 @@ def test_ids_are_unique_and_numbered_within_their_sentiment(reviews):
         for value, count in zip(VALUES, counts(documents), strict=True):
             ids = [d.id for d in documents.select("sentiment", value)]
             assert ids == [f"{documents.id}/{value}-{number}" for number in range(1, count + 1)]
-    assert len({documents.id for documents in reviews}) == 28
+    assert len({documents.id for documents in reviews}) == 48
 
 
 def test_no_text_occurs_twice_and_no_two_products_have_five_words_in_a_row_in_common(reviews):
@@ -105,7 +105,7 @@ def test_the_file_is_plain_ascii_and_one_set_a_line():
     data = (FOLDER / "reviews.jsonl").read_bytes()
     assert data.isascii()
     assert b"\\u" not in data
-    assert data.count(b"\n") == 28
+    assert data.count(b"\n") == 48
 
 
 def test_the_readme_counts_what_is_there(reviews):
