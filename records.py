@@ -264,7 +264,7 @@ class ScoredCandidate(Record):
 
     candidate: Candidate
     scores: dict[str, float | None]
-    # the combined score that orders candidates; None when a part of it is missing
+    # the combined score that orders candidates; None when a part of it is missing, and for a thinned copy's summary
     reward: float | None
 
 

@@ -191,6 +191,11 @@ class Recipe(Section):
                 mistakes.append("pairs.mode fairpo compares summaries of thinned sets: write generate.method: thinned.")
             if self.corpus.sides is not None and len(set(self.corpus.sides)) < 2:
                 mistakes.append("pairs.mode fairpo compares values: write at least 2 corpus.sides, or leave them out.")
+        elif self.rounds and self.generate.method == "thinned" and self.train.pairs is None:
+            mistakes.append(
+                f"pairs.mode {self.pairs.mode} compares summaries by the reward, which those of thinned sets do not get: write "
+                "pairs.mode: fairpo, or generate.method: zero-shot."
+            )
         if self.pairs.margin_weights:
             mistakes += self._weight_mistakes()
         if self.train.fairness is not None:

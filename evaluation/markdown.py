@@ -65,7 +65,7 @@ def _differences(table: view.DifferenceTable) -> str:
 
 
 def plane_parts(plot: PlanePlot) -> list[str]:
-    """Heading and table of systems under two judges at once."""
+    """Heading and table of systems under two judges at once, and what is to be kept in mind of the judges."""
     x, y = plot.quality, plot.fairness
     rows = (
         [
@@ -77,7 +77,8 @@ def plane_parts(plot: PlanePlot) -> list[str]:
         for point in plot.points
     )
     heading = f"## Pareto front of {plain(x.judge.name)} and {plain(y.judge.name)}"
-    return [heading, markdown_table(["system", x.judge.name, y.judge.name, "standing"], rows)]
+    caution = [plain(plot.caution)] if plot.caution else []
+    return [heading, *caution, markdown_table(["system", x.judge.name, y.judge.name, "standing"], rows)]
 
 
 def _left_out(report: Report) -> str:

@@ -43,6 +43,16 @@ class PlanePlot:
         )
         return sorted(places)
 
+    @property
+    def caution(self) -> str | None:
+        """What is to be kept in mind of an axis that the reward alone measures, in a sentence."""
+        names = [axis.judge.name for axis in (self.quality, self.fairness) if axis.judge.role == "reward"]
+        if not names:
+            return None
+        if len(names) == 1:
+            return f"{names[0]} is in the reward alone: summaries were chosen by it, so it cannot prove them better."
+        return f"{' and '.join(names)} are in the reward alone: summaries were chosen by them, so they cannot prove them better."
+
 
 def plane_plots(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> list[PlanePlot]:
     """A plot for each plane that has a point."""

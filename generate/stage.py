@@ -19,10 +19,11 @@ from ..config import METHOD_OPTIONS
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
+from ..journal import Journal
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
 from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..stages import Receipt, Stage
-from ..storage import Journal, digest, write_jsonl
+from ..storage import digest, write_jsonl
 from . import (
     attention_reweighting,
     chain_of_thought,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..journal import Journal
 from ..records import Candidate, Judgement, Record, SummaryRequest
-from ..storage import Journal, canonical_json
+from ..storage import canonical_json
 from .asking import score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents

@@ -17,10 +17,11 @@ from tqdm import tqdm
 
 from ..errors import DataError, LeftOutError, StorageError
 from ..generate.backend import Usage
+from ..journal import Journal
 from ..records import Candidate, Judgement, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage
-from ..storage import Journal, file_digest, listed, read_jsonl, write_jsonl
+from ..storage import file_digest, listed, read_jsonl, write_jsonl
 from . import open_judges
 from .asking import AskingJudge, by_model, companies
 from .batch import Batch, judge_batch, judge_work, keep_verdicts

@@ -5,9 +5,10 @@ request), pairs.jsonl (training rounds), ledger.json (whatever was left out, by 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import combine_group
 from ..records import (
@@ -59,6 +60,8 @@ def rerank_stage(phase: Phase) -> Stage:
         if is_fair:
             inputs["sides"] = recipe.corpus.sides
         outputs.append(PAIRS)
+    if phase.method == "thinned":
+        inputs["rewarded"] = "summaries of full sets"
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
 
 
@@ -120,10 +123,12 @@ def group_candidates(
 ) -> list[CandidateGroup]:
     """These candidates by request, with their scores and the rewards that the phase's recipe gives them.
 
+    The summary of a thinned copy has no reward: it answers another prompt, and FairPO's pairs compare it by a judge of their own.
+
     Args:
         phase: its recipe says which judges make the reward.
         requests: each gets a group, also when no candidate is its.
-        candidates: rewards that rest on the request's other candidates see these alone.
+        candidates: rewards that rest on the request's other candidates see these alone, and no thinned copies.
         judgements: may be of more candidates than these.
     """
     by_request: dict[str, list[Candidate]] = defaultdict(list)
@@ -136,19 +141,26 @@ def group_candidates(
     for request in requests:
         mine = by_request.get(request.id, [])
         rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in mine]
-        parts = [{name: row[name] for name in phase.recipe.reward.judges} for row in rows]
-        combined = combine_group(parts, phase.recipe.reward)
+        rewards = _rewards(mine, rows, phase.recipe.reward)
         scored = tuple(
-            ScoredCandidate(candidate=c, scores=row, reward=reward)
-            for c, row, reward in zip(mine, rows, combined, strict=True)
+            ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
+            for c, row in zip(mine, rows, strict=True)
         )
         groups.append(_group(request, scored))
     return groups
 
 
+def _rewards(
+    candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float | None]], section: RewardSection
+) -> dict[str, float | None]:
+    """Reward of each candidate of a request that answers the request's own prompt, by its id."""
+    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.thinned is None]
+    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section)
+    return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
+
+
 def _group(request: SummaryRequest, scored: tuple[ScoredCandidate, ...]) -> CandidateGroup:
-    # a copy's prompt lacked documents: its summary is there for pairs, not to be used
-    best = best_of([each for each in scored if each.candidate.thinned is None])
+    best = best_of(scored)
     return CandidateGroup(
         request_id=request.id,
         set_id=request.document_set.id,
@@ -194,7 +206,8 @@ def _ledger(groups: Sequence[CandidateGroup], pairings: Sequence[Pairing]) -> di
     for group in groups:
         if group.best_id is None:
             left_out["rerank", group.side, "request without a scored candidate"] += 1
-        left_out["rerank", group.side, "candidate without a reward"] += sum(c.reward is None for c in group.candidates)
+        unrewarded = sum(c.reward is None and c.candidate.thinned is None for c in group.candidates)
+        left_out["rerank", group.side, "candidate without a reward"] += unrewarded
     for group, pairing in zip(groups, pairings, strict=False):
         for reason, count in pairing.left_out.items():
             left_out["pairs", group.side, reason] += count

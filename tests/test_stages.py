@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from evenhand.errors import StorageError
+from evenhand.journal import Journal
 from evenhand.stages import Stage, read_receipt
-from evenhand.storage import Journal, read_jsonl, write_text
+from evenhand.storage import read_jsonl, write_text
 from evenhand.timing import booked
 
 
@@ -205,8 +206,9 @@ WORKER = """
 import sys, time
 from pathlib import Path
 from pydantic import BaseModel
+from evenhand.journal import Journal
 from evenhand.stages import Stage
-from evenhand.storage import Journal, write_jsonl
+from evenhand.storage import write_jsonl
 
 class Line(BaseModel):
     number: int

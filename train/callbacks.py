@@ -95,22 +95,36 @@ def training_callbacks(
         sharded: DeepSpeed or FSDP restores all weights from files of its own.
         fairness: FairPO, whose running state moves with the steps; None without it.
     """
+    # a checkpoint is marked last, when all the others have written theirs
+    return [
+        _restore_continued_adapter(None if sharded else resume),
+        _check_loss(rule),
+        *([fairness_callback(fairness)] if fairness else []),
+        _mark_checkpoint(),
+    ]
+
+
+def _restore_continued_adapter(resume: Path | None) -> "TrainerCallback":
+    """Restores the trained adapter where transformers forgets it.
+
+    A checkpoint with two adapters holds the frozen one in a sub-folder. `Trainer._load_from_checkpoint` then reads the
+    sub-folders only, and the trained adapter would go on from where the round started.
+    """
     transformers = need("transformers", "training")
 
     class RestoreContinuedAdapter(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        """Restores the trained adapter where transformers forgets it.
-
-        A checkpoint with two adapters holds the frozen one in a sub-folder. `Trainer._load_from_checkpoint` then reads the
-        sub-folders only, and the trained adapter would go on from where the round started.
-        """
-
         def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
-            if resume is not None and not sharded and (resume / REFERENCE).is_dir():
+            if resume is not None and (resume / REFERENCE).is_dir():
                 fill_adapter(model, resume)
 
-    class CheckLoss(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        """Stops the run at a first loss that cannot be, and at a loss that is no number."""
+    return RestoreContinuedAdapter()
 
+
+def _check_loss(rule: LossRule | None) -> "TrainerCallback":
+    """Stops the run at a first loss that cannot be, and at a loss that is no number."""
+    transformers = need("transformers", "training")
+
+    class CheckLoss(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             self.rule = rule
 
@@ -130,18 +144,17 @@ def training_callbacks(
             if mistake:
                 raise ModelError(mistake)
 
-    class MarkCheckpoint(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        """Marks a checkpoint as whole after every process has written its part."""
+    return CheckLoss()
 
+
+def _mark_checkpoint() -> "TrainerCallback":
+    """Marks a checkpoint as whole after every process has written its part."""
+    transformers = need("transformers", "training")
+
+    class MarkCheckpoint(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             args.distributed_state.wait_for_everyone()
             if state.is_world_process_zero and not args.save_only_model:
                 mark_complete(Path(args.output_dir), state.global_step)
 
-    # a checkpoint is marked last, when all the others have written theirs
-    return [
-        RestoreContinuedAdapter(),
-        CheckLoss(),
-        *([fairness_callback(fairness)] if fairness else []),
-        MarkCheckpoint(),
-    ]
+    return MarkCheckpoint()

@@ -15,6 +15,7 @@ from ..processes import followed_environment
 from ..run import Phase
 from ..stages import Receipt
 from ..storage import read_text
+from .extension_locks import refuse_stale_locks
 from .refusal import failure_path, read_failure
 from .stage import training_stage
 from .training import read_counts
@@ -35,12 +36,15 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
         DataError: there are no pairs, or they cannot be trained on as they are.
         RecipeError: the phase is no round, or the accelerate configuration cannot be started from here.
         ModelError: model or adapter cannot be opened, or the training processes ended without a word.
+        StorageError: a killed build of DeepSpeed's extensions has left its lock.
     """
     config = accelerate_config(phase.recipe.train.accelerate_config)
     processes = n_processes(phase.recipe.train, config)
     stage = training_stage(phase, processes)
 
     def work() -> dict[str, Any]:
+        if _distributed_type(config) == "DEEPSPEED":
+            refuse_stale_locks(phase.recipe.train.python)
         _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
         return read_counts(phase)
 
@@ -68,15 +72,13 @@ def n_processes(section: TrainSection, config: Path) -> int:
         RecipeError: the file is no accelerate configuration, asks for several machines, or for one process where the recipe
             asks for more.
     """
-    values = yaml.safe_load(read_text(config))
-    if not isinstance(values, dict) or "distributed_type" not in values:
-        raise RecipeError(f"{config}: is no accelerate configuration; `accelerate config` writes one")
+    values = _values(config)
     if int(values.get("num_machines") or 1) > 1:
         raise RecipeError(
             f"{config}: asks for {values['num_machines']} machines, which cannot be started from one; run on every machine: "
             f"accelerate launch --config_file {config} --machine_rank RANK -m evenhand.train.dpo --config RECIPE"
         )
-    if str(values["distributed_type"]).upper() == "NO":
+    if _distributed_type(config) == "NO":
         if (section.num_processes or 1) > 1:
             raise RecipeError(
                 f"key 'train.num_processes': {section.num_processes} processes, but {config} starts one; name another "
@@ -84,6 +86,17 @@ def n_processes(section: TrainSection, config: Path) -> int:
             )
         return 1
     return section.num_processes or int(values.get("num_processes") or 1)
+
+
+def _values(config: Path) -> dict[str, Any]:
+    values = yaml.safe_load(read_text(config))
+    if not isinstance(values, dict) or "distributed_type" not in values:
+        raise RecipeError(f"{config}: is no accelerate configuration; `accelerate config` writes one")
+    return values
+
+
+def _distributed_type(config: Path) -> str:
+    return str(_values(config)["distributed_type"]).upper()
 
 
 def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:

@@ -71,14 +71,9 @@ def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
         question="Are the words of each group used in the inputs' proportions?",
         scale="0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
         design="balanced",
-        score=writable(found.score),
-        undefined=found.undefined,
-        intervals=results.word_lists.intervals,
+        **_scored(results.word_lists, found.score, found.undefined),
         direction=_side(results.word_lists.signed, groups),
-        n_documents=results.word_lists.n_documents,
-        verdict=_verdict(results.word_lists, found.undefined),
         sentence=_unless(found.undefined, told),
-        signed=results.word_lists.signed,
         notes=_notes(results.word_lists),
     )
 
@@ -95,14 +90,9 @@ def _inclusion(results: Results, groups: Sequence[str]) -> Measure | None:
         question="Are persons of each group kept at equal odds?",
         scale="largest odds ratio minus 1; 0 is fair, without upper bound",
         design="balanced",
-        score=writable(found.score),
-        undefined=found.undefined,
-        intervals=results.inclusion.intervals,
+        **_scored(results.inclusion, found.score, found.undefined),
         direction=found.max_group,
-        n_documents=results.inclusion.n_documents,
-        verdict=_verdict(results.inclusion, found.undefined),
         sentence=_unless(found.undefined, f"Of the persons in the inputs, summaries name {kept}."),
-        signed=results.inclusion.signed,
         notes=_notes(
             results.inclusion,
             "Whom the recogniser misses counts as not kept: compare, by group, whom it missed in the summaries.",
@@ -124,14 +114,9 @@ def _hallucination(results: Results) -> Measure | None:
         question="Do invented persons read as one gender more than the other?",
         scale="0 to 0.5, 0 is fair",
         design="balanced",
-        score=writable(found.score),
-        undefined=found.undefined,
-        intervals=results.hallucination.intervals,
+        **_scored(results.hallucination, found.score, found.undefined),
         direction=found.direction,
-        n_documents=results.hallucination.n_documents,
-        verdict=_verdict(results.hallucination, found.undefined),
         sentence=told if found.undefined is None else f"{_unless(found.undefined)} {told}",
-        signed=results.hallucination.signed,
         notes=_notes(
             results.hallucination,
             "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check of single "
@@ -155,16 +140,23 @@ def _distinguishability(
         question="Can summaries be told apart by group once names, pronouns and titles are masked?",
         scale="-1 to 1, 0 is not distinguishable",
         design="uniform",
-        score=writable(found.score),
-        undefined=found.undefined,
-        intervals=scored.intervals,
+        **_scored(scored, found.score, found.undefined),
         direction=None,
-        n_documents=scored.n_documents,
-        verdict=_verdict(scored, found.undefined),
         sentence=_unless(found.undefined, told),
-        signed=None,
         notes=_notes(scored, SHORT, *notes, *left_out),
     )
+
+
+def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> dict[str, Any]:
+    """The fields of a measure's record that say what came out."""
+    return {
+        "score": writable(score),
+        "undefined": undefined,
+        "intervals": scored.intervals,
+        "n_documents": scored.n_documents,
+        "verdict": _verdict(scored, undefined),
+        "signed": scored.signed,
+    }
 
 
 def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:

@@ -16,9 +16,10 @@ from ...errors import DataError, StorageError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
+from ...journal import Journal
 from ...records import Record, Text
 from ...stages import Receipt, Stage
-from ...storage import Journal, digest, listed_lines, read_jsonl, read_numbered, write_jsonl
+from ...storage import digest, listed_lines, read_jsonl, read_numbered, write_jsonl
 from ...timing import booked
 from .inputs import BiasInput
 from .prompting import draw_prompt

@@ -1,6 +1,6 @@
 """The comparison's numbers, gathered from the entries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from ...config import Recipe
@@ -52,7 +52,8 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         tests=tuple(numbers.tests),
         rankings=tuple(numbers.rankings),
         worst_sides=tuple(numbers.worst_sides),
-        planes=tuple(numbers.planes()),
+        planes=tuple(numbers.planes),
+        axis_judges=tuple(numbers.axis_judges),
         traits=tuple(numbers.traits),
         costs=tuple(entry.cost for entry in entries),
         recipes={entry.label: entry.recipe.model_dump(mode="json") for entry in entries},
@@ -69,6 +70,7 @@ class _Numbers:
         self.compare = Comparer(first.output.requests, bootstrap_of(first.recipe))
         self.systems = systems(entries, sorted(set(budgets)))
         self.judges = _judges(entries)
+        self._reward_judges = _reward_judges(entries)
         self._measures = {entry.label: measures(entry) for entry in entries}
 
     @cached_property
@@ -100,7 +102,8 @@ class _Numbers:
                     found.append(WorstSides(measure=judge.name, k=k, found=rated))
         return found
 
-    def planes(self) -> Iterator[Plane]:
+    @cached_property
+    def planes(self) -> list[Plane]:
         """Every entry at every budget, under a judge of quality and one of fairness."""
         first = self.entries[0].recipe
         reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
@@ -108,12 +111,19 @@ class _Numbers:
         by_rival = {
             Rival(s.label, s.k, f"{s.label}, {budget_name(s.k)}" if several else s.label): s for s in self.systems
         }
-        return planes(
-            axes(self.judges, fairness_judges(first), reward),
+        found = planes(
+            axes([*self.judges, *self._reward_judges], fairness_judges(first), reward),
             list(by_rival),
             lambda rival, judge: values(by_rival[rival], self._quantity(by_rival[rival], judge)),
             self.compare,
         )
+        return list(found)
+
+    @property
+    def axis_judges(self) -> list[JudgeNote]:
+        """The judges that planes have besides those of the report."""
+        used = {name for plane in self.planes for name in (plane.quality, plane.fairness)}
+        return [judge for judge in self._reward_judges if judge.name in used]
 
     @property
     def budgets(self) -> tuple[int, ...]:
@@ -157,6 +167,16 @@ def _judges(entries: Sequence[Entry]) -> list[JudgeNote]:
             if note.role != "reward" and (note.name not in found or note.role == "both"):
                 found[note.name] = note
     return [found[name] for name in entries[0].recipe.evaluation.judges]
+
+
+def _reward_judges(entries: Sequence[Entry]) -> list[JudgeNote]:
+    """The judges of the reward alone that scored every entry alike."""
+    first = entries[0]
+    return [
+        note
+        for note in judge_notes(first.recipe, first.output.signatures)
+        if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
+    ]
 
 
 def _measured(judge: JudgeNote) -> Measured:

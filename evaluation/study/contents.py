@@ -118,6 +118,8 @@ class Comparison(Record):
     worst_sides: tuple[WorstSides, ...] = ()
     # quality against fairness; none unless a judge measures fairness or a reward has several parts
     planes: tuple[Plane, ...] = ()
+    # judges of the reward alone that are an axis of a plane, where no judge of the report is
+    axis_judges: tuple[JudgeNote, ...] = ()
     # wrong side, contract, novelty, length: by budget, entry and side
     traits: tuple[BudgetEstimate, ...]
     costs: tuple[Cost, ...]

@@ -29,7 +29,7 @@ def render_markdown(comparison: Comparison) -> str:
             f"## Ranking by {plain(ranking.measure)}, {budget_name(ranking.k)}, {plain(ranking.side or ALL)}",
             _ranking(ranking),
         ]
-    for plot in plane_plots(comparison.planes, comparison.judges):
+    for plot in plane_plots(comparison.planes, (*comparison.judges, *comparison.axis_judges)):
         parts += plane_parts(plot)
     for worst in comparison.worst_sides:
         parts.append(f"## Worst sides by {plain(worst.measure)}, {budget_name(worst.k)}")

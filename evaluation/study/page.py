@@ -23,7 +23,7 @@ def render_page(comparison: Comparison) -> str:
         level=round(100 * comparison.scores[0].level),
         score_tables=view.score_tables(comparison),
         panels=view.budget_panels(comparison),
-        plane_plots=plane_plots(comparison.planes, comparison.judges),
+        plane_plots=plane_plots(comparison.planes, (*comparison.judges, *comparison.axis_judges)),
         standing=standing,
         round_panels=view.round_panels(comparison),
         test_tables=view.test_tables(comparison),

@@ -5,7 +5,7 @@ what is drawn scores higher, so that averaging over more candidates makes nobody
 Source: specification of the seed paper, section 10.2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,28 +57,12 @@ def rank(
         bootstrap: how the intervals are drawn.
     """
     won = _wins(list(by_label.values()), judge.better == "lower")
-    compared = won + won.transpose(0, 2, 1)
-    n = int((compared.sum(axis=(1, 2)) > 0).sum())
+    n = int((won.sum(axis=(1, 2)) > 0).sum())
     if len(by_label) < 2 or not n:
         return None
-    resamples = min(bootstrap.resamples, MOST_DRAWS)
-    point = strengths(won.sum(axis=0), PRIOR)
-    low = high = None
-    if len(set(sets)) > 1:
-        draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed)
-        low, high = strengths_of_draws(won, draws, prior=PRIOR, level=bootstrap.level)
-    labels, wins, games = list(by_label), won.sum(axis=(0, 2)), compared.sum(axis=(0, 2))
-
-    def strength(row: int) -> Strength:
-        return Strength(
-            label=labels[row],
-            strength=float(point[row]),
-            low=None if low is None else float(low[row]),
-            high=None if high is None else float(high[row]),
-            won=float(wins[row] / games[row]) if games[row] else None,
-        )
-
     k, side = place
+    resamples = min(bootstrap.resamples, MOST_DRAWS)
+    draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed) if len(set(sets)) > 1 else None
     return Ranking(
         measure=judge.name,
         k=k,
@@ -89,7 +73,7 @@ def rank(
         level=bootstrap.level,
         resamples=resamples,
         seed=bootstrap.seed,
-        rows=tuple(strength(row) for row in order(point)),
+        rows=tuple(_rows(list(by_label), won, draws, bootstrap.level)),
     )
 
 
@@ -99,6 +83,25 @@ def overlapping(ranking: Ranking) -> list[str]:
     if ranking.n_sets < FEW_SETS:
         return [other.label for other in others]
     return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - ROUNDING]
+
+
+def _rows(
+    labels: Sequence[str], won: NDArray[np.float64], draws: Iterable[NDArray[np.intp]] | None, level: float
+) -> Iterator[Strength]:
+    """The entries by strength; without intervals where there are no draws of sets."""
+    point = strengths(won.sum(axis=0), PRIOR)
+    low = high = None
+    if draws is not None:
+        low, high = strengths_of_draws(won, draws, prior=PRIOR, level=level)
+    wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
+    for row in order(point):
+        yield Strength(
+            label=labels[row],
+            strength=float(point[row]),
+            low=None if low is None else float(low[row]),
+            high=None if high is None else float(high[row]),
+            won=float(wins[row] / games[row]) if games[row] else None,
+        )
 
 
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:

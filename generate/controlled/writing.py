@@ -10,9 +10,10 @@ from typing import Any
 from tqdm import tqdm
 
 from ...config import ControlledRecipe
+from ...journal import Journal
 from ...records import Contract, Message, Record, Text
 from ...stages import Receipt, Stage
-from ...storage import Journal, digest, read_jsonl, write_jsonl
+from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words
 from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature

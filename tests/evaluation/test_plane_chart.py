@@ -5,8 +5,8 @@ from evenhand.evaluation.contents import Estimate, JudgeNote, Plane, PlanePoint
 from evenhand.evaluation.plane_chart import Axis, plane_plots, standing
 
 
-def judge(name, better):
-    return JudgeNote(name=name, signature=name, role="report", better=better)
+def judge(name, better, role="report"):
+    return JudgeNote(name=name, signature=name, role=role, better=better)
 
 
 def estimate(mean):
@@ -43,6 +43,15 @@ def test_front_goes_from_left_to_right_over_the_systems_on_it():
     assert left < right
     assert high > low
     assert plot.styles == {"fair": 0, "good": 1, "lost": 2}
+
+
+def test_axis_that_summaries_were_chosen_by_is_said():
+    plane = Plane(quality="recall", fairness="uer", points=(point("fair", 0.0, 0.0), point("good", 1.0, 1.0)))
+    for role, said in (("report", None), ("both", None), ("reward", "uer is in the reward alone")):
+        (plot,) = plane_plots([plane], [judge("recall", "higher"), judge("uer", "lower", role)])
+        assert said is None if plot.caution is None else plot.caution.startswith(said)
+    (plot,) = plane_plots([plane], [judge("recall", "higher", "reward"), judge("uer", "lower", "reward")])
+    assert plot.caution.startswith("recall and uer are in the reward alone")
 
 
 def test_plane_without_a_point_is_not_drawn():

@@ -12,10 +12,10 @@ from evenhand.generate.backend import Ask
 from evenhand.generate.rounds import KeptRounds, Round
 from evenhand.generate.scripted import ScriptedBackend
 from evenhand.generate.stage import Line, generate, generate_stage, phase_requests
+from evenhand.journal import Journal
 from evenhand.recipe_file import dump_recipe
 from evenhand.records import Message, Sampling
 from evenhand.run import CANDIDATES, FAILURES, TURNS, open_phase
-from evenhand.storage import Journal
 
 
 def ask(text, seed=0):

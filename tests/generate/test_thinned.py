@@ -32,7 +32,11 @@ def reviews(name="kettle", opinions=OPINIONS, split="train"):
 def recipe(**changes):
     values = make_recipe("zero-shot").model_dump(mode="json", exclude={"task"})
     generation = values["generate"] | {"method": "thinned"} | changes.pop("generate", {})
-    sections = {"generate": generation, "corpus": {"attribute": "opinion"}, "task": {"scope": "all"}}
+    sections = {
+        "generate": generation, "corpus": {"attribute": "opinion"}, "task": {"scope": "all"},
+        "judges": values["judges"] | {"ec": {"kind": "equal-coverage", "entailer": {"kind": "words"}}},
+        "pairs": {"mode": "fairpo", "judge": "ec"},
+    }  # fmt: skip
     return Recipe.model_validate(values | sections | changes)
 
 

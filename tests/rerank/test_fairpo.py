@@ -9,10 +9,19 @@ from conftest import make_candidate
 from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
-from evenhand.records import Candidate, Document, DocumentSet, Judgement, PreferencePair, SummaryRequest, Thinned
+from evenhand.records import (
+    Candidate,
+    CandidateGroup,
+    Document,
+    DocumentSet,
+    Judgement,
+    PreferencePair,
+    SummaryRequest,
+    Thinned,
+)
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.run import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
-from evenhand.storage import read_jsonl, write_jsonl
+from evenhand.run import CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one
 COUNTS = {"good": 4, "bad": 3, "mixed": 1}
@@ -249,6 +258,22 @@ def test_values_stand_in_the_order_that_the_corpus_declares(tmp_path):
     (pair,) = pairs_of(phase)
     # no document is unsure
     assert pair.fairness.values == ("mixed", "bad", "good")
+
+
+def test_key_says_which_summaries_have_a_reward(tmp_path):
+    phase = judged(open_round(tmp_path), {"kettle": KETTLE})
+    recipe = phase.recipe
+    inputs = {
+        "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
+        "reward": recipe.reward.model_dump(mode="json"),
+        "pairs": recipe.pairs.model_dump(mode="json"),
+        "sides": None,
+        "rewarded": "summaries of full sets",
+    }
+    assert rerank_stage(phase).key == digest(inputs)
+    rerank(phase)
+    (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    assert [each.reward for each in group.candidates] == [9.0, None, None, None]
 
 
 def test_there_are_no_ties_among_three(tmp_path):

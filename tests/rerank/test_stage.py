@@ -184,3 +184,20 @@ def test_summary_to_use_is_never_that_of_a_thinned_copy(phase):
     rerank(phase)
     best = read_jsonl(phase.folder / BEST, BestSummary)[0]
     assert (best.candidate_id, best.n_candidates) == ("ferry/left#0", 2)
+
+
+def test_rewards_are_made_among_summaries_of_the_full_set_alone(tmp_path, ferry):
+    weights = {"fit": 1.0, "flow": 0.9}
+    reward = {"judges": ["fit", "flow"], "combine": "z_mean", "weights": weights}
+    # beside a copy's 100, a gap of 1 in "fit" would be next to nothing
+    left = [("The Left a.", 0.0, 10.0), ("The Left b.", 1.0, 8.0), ("The Left c.", 100.0, 9.0)]
+    phase = judged(open_phase(recipe(tmp_path, reward=reward), "round-00"), ferry, left=left)
+    found = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    copy = found[2].model_copy(update={"thinned": Thinned(value="left", left_out=("x",))})
+    write_jsonl(phase.folder / CANDIDATES, [*found[:2], copy, *found[3:]])
+    receipt, _ = rerank(phase)
+    # z-scores of two are -1 and 1: (-1 + 0.9) / 1.9 and (1 - 0.9) / 1.9
+    rewards = [each.reward for each in read_jsonl(phase.folder / GROUPS, CandidateGroup)[0].candidates]
+    assert rewards == [pytest.approx(-0.1 / 1.9), pytest.approx(0.1 / 1.9), None]
+    assert read_jsonl(phase.folder / BEST, BestSummary)[0].candidate_id == "ferry/left#1"
+    assert "candidate without a reward" not in [row["reason"] for row in receipt.counts["left_out"]]

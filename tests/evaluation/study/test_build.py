@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
+from evenhand.evaluation.build import build_report
 from evenhand.evaluation.study.build import build_comparison
 from evenhand.evaluation.study.entries import Named, read_entries
+from evenhand.evaluation.study.markdown import render_markdown
+from evenhand.evaluation.study.page import render_page
 from evenhand.evaluation.study.ranking import chance_to_win
 
 
@@ -200,9 +203,44 @@ def test_equal_entries_lead_nobody(make_run: Any):
     assert not any("above all others" in said for said in found.findings)
 
 
+FAIR_REWARD = {
+    "task": {"scope": "all"},
+    "judges": {"fit": {"kind": "alignment"}, "uer": {"kind": "value-shares"}, "overlap": {"kind": "rouge"}},
+    "reward": {"judges": ["fit", "uer"], "combine": "weighted", "weights": {"fit": 1, "uer": -1}},
+    "rounds": 0,
+}
+# fit, uer, overlap; nothing is said of the third candidate that is asked for
+CHOICES = {f"{i}/left": [(0.1, 0.4, 0.3), (0.3, 0.2, 0.5)] for i in range(12)}
+
+
+def test_fairness_that_only_the_reward_measures_is_an_axis_as_in_the_report_of_a_run(make_run: Any):
+    run = make_run(**FAIR_REWARD)
+    run.write("evaluation/base", CHOICES)
+    found = build_comparison(read_entries([Named("fair", run.recipe)]))
+    (plane,), (own,) = found.planes, build_report(run.recipe, None).planes
+    assert (plane.quality, plane.fairness) == (own.quality, own.fairness) == ("overlap", "uer")
+    # one draw has the means (0.4, 0.3)
+    assert [plane.points[0].quality.mean, plane.points[0].fairness.mean] == pytest.approx([0.4, 0.3])
+    assert [(judge.name, judge.role) for judge in found.axis_judges] == [("uer", "reward")]
+    assert [judge.name for judge in found.judges] == ["overlap"], "it is an axis, and nothing is tested by it"
+    assert "uer is in the reward alone: summaries were chosen by it" in render_page(found)
+    assert "uer is in the reward alone: summaries were chosen by it" in render_markdown(found)
+
+
+def test_judge_of_the_reward_that_did_not_score_all_runs_is_no_axis(make_run: Any, tmp_path: Any):
+    run = make_run(**FAIR_REWARD)
+    run.write("evaluation/base", CHOICES)
+    plain = make_run(**FAIR_REWARD | {"name": "plain", "reward": {"judges": ["fit"]}})
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write("evaluation/base", {i: [(fit, overlap) for fit, _, overlap in rows] for i, rows in CHOICES.items()})
+    found = build_comparison(read_entries([Named("fair", run.recipe), Named("plain", plain.recipe)]))
+    assert (found.planes, found.axis_judges) == ((), ())
+
+
 def test_method_is_the_one_that_made_the_answers(make_run: Any):
     thinned = {"backend": "scripted", "method": "thinned", "plans": {"nucleus": {"candidates": 3}}}
-    run = make_run(task={"scope": "all"}, generate=thinned)
+    fair = {"judges": {"fit": {"kind": "alignment"}, "ec": {"kind": "equal-coverage"}, "overlap": {"kind": "rouge"}}}
+    run = make_run(task={"scope": "all"}, generate=thinned, pairs={"mode": "fairpo", "judge": "ec"}, **fair)
     run.write("evaluation/base", run.UNTRAINED)
     run.write("evaluation/round-00", run.TRAINED)
     found = build_comparison(read_entries([Named("dpo", run.recipe)]))

@@ -1,0 +1,128 @@
+"""Locks that killed builds of DeepSpeed's extensions leave behind: refused, warned of, or none of our business."""
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evenhand.errors import RecipeError, StorageError
+from evenhand.run import Phase
+from evenhand.train import train
+from evenhand.train.extension_locks import is_held, lock_files, refuse_stale_locks
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc to see open files in")
+
+OLD, YOUNG = 3600, 5
+# what torch.utils.file_baton does: the file is there and open for as long as it is compiled
+BUILD = "import os, sys, time; os.open(sys.argv[1], os.O_CREAT | os.O_EXCL); print('built', flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the extensions, with that of one extension."""
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "extensions"))
+    (tmp_path / "extensions" / "shm").mkdir(parents=True)
+    return tmp_path / "extensions"
+
+
+def aged(lock: Path, seconds: float) -> Path:
+    """The lock, so many seconds old."""
+    lock.touch()
+    os.utime(lock, (time.time() - seconds,) * 2)
+    return lock
+
+
+@contextmanager
+def build(lock: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that compiles, as far as its lock tells; killed at the end, so that it leaves the lock."""
+    with subprocess.Popen([sys.executable, "-c", BUILD, str(lock)], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"built\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_lock_of_a_killed_build_is_refused_once_it_is_old(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lock = folder / "shm" / "lock"
+    with build(lock):
+        assert is_held(lock) is True
+        refuse_stale_locks()
+        assert not caplog.records, "a young build that is under way is nothing to speak of"
+    assert is_held(lock) is False
+    # another machine may be compiling
+    refuse_stale_locks()
+    (warning,) = caplog.records
+    assert warning.levelno == logging.WARNING
+    assert f"{lock}: DeepSpeed waits until this file is gone" in warning.getMessage()
+    assert "no process has it open" in warning.getMessage()
+    aged(lock, OLD)
+    with pytest.raises(StorageError, match=r"shm/lock: is 60 minutes old and no process has it open.*\n.*Delete these"):
+        refuse_stale_locks()
+
+
+def test_old_lock_of_a_build_under_way_is_warned_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lock = folder / "shm" / "lock"
+    with build(lock):
+        aged(lock, OLD)
+        refuse_stale_locks()
+    (warning,) = caplog.records
+    assert "it is 60 minutes old. Another process may be compiling" in warning.getMessage()
+
+
+def test_all_stale_locks_are_named_together(folder: Path) -> None:
+    (folder / "adam").mkdir()
+    for name in ("shm", "adam"):
+        aged(folder / name / "lock", OLD)
+    with pytest.raises(StorageError, match=r"adam/lock: (.|\n)*shm/lock: "):
+        refuse_stale_locks()
+
+
+def test_extension_without_a_lock_says_nothing(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "shm" / "shm.so").touch()
+    refuse_stale_locks()
+    assert not caplog.records
+
+
+def test_locks_of_other_interpreters_are_not_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    mine = f"py{sys.version_info.major}{sys.version_info.minor}_cpu"
+    for name in (mine, "py27_cpu"):
+        (tmp_path / "torch_extensions" / name / "shm").mkdir(parents=True)
+        aged(tmp_path / "torch_extensions" / name / "shm" / "lock", OLD)
+    assert [lock.parts[-3] for lock in lock_files()] == [mine]
+    # nobody knows that one's version
+    assert [lock.parts[-3] for lock in lock_files("/opt/python")] == ["py27_cpu", mine]
+
+
+@pytest.mark.parametrize("chosen", [True, False], ids=["TORCH_EXTENSIONS_DIR", "default"])
+def test_locks_are_looked_for_where_torch_puts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, chosen: bool
+) -> None:
+    extension = pytest.importorskip("torch.utils.cpp_extension")
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR" if chosen else "XDG_CACHE_HOME", str(tmp_path))
+    folder = extension._get_build_directory("shm", False)
+    baton = pytest.importorskip("torch.utils.file_baton").FileBaton(f"{folder}/lock")
+    assert baton.try_acquire()
+    (lock,) = lock_files()
+    assert is_held(lock) is True
+    baton.release()
+    assert lock_files() == []
+
+
+def test_training_with_deepspeed_is_refused_before_it_starts(folder: Path, open_round: Callable[..., Phase]) -> None:
+    aged(folder / "shm" / "lock", OLD)
+    with pytest.raises(StorageError, match=r"shm/lock: is 60 minutes old"):
+        train(open_round("many", train={"accelerate_config": "zero2_cpu"}))
+    # other trainings compile nothing: this one gets as far as its interpreter
+    with pytest.raises(RecipeError, match=r"'/no/such/python' cannot be started"):
+        train(open_round("one", train={"python": "/no/such/python"}))
