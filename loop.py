@@ -131,15 +131,16 @@ def _work(step: Step, n_requests: dict[str, int]) -> str:
     made = requests * per_request
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}",
-        "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}{_beside(step.phase)}",
+        "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
+        + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
         "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {recipe.train.accelerate_config}",
     }[step.verb]
 
 
-def _beside(phase: Phase) -> str:
+def _beside(phase: Phase, how: str = "") -> str:
     """What a method makes besides one candidate for each draw."""
-    return ", and as many of each thinned copy of a set" if phase.method == "thinned" else ""
+    return f", and as many of each thinned copy of a set{how}" if phase.method == "thinned" else ""
 
 
 def run_loop(

@@ -19,6 +19,7 @@ from typing import Literal
 
 from .config import Recipe, SplitSection
 from .errors import RecipeError
+from .records import Candidate
 
 ROUND = re.compile(r"round-(\d\d)")
 
@@ -89,6 +90,10 @@ class Phase:
         if self.split == "test":
             names += self.recipe.evaluation.judges
         return tuple(dict.fromkeys(names))
+
+    def is_judged(self, candidate: Candidate, judge: str) -> bool:
+        """Whether a judge is asked about a candidate: summaries of thinned copies are for pairs, and have no reward."""
+        return candidate.thinned is None or judge == self.recipe.pairs.judge
 
 
 def round_name(number: int) -> str:

@@ -102,13 +102,16 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
             with ExitStack() as models:
                 for each in group:
                     models.callback(each.close)
-                for candidates in work.batches(min(each.requests_per_batch for each in group)):
+                for batch in work.batches(min(each.requests_per_batch for each in group)):
                     for company in companies(group):
+                        candidates = [
+                            (r, c) for r, c in batch if any(phase.is_judged(c, each.name) for each in company)
+                        ]
                         if any((each.name, c.id) not in done for each in company for _, c in candidates):
                             judge_batch(company, candidates, cache, journal)
-                        bar.update(len(company) * len(candidates))
+                        bar.update(len(company) * len(batch))
     found = {(j.candidate_id, j.judge): j for batch in journal.records for j in batch.judgements}
-    judgements = [found[candidate.id, each.name] for candidate in work.candidates for each in judges]
+    judgements = [found[c.id, each.name] for c in work.candidates for each in judges if phase.is_judged(c, each.name)]
     write_jsonl(phase.folder / JUDGEMENTS, judgements)
     counts = _counts(work, judges, judgements, journal.records)
     journal.close()
@@ -184,14 +187,15 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
     Raises:
         LeftOutError: the share of a judge exceeds limits.unscored; all such judges are listed with their reasons.
     """
-    total, limit = receipt.counts["candidates"], phase.recipe.limits.unscored
+    limit = phase.recipe.limits.unscored
     mistakes = []
     for name, scored in receipt.counts["scored"].items():
-        if total - scored <= limit * total:
-            continue
         rows = [row for row in receipt.counts["left_out"] if row["judge"] == name]
+        unscored = sum(row["count"] for row in rows)
+        if unscored <= limit * (scored + unscored):
+            continue
         reasons = ", ".join(f"{row['reason']} ({row['side']} {row['count']})" for row in rows)
-        mistakes.append(f"{total - scored} of {total} candidates are unscored: {reasons}")
+        mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")
     if mistakes:
         raise LeftOutError(
             f"{phase.folder / JUDGEMENTS}: more is unscored than limits.unscored {limit} allows\n{listed(mistakes)}\n"

@@ -75,12 +75,12 @@ def _refuse_absent(phase: Phase) -> None:
 
 def _refuse_unjudged(phase: Phase) -> None:
     """Refuse candidates about which a judge has said nothing: unscored is a judgement too, absent is a stage not run."""
-    candidates = [candidate.id for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate)]
+    candidates = read_jsonl(phase.folder / CANDIDATES, Candidate)
     judged = {(j.candidate_id, j.judge) for j in read_jsonl(phase.folder / JUDGEMENTS, Judgement)}
     path = phase.folder / JUDGEMENTS
     mistakes = []
     for name in phase.judges:
-        unjudged = [i for i in candidates if (i, name) not in judged]
+        unjudged = [c.id for c in candidates if phase.is_judged(c, name) and (c.id, name) not in judged]
         if unjudged:
             mistakes.append(
                 f"{path}: {len(unjudged)} of {len(candidates)} candidates have no judgement by {name!r}, "

@@ -380,5 +380,5 @@ def test_plan_says_that_copies_are_judged_too(tmp_path):
     values["generate"]["method"] = "thinned"
     values |= {"task": {"scope": "all"}, "pairs": {"mode": "fairpo", "judge": "ec"}}
     work = {row.step.name: row.work for row in plan(Recipe.model_validate(values))}
-    assert work["round-00 judge"].endswith(" = 12, and as many of each thinned copy of a set")
+    assert work["round-00 judge"].endswith(" = 12, and as many of each thinned copy of a set by the pairs' judge")
     assert "copy" not in work["evaluation/base judge"]

@@ -9,6 +9,7 @@ from conftest import make_candidate
 from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
+from evenhand.judges.stage import judge
 from evenhand.records import (
     Candidate,
     CandidateGroup,
@@ -274,6 +275,20 @@ def test_key_says_which_summaries_have_a_reward(tmp_path):
     rerank(phase)
     (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
     assert [each.reward for each in group.candidates] == [9.0, None, None, None]
+
+
+def test_judges_of_the_reward_are_not_asked_about_copies(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    phase = judged(open_round(tmp_path, limits={"unscored": 1.0}), {"kettle": KETTLE})
+    own, *copies = [each.id for each in read_jsonl(phase.folder / CANDIDATES, Candidate)]
+    receipt, _ = judge(phase)
+    found = {(each.judge, each.candidate_id) for each in read_jsonl(phase.folder / JUDGEMENTS, Judgement)}
+    assert found == {("words", own), *(("ec", each) for each in (own, *copies))}
+    assert receipt.counts["scored"]["words"] == 1
+    # nothing is missing for the stage that comes next
+    rerank(phase)
+    (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    assert [each.scores["words"] is None for each in group.candidates] == [False, True, True, True]
 
 
 def test_there_are_no_ties_among_three(tmp_path):
