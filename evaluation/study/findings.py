@@ -1,6 +1,7 @@
 """What the comparison found, in sentences made from the verdicts: "cannot tell" is one of them."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..contents import JudgeNote
 from ..findings import MOST_NAMED, direction
@@ -11,13 +12,36 @@ from .ranking import overlapping
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
-    """The headline: how many differences the judges can tell."""
-    overall = [test for test in tests if test.side is None]
-    told = sum(test.verdict != "cannot tell" for test in overall)
-    if not overall:
+    """The headline, without a full stop: who is better or worse than the first entry at the largest budget, by how many judges.
+
+    "Against base at the best of 8: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1".
+    """
+    against = [t for t in tests if t.side is None and t.k == t.reference_k and t.subject != t.reference]
+    if not against:
         return "Nothing to test: no two entries have a budget in common"
-    by = f"{len(judges)} judges" if len(judges) > 1 else judges[0].name
-    return f"{told or 'None'} of {len(overall)} differences can be told by {by}"
+    last = max(against, key=lambda test: test.k)
+    by_name = {judge.name: judge for judge in judges}
+    verdicts: dict[str, Counter[str]] = {}
+    for test in against:
+        if test.k == last.k:
+            verdicts.setdefault(test.subject, Counter())[direction(test, by_name[test.measure])] += 1
+    told = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
+    return f"Against {last.reference} {_at(last.k)}: {_headline(told, len(verdicts), len(judges))}"
+
+
+def _headline(told: Mapping[str, Counter[str]], n_entries: int, n_judges: int) -> str:
+    if not told:
+        return "nothing can be told" if n_entries == 1 else f"none of {n_entries} entries can be told from it"
+    if len(told) > MOST_NAMED:
+        better, worse = (sum(bool(found[word]) for found in told.values()) for word in ("better", "worse"))
+        return f"of {n_entries} entries {better} better and {worse} worse by some judge"
+    of = f" of {n_judges} judge{'s' if n_judges > 1 else ''}"
+    parts = []
+    for label, found in told.items():
+        words = [f"{word} by {found[word]}" for word in ("better", "worse") if found[word]]
+        parts.append(f"{label} {words[0]}{of}{''.join(f' and {word}' for word in words[1:])}")
+        of = f" of {n_judges}"
+    return ", ".join(parts)
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:

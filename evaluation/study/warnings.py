@@ -41,13 +41,15 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
     if missing:
         yield f"No summary of {missing} requests."
     candidates = [scored for group in entry.output.groups.values() for scored in group.candidates]
-    for name in entry.recipe.evaluation.judges:
-        unscored = sum(scored.scores.get(name) is None for scored in candidates)
-        if unscored:
-            yield (
-                f"Judge {name!r} gave no score to {unscored} of {len(candidates)} candidates; they are left out of its means, "
-                "which may so rest on other requests than those of other entries."
-            )
+    unscored = {
+        name: sum(each.scores.get(name) is None for each in candidates) for name in entry.recipe.evaluation.judges
+    }
+    if any(unscored.values()):
+        by_judge = ", ".join(f"{count} by {name!r}" for name, count in unscored.items() if count)
+        yield (
+            f"Of {len(candidates)} candidates some have no score: {by_judge}. They are left out of means, which may "
+            "so rest on other requests than those of other entries."
+        )
     too_large = [str(k) for k in budgets if k > entry.n_candidates]
     if too_large:
         n = entry.n_candidates

@@ -169,7 +169,7 @@ def test_unscored_candidates_and_budgets_that_are_lacking_are_told(make_run: Any
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, None), (0.1, 0.2), (0.2, 0.3)], "b/left": [(0.1, 0.3)] * 3})
     found = build_comparison(read_entries([Named("plain", run.recipe)]), [1, 3])
-    assert any("'overlap' gave no score to 1 of 6" in warning for warning in found.warnings)
+    assert any("Of 6 candidates some have no score: 1 by 'overlap'." in warning for warning in found.warnings)
 
 
 def test_missing_summaries_are_told(make_run: Any):
