@@ -14,6 +14,7 @@ import typer
 from . import cli_audit, cli_bias, cli_controlled, cli_human, cli_import, processes
 from .cli_compare import compare
 from .errors import EvenhandError
+from .quiet import quiet_libraries
 from .recipe_file import load_judges, load_recipe
 from .terminal import console, print_plan, run_with_progress, say, summary
 
@@ -234,8 +235,7 @@ def main() -> None:
     processes.follow_parent()
     processes.share_processor()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("absl", "httpx", "datasets", "filelock", "sentence_transformers"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    quiet_libraries()
     try:
         app()
     except EvenhandError as error:

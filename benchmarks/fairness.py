@@ -7,8 +7,8 @@ Equal Coverage of 1,000 document sets of 20 documents and 12 units each, from gi
     loop          the usual research code: set by set, value by value, document by document
 
 Then both families of measures over streams of 1,000, 10,000 and 100,000 sets: seconds should grow in proportion, and memory
-not at all. With --documents and --summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the
-language resources loaded before.
+not at all. With --neural, measures with a model on texts, all sets in one call against a call for each. With --documents and
+--summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the language resources loaded before.
 """
 
 import argparse
@@ -57,6 +57,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     report.add(coverage_table(options.sets, options.repeats))
     report.add(growth_table("Equal Coverage and Coverage Parity, streamed", _coverage_stream, options))
     report.add(growth_table("BUR, UER, AUC and SOF from token counts, streamed", _shares_stream, options))
+    if options.neural:
+        from .matching import matching_tables
+
+        for table in matching_tables(options.neural, options.repeats):
+            report.add(table)
     if options.documents:
         report.add_breakdown(corpus_breakdown(options))
     report.finish()
@@ -172,6 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--sets", type=positive, default=1_000, metavar="N", help="of the comparison with a loop (%(default)s)")
     add("--growth", type=positive, nargs="+", default=list(GROWTH), metavar="N", help="sizes of corpora (%(default)s)")
+    add("--neural", type=positive, metavar="N", help="sets for the measures with a model, which are random ones")
     add("--documents", type=Path, metavar="FILE", help="document sets in any format that evenhand reads")
     add("--summaries", type=Path, metavar="FILE", help="their summaries")
     add("--attribute", default="sentiment", metavar="NAME", help="what the documents are grouped by (%(default)s)")

@@ -1,7 +1,8 @@
 """Aligners: how much a claim is supported by a premise, for all premises and claims of a candidate at once.
 
 Aligners that read premise and claim together (NLI classifiers, AlignScore) share the batching here: equal pairs are run
-once, pairs of like length stand together, and only the premise is ever cut to the model's length, at its end.
+once, each text is tokenised once however many pairs it is in, pairs of like length stand together, and only the premise is ever
+cut to the model's length, at its end.
 """
 
 import gc
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need
-from .tokens import ids_as_text
+from .framing import TokenIds, frame_of, token_ids
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class PairAligner(ABC):
 
     def __init__(self, tokenizer: Any, most_tokens: int, batch_size: int) -> None:
         self._tokenizer = tokenizer
+        self._frame = frame_of(tokenizer, 2)
         self._most_tokens = most_tokens
         self._batch_size = batch_size
 
@@ -95,46 +97,41 @@ class PairAligner(ABC):
             pairings: premises and claims.
             rows: runs the model on an encoded batch; one answer for each row.
         """
-        texts = dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims))
-        lengths = self._lengths(list(texts))
-        room = self._most_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
-        pairs = dict.fromkeys(
-            (premise, claim)
+        texts = list(dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)))
+        ids = dict(zip(texts, token_ids(self._tokenizer, texts), strict=True))
+        room = self._most_tokens - self._frame.n_special
+        lengths = {
+            (premise, claim): len(ids[premise]) + len(ids[claim])
             for p in pairings
             for premise in p.premises
             for claim in p.claims
             # at least one token of the premise must stand beside the claim
-            if lengths[claim] < room
-        )
-        found = self._read(sorted(pairs, key=lambda pair: (lengths[pair[0]] + lengths[pair[1]], pair)), rows)
-        cut = {pair for pair in pairs if lengths[pair[0]] + lengths[pair[1]] > room}
+            if len(ids[claim]) < room
+        }
+        found = self._read(sorted(lengths, key=lambda pair: (lengths[pair], pair)), ids, rows)
+        cut = {pair for pair, length in lengths.items() if length > room}
         if cut:
             log.warning(
-                "%d of %d comparisons cut the source side to %d tokens", len(cut), len(pairs), self._most_tokens
+                "%d of %d comparisons cut the source side to %d tokens", len(cut), len(lengths), self._most_tokens
             )
         return found, cut
 
-    def _lengths(self, texts: list[str]) -> dict[str, int]:
-        """Tokens of each text without the special ones."""
-        ids = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
-        return {text: len(tokens) for text, tokens in zip(texts, ids, strict=True)}
-
-    def _read(self, pairs: list[Pair], rows: Callable[[Any], list[R]]) -> dict[Pair, R]:
+    def _read(
+        self, pairs: Sequence[Pair], ids: Mapping[str, TokenIds], rows: Callable[[Any], list[R]]
+    ) -> dict[Pair, R]:
         torch = need("torch", "an aligner")
         found: dict[Pair, R] = {}
         for start in range(0, len(pairs), self._batch_size):
             batch = pairs[start : start + self._batch_size]
-            encoded = self._tokenizer(
-                [premise for premise, _ in batch],
-                [claim for _, claim in batch],
-                truncation="only_first",
-                max_length=self._most_tokens,
-            )
-            encoded["input_ids"] = ids_as_text(self._tokenizer, encoded)
-            encoded = self._tokenizer.pad(encoded, return_tensors="pt")
+            framed = [self._framed(ids[premise], ids[claim]) for premise, claim in batch]
+            encoded = self._tokenizer.pad(framed, return_tensors="pt")
             with torch.inference_mode():
                 found.update(zip(batch, rows(encoded), strict=True))
         return found
+
+    def _framed(self, premise: TokenIds, claim: TokenIds) -> dict[str, list[int]]:
+        room = self._most_tokens - self._frame.n_special
+        return self._frame.row((premise[: room - len(claim)], claim))
 
 
 def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]) -> Alignment:

@@ -5,12 +5,22 @@ from typing import Any
 from ..errors import JudgeError, ModelError
 from ..extras import need
 from ..models import locate
+from ..quiet import without_load_report
 from .aligner import device
 from .tokens import open_tokenizer
 
+# families whose layers do not know how many follow: what the first k of them give is what they give in the whole model. In others
+# a norm stands behind the last layer (ModernBERT, T5), or the number of layers decides which weights each has (ALBERT).
+STACKED = frozenset({"bert", "camembert", "deberta", "deberta-v2", "electra", "mpnet", "roberta", "xlm-roberta"})
+
 
 def open_checkpoint(
-    architecture: str, model: str, feature: str, revision: str | None = None, may_lack: tuple[str, ...] = ()
+    architecture: str,
+    model: str,
+    feature: str,
+    revision: str | None = None,
+    may_lack: tuple[str, ...] = (),
+    n_layers: int | None = None,
 ) -> tuple[Any, Any]:
     """Tokenizer and model in float32, on the first GPU or the CPU, set to evaluate.
 
@@ -20,20 +30,32 @@ def open_checkpoint(
         feature: what the user asked for, as errors name it ("judge 'bertscore'").
         revision: branch, tag or commit of a Hugging Face id.
         may_lack: parts without weights that do no harm, because nothing reads them.
+        n_layers: hidden layers that are needed; of a family in `STACKED` no others are loaded. None: all.
 
     Raises:
         MissingExtra: transformers or torch is not installed.
         ModelError: the model cannot be opened, or needs code of its own.
-        JudgeError: it lacks weights and would judge at random, or its tokenizer cannot tell where its tokens stand in the text.
+        JudgeError: it lacks weights and would judge at random, has fewer layers than are needed, or its tokenizer cannot tell
+            where its tokens stand in the text.
     """
     transformers = need("transformers", feature)
     torch = need("torch", feature)
     try:
         folder = locate(model, revision)
         tokenizer = open_tokenizer(folder, revision, feature)
-        loaded, report = getattr(transformers, architecture).from_pretrained(
-            folder, revision=revision, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-        )
+        config = transformers.AutoConfig.from_pretrained(folder, revision=revision, trust_remote_code=False)
+        if n_layers is not None:
+            _keep_layers(config, n_layers, model, feature)
+        # missing weights are refused below
+        with without_load_report(kept=("MISMATCH", "CONVERSION")):
+            loaded, report = getattr(transformers, architecture).from_pretrained(
+                folder,
+                config=config,
+                revision=revision,
+                trust_remote_code=False,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
     except (ValueError, OSError) as error:
         raise ModelError(f"{feature} cannot open model {model!r}: {error}") from error
     missing = sorted(key for key in report["missing_keys"] if not key.startswith(may_lack))
@@ -43,3 +65,18 @@ def open_checkpoint(
             "model that was trained for this"
         )
     return tokenizer, loaded.to(device()).eval()
+
+
+def _keep_layers(config: Any, n_layers: int, model: str, feature: str) -> None:
+    if n_layers > config.num_hidden_layers:
+        raise JudgeError(
+            f"{feature}: layer {n_layers} is not there, model {model!r} has {config.num_hidden_layers}; write a layer from 1 to "
+            f"{config.num_hidden_layers}"
+        )
+    if config.model_type in STACKED:
+        config.num_hidden_layers = n_layers
+
+
+def ends_at(loaded: Any, n_layers: int) -> bool:
+    """Whether a model that was opened for so many layers has no others, so that its last vectors are those of that layer."""
+    return loaded.config.model_type in STACKED and loaded.config.num_hidden_layers == n_layers

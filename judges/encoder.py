@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError
 from ..extras import need
 from ..models import locate
+from ..quiet import without_load_report
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing, device, release
 from .shared import Lazy, SharedModels
@@ -27,13 +28,14 @@ class EncoderAligner:
     def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
         library = need("sentence_transformers", "aligner 'encoder'")
         try:
-            self._model = library.SentenceTransformer(
-                locate(model, revision),
-                revision=revision,
-                device=device(),
-                trust_remote_code=False,
-                model_kwargs={"dtype": need("torch", "aligner 'encoder'").float32},
-            )
+            with without_load_report():
+                self._model = library.SentenceTransformer(
+                    locate(model, revision),
+                    revision=revision,
+                    device=device(),
+                    trust_remote_code=False,
+                    model_kwargs={"dtype": need("torch", "aligner 'encoder'").float32},
+                )
         except (ValueError, OSError) as error:
             raise ModelError(f"aligner 'encoder' cannot open model {model!r}: {error}") from error
         self._batch_size = batch_size

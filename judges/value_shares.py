@@ -17,6 +17,8 @@ from ..storage import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Verdict, judge_signature
 from .measures import Matcher, open_matcher
+from .measures.measure import cut_comparisons
+from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
 NOTHING_TAKEN_UP = "no word of the summary is in a source"
@@ -54,7 +56,9 @@ class ValueShares(WholeSetJudge):
         shares = compare(masses.source, masses.target, mode=self._options.mode, aim=self._options.target)
         is_bur = self._options.measure == "bur"
         score = float(unfair(shares, self._options.tau) if is_bur else unfair_error_rate(shares))
-        return Verdict(round(score, 6), raw=canonical_json(self._table(shares, masses.names)))
+        n_cut = cut_comparisons(masses)
+        cut = {CUT_PAIRS: n_cut} if n_cut else {}
+        return Verdict(round(score, 6), raw=canonical_json(self._table(shares, masses.names) | cut))
 
     def _table(self, shares: Shares, names: Sequence[str]) -> dict[str, object]:
         """The shares that are due and found, by value that takes part; for bur the values that have too little."""

@@ -35,6 +35,8 @@ class Covered:
     values: tuple[str, ...]
     # value of each document as its place in `values`
     labels: tuple[int, ...]
+    # comparisons in which a text was cut to the model's length
+    n_cut: int = 0
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,9 @@ class UnitCoverage:
         if len(found.units) < FEWEST_UNITS:
             return Unscored(TOO_FEW_UNITS)
         coverage = cover_set(found.evidence, len(item.values), self.mode)
-        return Unscored(coverage.unscored) if coverage.unscored else Covered(coverage, item.values, item.labels)
+        if coverage.unscored:
+            return Unscored(coverage.unscored)
+        return Covered(coverage, item.values, item.labels, found.n_cut)
 
     def _columns(self, found: Covered) -> Floats:
         """Scored, Equal Coverage, and for each value: sets, documents, sums of their coverage and of its difference."""

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...judges.measures.measure import ModelMasses
 from ...text import did_you_mean
 from ..cautions import FEW_SETS
 from .contents import Number, PairedDifference
-from .coverage import PARITY
+from .coverage import PARITY, Covered
 from .figures import Measured
 from .input import AuditInput
 from .plan import AuditPlan
@@ -44,6 +45,7 @@ def warnings(
     """All warnings."""
     yield from _of_sets(given)
     yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
+    yield from _of_cuts(measured)
     yield from _left_out(measured)
     yield from _of_words(measured, plan)
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
@@ -94,6 +96,19 @@ def _of_shares(measured: Sequence[Measured]) -> Iterator[str]:
             f"{one_valued:,} scored sets have words of one value only; by definition of BUR, UER, AUC and SOF their summaries "
             "count as fair."
         )
+
+
+def _of_cuts(measured: Sequence[Measured]) -> Iterator[str]:
+    """Families whose model did not read all; systems of which the same is to be said are named together."""
+    said: dict[str, list[str]] = {}
+    for each in measured:
+        if n_cut := sum(isinstance(found, Covered | ModelMasses) and found.n_cut > 0 for found in each.found):
+            what = (
+                f"{each.family.name}: in {n_cut:,} of {int(each.figures.scored.sum()):,} scored summaries a text is longer than "
+                f"{each.family.by} reads; its end was not compared."
+            )
+            said.setdefault(what, []).append(each.system)
+    yield from (f"{', '.join(mine)}, {what}" for what, mine in said.items())
 
 
 def _left_out(measured: Sequence[Measured]) -> Iterator[str]:

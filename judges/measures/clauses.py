@@ -13,102 +13,37 @@ A sentence that is left whole is always right, a wrong split never is, so a rule
 A unit is made of its sentence's own words in their order: nothing is invented, no pronoun is resolved, no word is inflected ("The
 staff were clean"). Only joining words and marks between units are dropped. The same text gives the same units. English only;
 sentences of other languages stay whole. The rules are our own; the published way is a language model (Li et al. 2025,
-arXiv:2412.08795; specification of group fairness, section 13).
+arXiv:2412.08795; specification of group fairness, section 13). Rule 2 is in `listed`, the words are in `clause_words`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
 from ...text import sentences
+from .clause_words import (
+    CONDITIONS,
+    CONTRASTS,
+    DETERMINERS,
+    EXCEPTED,
+    FRAMES,
+    JOINTS,
+    MARKERS,
+    NEGATIONS,
+    OBJECTS,
+    OPENINGS,
+    PREPOSITIONS,
+    PRONOUNS,
+    REPORTS,
+    SUBJECTS,
+    VERBS,
+    bare_word,
+    verb_places,
+)
+from .listed import list_items
 
 # changes with the rules
 VERSION = 2
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# verbs behind which complements are listed
-SINGULAR = _words("am had is was has seems feels looks remains becomes")
-PLURAL = _words("are were have seem feel look remain become")
-MODALS = _words("can could will would shall should may might must")
-LINKS = SINGULAR | PLURAL | MODALS
-# verbs behind which objects are listed; behind "call", "find", "want" and their like a word at the end may belong to all of them
-TRANSITIVE = _words(
-    """
-    likes like liked loves love loved hates hate hated praises praise praised dislikes dislike disliked enjoys enjoy enjoyed
-    supports support supported opposes oppose opposed criticises criticise criticised criticizes criticize criticized
-    """
-)
-# verbs that put a clause in somebody's mouth or mind
-REPORTS = _words(
-    """
-    says say said thinks think thought argues argue argued claims claim claimed believes believe believed complains complain
-    complained warns warn warned reports report reported suggests suggest suggested alleges allege alleged insists insist insisted
-    """
-)
-FRAMES = REPORTS | _words(
-    """
-    calls call called finds find found fears fear feared hopes hope hoped wishes wish wished feels feel felt expects expect
-    expected suspects suspect suspected doubts doubt doubted denies deny denied assumes assume assumed imagine pretend knows know
-    knew considers consider considered agrees agree agreed false untrue wrong myth rumour rumor
-    """
-)
-# other finite verbs that summaries of reviews, posts and news live on
-VERBS = LINKS | TRANSITIVE | REPORTS | _words(
-    """
-    isn't wasn't aren't weren't cannot can't couldn't won't do does did don't doesn't didn't hasn't haven't hadn't wouldn't
-    shouldn't seemed felt looked became remained calls call called finds find found wants want wanted needs need needed fears fear
-    feared
-    """
-)  # fmt: skip
-ARTICLES = _words("the a an its their his my our your no every")
-DETERMINERS = ARTICLES | _words("this that these those some others many most several few all both each another her one")
-PRONOUNS = _words("i you he she it we they there")
-OBJECTS = PRONOUNS | _words("me him her us them")
-SUBJECTS = PRONOUNS | DETERMINERS
-
-# words that open a second clause: before a subject, and those that also join words and need a stronger sign
-CONTRASTS = _words("but while whereas although though")
-JOINTS = _words("and yet")
-OPENINGS = _words("while whereas although though")
-# a clause that holds one of these may say what another one depends on: wherever it stands, and where it stands first
-CONDITIONS = _words(
-    """
-    if unless whether provided when whenever until or either neither according allegedly reportedly supposedly apparently perhaps
-    maybe
-    """
-)
-MARKERS = CONDITIONS | _words(
-    "that which who whom whose because since while although though whereas after before as once than only where how why what"
-)
-# "nothing but the noise"
-EXCEPTED = _words("nothing no nobody none anything anyone everything everyone all any last")
-# words that say that what looks like an item is more than one
-PREPOSITIONS = _words(
-    "about as at between by despite during for from in into like near of on over than that to under unlike which who with without"
-)
-# what denies or lessens a clause or an item
-NEGATIONS = _words(
-    "not never no nobody none nothing neither nor hardly barely rarely seldom scarcely few little only without"
-)
-# words that make a list one thing
-TOGETHER = _words(
-    """
-    both either together combined alike respectively each other different similar identical equal friends enemies rivals allies
-    partners married neighbours neighbors siblings twins opposites apart divided united related
-    """
-)
-# what may stand before a quality and changes nothing but its strength
-INTENSIFIERS = _words("very too so quite rather extremely really")
-HEDGES = NEGATIONS | _words("often always sometimes perhaps maybe almost")
-# verbs of their own that look like qualities
-FINITE = _words(
-    "left broke sank fell went came ran got lost won rose cost stank grew sold smell stink work last run leak fail break"
-)
-
-BETWEEN_ITEMS = re.compile(r"(,?\s+(?:and|as well as)\s+|,\s+)", re.IGNORECASE)
 DASH = re.compile(r"[\u2013\u2014-]{1,2}")
 FEWEST_WORDS = 2
 
@@ -121,7 +56,7 @@ def split_clauses(text: str) -> tuple[str, ...]:
 def _units(sentence: str) -> list[str]:
     if sentence.rstrip("\"'\u201d\u2019) ").endswith("?"):
         return [sentence]
-    units = [unit for clause in _clauses(sentence) for unit in _items(clause)]
+    units = [unit for clause in _clauses(sentence) for unit in list_items(clause)]
     # half of a quotation or of a parenthesis says something else
     return units if all(map(_is_balanced, units)) else [sentence]
 
@@ -135,13 +70,13 @@ def _is_balanced(text: str) -> bool:
 def _clauses(text: str) -> list[str]:
     """The clauses that stand side by side in a text."""
     words = text.split()
-    bare = [_bare(word) for word in words]
+    bare = [bare_word(word) for word in words]
     if CONDITIONS & set(bare) or _ends_with_a_report(text):
         return [text]
     if bare[0] in OPENINGS:
         place = next((i + 1 for i, word in enumerate(words) if word.endswith(",")), len(words))
         first, rest = words[1:place], words[place:]
-        if rest and _bare(rest[0]) in SUBJECTS and _stands_alone(first) and _is_clause(rest):
+        if rest and bare_word(rest[0]) in SUBJECTS and _stands_alone(first) and _is_clause(rest):
             return [_trimmed(first), *_clauses(" ".join(rest))]
     for end, start in _breaks(words):
         first, rest = words[:end], words[start:]
@@ -158,7 +93,7 @@ def _breaks(words: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield place, place
         elif dashes == [place]:
             beside = words[place - 1] + words[place + 1]
-            if _bare(words[place + 1]) in SUBJECTS and not re.search(r"\d", beside):
+            if bare_word(words[place + 1]) in SUBJECTS and not re.search(r"\d", beside):
                 yield place, place + 1
         elif not dashes and _joins(words, place):
             yield place, place + 1
@@ -166,9 +101,9 @@ def _breaks(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _joins(words: Sequence[str], place: int) -> bool:
     """Whether the word at this place may stand between two clauses."""
-    before, word, following = (_bare(words[i]) for i in (place - 1, place, place + 1))
+    before, word, following = (bare_word(words[i]) for i in (place - 1, place, place + 1))
     if word in CONTRASTS:
-        is_exception = word == "but" and bool(EXCEPTED & {_bare(w) for w in words[:place]})
+        is_exception = word == "but" and bool(EXCEPTED & {bare_word(w) for w in words[:place]})
         return following in SUBJECTS and before not in ("as", "even") and not is_exception
     if words[place - 1].endswith(","):
         return word in JOINTS and following in SUBJECTS
@@ -177,8 +112,8 @@ def _joins(words: Sequence[str], place: int) -> bool:
 
 def _stands_alone(words: Sequence[str]) -> bool:
     """Whether words are a clause that says nothing about the next one."""
-    bare = [_bare(word) for word in words]
-    verbs = _verbs(words)
+    bare = [bare_word(word) for word in words]
+    verbs = verb_places(words)
     return (
         _is_clause(words)
         and len(verbs) <= 1
@@ -191,8 +126,8 @@ def _stands_alone(words: Sequence[str]) -> bool:
 
 def _opens_plainly(words: Sequence[str]) -> bool:
     """Whether words begin with a subject of their own: neither joined on nor followed by a relative clause."""
-    bare = [_bare(word) for word in words]
-    verbs = _verbs(words)
+    bare = [bare_word(word) for word in words]
+    verbs = verb_places(words)
     subject = bare[1 : verbs[0] if verbs else 2]
     return bare[0] not in CONTRASTS | JOINTS | MARKERS - DETERMINERS and not MARKERS & set(subject)
 
@@ -201,85 +136,14 @@ def _is_clause(words: Sequence[str]) -> bool:
     """Whether words have a verb behind another word; right behind a pronoun others than the known ones will do."""
     if len(words) < FEWEST_WORDS:
         return False
-    first, second = _bare(words[0]), _bare(words[1])
+    first, second = bare_word(words[0]), bare_word(words[1])
     if first not in PRONOUNS:
-        return bool(_verbs(words))
+        return bool(verb_places(words))
     if second in VERBS:
         return True
     if first in ("he", "she", "it"):
         return second.endswith(("s", "ed")) and second not in PREPOSITIONS | DETERMINERS | OBJECTS
     return first != "there" and second not in PREPOSITIONS | SUBJECTS | {"alone", "too"}
-
-
-def _verbs(words: Sequence[str]) -> list[int]:
-    """Places of the known verbs; behind an article "needs" is none, and before one "May" is none."""
-    bare = [*map(_bare, words), ""]
-    return [
-        i
-        for i in range(1, len(words))
-        if bare[i] in VERBS and bare[i - 1] not in ARTICLES and not (bare[i] in MODALS and bare[i + 1] in ARTICLES)
-    ]
-
-
-def _items(clause: str) -> list[str]:
-    """The clause once for each item of its list; the clause alone when it has none."""
-    words = clause.split()
-    verbs = _verbs(words)
-    bare = [_bare(word) for word in words]
-    if len(verbs) != 1 or (TOGETHER | CONDITIONS) & set(bare):
-        return [clause]
-    verb = verbs[0]
-    before, behind = " ".join(words[:verb]), " ".join(words[verb + 1 :])
-    subjects, items = _listed(before), _listed(behind)
-    if BETWEEN_ITEMS.search(before):
-        is_list = bare[verb] in PLURAL and _are_things(subjects, before) and not HEDGES & set(bare[verb:])
-        return [f"{subject} {' '.join(words[verb:])}" for subject in subjects] if is_list else [clause]
-    if (NEGATIONS | MARKERS | FRAMES - LINKS) & set(bare[: verb + 1]):
-        return [clause]
-    is_list = (bare[verb] in LINKS | TRANSITIVE and _are_things(items, behind)) or (
-        bare[verb] in LINKS and _are_alike(items, bare[verb] in MODALS)
-    )
-    return [f"{' '.join(words[: verb + 1])} {item}" for item in items] if is_list else [clause]
-
-
-def _listed(text: str) -> list[str]:
-    """The items of "A, B and C"; [] when the last two are not joined by "and"."""
-    pieces = BETWEEN_ITEMS.split(text)
-    return pieces[::2] if len(pieces) > 1 and pieces[-2].strip(" ,") else []
-
-
-def _are_things(items: Sequence[str], text: str) -> bool:
-    """Whether items are an article or the like and a word each; between commas the same, lest one explain another."""
-    pairs = [[_bare(word) for word in item.split()] for item in items]
-    if not pairs or not all(len(pair) == 2 and pair[0] in ARTICLES for pair in pairs):
-        return False
-    kinds = {"a" if first == "an" else first for first, _ in pairs}
-    return not any(last.endswith("ed") or last in PREPOSITIONS for _, last in pairs) and (
-        "," not in text or len(kinds) == 1
-    )
-
-
-def _are_alike(items: Sequence[str], is_modal: bool) -> bool:
-    """Whether items can all stand behind the verb: single words, stronger or weaker, or hedged each on its own."""
-    words = [[_bare(word) for word in item.split()] for item in items]
-    if not words or not all(1 <= len(item) <= (1 if is_modal else 2) for item in words):
-        return False
-    if any(item.lstrip("\"'(")[:1].isupper() for item in items):
-        return False
-    modifiers = [item[0] if len(item) == 2 else "" for item in words]
-    is_hedged = [m in HEDGES or (m.endswith("ly") and m not in INTENSIFIERS) for m in modifiers]
-    if any(is_hedged) and not all(is_hedged):
-        return False
-    is_known = all(hedged or not m or m in INTENSIFIERS for m, hedged in zip(modifiers, is_hedged, strict=True))
-    last = [item[-1] for item in words]
-    # "lasts", or "arrived" beside "small", are verbs of their own
-    looks_finite = any(re.search(r"(?<![su])s$|ed$", word) or word in FINITE for word in last)
-    others = DETERMINERS | PREPOSITIONS | OBJECTS | HEDGES | INTENSIFIERS | FRAMES
-    return is_known and not looks_finite and not others & set(last)
-
-
-def _bare(word: str) -> str:
-    return word.strip(",.;:!?\"'()\u201c\u201d\u2018\u2019").replace("\u2019", "'").lower()
 
 
 def _trimmed(words: Sequence[str]) -> str:
@@ -289,5 +153,5 @@ def _trimmed(words: Sequence[str]) -> str:
 def _ends_with_a_report(text: str) -> bool:
     """Whether a text closes with the one who says all of it: "..., critics say"."""
     _, comma, last = text.rpartition(",")
-    words = [_bare(word) for word in last.split()]
+    words = [bare_word(word) for word in last.split()]
     return bool(comma) and 1 <= len(words) <= 3 and bool(REPORTS & set(words)) and not (CONTRASTS | JOINTS) & set(words)

@@ -5,61 +5,27 @@ the share of the unit's content words that the window has. Neither tells a claim
 Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13-14.
 """
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...config import EntailerSection
 from ...fairness.groups import SetEvidence, Unscored, Windows, make_windows
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.labelled import LabelledSummary, LabelledText
-from ...fairness.opinion import content_tokens
-from ...fairness.opinion.encoding import encode
 from ...models import signature
 from ...text import sentences
-from ...timing import booked
-from ..aligner import Aligner, Pair, Pairing
+from ..aligner import Pairing
 from ..encoder import lazy_encoder
-from ..nli import Classes, NliAligner, lazy_classifier
-from ..shared import Lazy, SharedModels
+from ..nli import lazy_classifier
+from ..shared import SharedModels
 from ..support import DECIMALS, NO_NUMBER
 from ..support import splitter as sentence_splitter
+from .comparers import Classifier, Compared, Comparer, Likeness, SharedWords
 from .measure import UnitEvidence
 from .units import Splitter, Units, open_splitter
 
-Floats = NDArray[np.float64]
-
-UNIT_TOO_LONG = "a unit exceeds the classifier's length"
 NO_CONTENT = "no unit has a content word"
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What premises and claims of a pairing have to do with each other."""
-
-    # (contradiction, neutral, entailment), shape (claims, premises, 3)
-    classes: Floats
-    # comparisons in which a text was cut
-    n_cut: int = 0
-    # claims of which something can be said, (claims,); None: all
-    has_content: NDArray[np.bool_] | None = None
-
-
-class Comparer(Protocol):
-    """Compares premises with claims in the three classes of natural language inference."""
-
-    loads: str
-
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        """The comparisons of each pairing."""
-        ...
-
-    def close(self) -> None:
-        """Give a model's memory back."""
-        ...
 
 
 class UnitEntailer:
@@ -142,87 +108,6 @@ def _evidence(
     return UnitEvidence(units, windows.texts, evidence, compared.n_cut)
 
 
-class _Classifier:
-    """The three classes of a classifier."""
-
-    def __init__(self, model: Lazy[NliAligner]) -> None:
-        self.loads = model.key
-        self._model = model
-
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        if not pairings:
-            return []
-        classifier = self._model.get()
-        with booked("models"):
-            found, cut = classifier.classes(pairings)
-        return [_of_pairing(p, found, cut) for p in pairings]
-
-    def close(self) -> None:
-        self._model.close()
-
-
-def _of_pairing(pairing: Pairing, found: Mapping[Pair, Classes], cut: Set[Pair]) -> Compared | Unscored:
-    pairs = [[(premise, claim) for premise in pairing.premises] for claim in pairing.claims]
-    if any(pair not in found for row in pairs for pair in row):
-        return Unscored(UNIT_TOO_LONG)
-    classes = np.array([[found[pair] for pair in row] for row in pairs])  # (claims, premises, classes)
-    return Compared(classes, sum(pair in cut for row in pairs for pair in row))
-
-
-class _Likeness:
-    """The cosines of an encoder."""
-
-    def __init__(self, model: Lazy[Aligner]) -> None:
-        self.loads = model.key
-        self._model = model
-
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        if not pairings:
-            return []
-        encoder = self._model.get()
-        with booked("models"):
-            found = encoder.align(pairings)
-        return [Compared(as_classes(alignment.matrix.T), alignment.n_cut) for alignment in found]
-
-    def close(self) -> None:
-        self._model.close()
-
-
-class _SharedWords:
-    """The share of a claim's distinct content words that a premise has; a claim without any is left out."""
-
-    loads = ""
-
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        tokens: dict[str, list[str]] = {}
-        for text in dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)):
-            tokens[text] = content_tokens(text)
-        return [self._compare(p, tokens) for p in pairings]
-
-    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]]) -> Compared:
-        n = len(pairing.premises)
-        present = encode([tokens[text] for text in (*pairing.premises, *pairing.claims)]).counts() > 0
-        has, wanted = present[:n], present[n:]  # (texts, vocabulary)
-        shared = (wanted.astype(float) @ has.astype(float).T).toarray()  # (claims, premises)
-        sizes = np.asarray(wanted.sum(axis=1), dtype=float).reshape(-1, 1)
-        has_content = sizes[:, 0] > 0
-        likeness = np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0)
-        return Compared(as_classes(likeness), has_content=has_content)
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
-def as_classes(likeness: Any) -> Floats:
-    """(0, 1 - s, s) for a likeness s in [0, 1]: the released gate then keeps what is above one half.
-
-    Args:
-        likeness: any shape; the classes become its last axis.
-    """
-    s = np.asarray(likeness, dtype=float)
-    return np.stack([np.zeros_like(s), 1 - s, s], axis=-1)
-
-
 def open_nli(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     """Entailment by a classifier.
 
@@ -231,7 +116,7 @@ def open_nli(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     """
     model = lazy_classifier(models, section.model_name, section.batch_size, revision=section.revision)
     named = f"nli|model:{signature(section.model_name, section.revision)}"
-    return UnitEntailer(section, named, open_splitter(section, models), _Classifier(model))
+    return UnitEntailer(section, named, open_splitter(section, models), Classifier(model))
 
 
 def open_encoder(section: EntailerSection, models: SharedModels) -> UnitEntailer:
@@ -242,7 +127,7 @@ def open_encoder(section: EntailerSection, models: SharedModels) -> UnitEntailer
     """
     model = lazy_encoder(models, section.model_name, section.batch_size, section.revision)
     named = f"encoder|model:{signature(section.model_name, section.revision)}"
-    return UnitEntailer(section, named, open_splitter(section, models), _Likeness(model))
+    return UnitEntailer(section, named, open_splitter(section, models), Likeness(model))
 
 
 def open_words(section: EntailerSection, models: SharedModels) -> UnitEntailer:
@@ -251,4 +136,4 @@ def open_words(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     Raises:
         ModelError: the splitter's model is a path that holds none.
     """
-    return UnitEntailer(section, "words|content-tokens", open_splitter(section, models), _SharedWords())
+    return UnitEntailer(section, "words|content-tokens", open_splitter(section, models), SharedWords())

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...config import MatcherSection
 from ...fairness.groups import Masses, Unscored, softmax
@@ -17,22 +16,30 @@ from ...models import signature
 from ...timing import booked
 from ..shared import Lazy
 from ..support import DECIMALS, NO_NUMBER
+from .batching import Compared, in_flight
 from .lengths import TooLong
+from .measure import ModelMasses
+from .reading import Reader, ReadText
 from .words import source_counter
+
+# Tokens of the texts that are compared at a time and held as vectors: a call of many items is worked through in parts, so that
+# memory does not grow with it. With the 1,024 numbers of four bytes that large models have a token, this is 256 MiB.
+MOST_IN_FLIGHT = 2**16
 
 
 class Scorer(Protocol):
     """A loaded model that scores summaries against the texts of values."""
 
-    # tokens of a text that it reads, special ones included
-    most_tokens: int
+    # makes of a text what the model gets
+    reader: Reader
 
-    def lengths(self, texts: Sequence[str]) -> dict[str, int]:
-        """Tokens of each text, special ones included, before anything is cut."""
-        ...
+    def scores(self, pairs: Sequence[Compared], texts: Mapping[str, ReadText]) -> list[float]:
+        """Matching score of each pair, which are distinct; a text is run once for all of its pairs.
 
-    def scores(self, value_texts: Sequence[str], summaries: Sequence[str]) -> NDArray[np.float64]:
-        """Matching score of each value for each summary, shape (summaries, values)."""
+        Args:
+            pairs: texts of values with summaries.
+            texts: each of them as the reader gave it.
+        """
         ...
 
     def close(self) -> None:
@@ -66,37 +73,47 @@ class NeuralMatcher:
         self._model = model
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
-        """Masses of each item's declared values; a set's texts are run once for all of its summaries.
+        """Masses of each item's declared values; equal texts are run once, those of all items together.
 
         Raises:
             DataError: a text is longer than the model reads, and on_overflow is "raise".
         """
-        by_sources: dict[tuple[str, ...], list[str]] = {}
-        for item in items:
-            if item.summary.strip():
-                by_sources.setdefault(item.value_texts(), []).append(item.summary)
-        found: dict[tuple[tuple[str, ...], str], NDArray[np.float64]] = {}
-        if by_sources:
-            scorer = self._model.get()
-            texts = dict.fromkeys(text for key, summaries in by_sources.items() for text in (*key, *summaries))
-            self._too_long.check(scorer.lengths(list(texts)), scorer.most_tokens)
-            with booked("models"):
-                for key, summaries in by_sources.items():
-                    distinct = list(dict.fromkeys(summaries))
-                    found.update(zip([(key, s) for s in distinct], scorer.scores(key, distinct), strict=True))
-        counted = {text: len(self._count(text)) for key in by_sources for text in dict.fromkeys(key)}
-        return [self._masses(item, counted, found.get((item.value_texts(), item.summary))) for item in items]
+        asked = [(item.value_texts(), item.summary) for item in items]
+        pairs = list(dict.fromkeys((text, summary) for mine, summary in asked if summary.strip() for text in mine))
+        texts = self._read(pairs)
+        scores = self._scores(pairs, texts)
+        counted = {text: float(len(self._count(text))) for text in dict.fromkeys(text for text, _ in pairs)}
+        found: list[Masses | Unscored] = []
+        for item, (mine, summary) in zip(items, asked, strict=True):
+            if not summary.strip():
+                found.append(Unscored(EMPTY_SUMMARY))
+                continue
+            own = [scores[text, summary] for text in mine]
+            if not np.isfinite(own).all():
+                found.append(Unscored(NO_NUMBER))
+                continue
+            target = softmax(np.round(own, DECIMALS), self._temperature)
+            n_cut = sum(texts[text].is_cut or texts[summary].is_cut for text in mine)
+            found.append(ModelMasses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut))
+        return found
 
-    def _masses(
-        self, item: LabelledSummary, counted: Mapping[str, int], scores: NDArray[np.float64] | None
-    ) -> Masses | Unscored:
-        if scores is None:
-            return Unscored(EMPTY_SUMMARY)
-        if not np.isfinite(scores).all():
-            return Unscored(NO_NUMBER)
-        target = softmax(np.round(scores, DECIMALS), self._temperature)
-        source = tuple(float(counted[text]) for text in item.value_texts())
-        return Masses(source, tuple(target.tolist()), item.values)
+    def _read(self, pairs: Sequence[Compared]) -> dict[str, ReadText]:
+        distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
+        if not distinct:
+            return {}
+        reader = self._model.get().reader
+        texts = dict(zip(distinct, reader.read(distinct), strict=True))
+        self._too_long.check({text: read.n_tokens for text, read in texts.items()}, reader.most_tokens)
+        return texts
+
+    def _scores(self, pairs: Sequence[Compared], texts: Mapping[str, ReadText]) -> dict[Compared, float]:
+        lengths = {text: len(read.ids) for text, read in texts.items()}
+        found: dict[Compared, float] = {}
+        for some in in_flight(pairs, lengths, MOST_IN_FLIGHT):
+            scorer = self._model.get()
+            with booked("models"):
+                found.update(zip(some, scorer.scores(some, texts), strict=True))
+        return found
 
     def close(self) -> None:
         """Give the model's memory back."""

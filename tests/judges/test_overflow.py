@@ -70,6 +70,7 @@ def test_long_sources_are_shortened_in_moments():
         ('{"consistency":[4,null],"cut_words":2,"faithfulness":[4,null],"relevance":[4,null],"words":9}', True),
         ('{"consistency":[4,null],"faithfulness":[4,null],"relevance":[4,null],"words":9}', False),
         ('{"failed":true,"replies":"hm"}', False),
+        ('{"cut":1,"due":{"left":0.5},"found":{"left":1.0}}', True),
         # what a model may reply
         ('{"cut": 3}', False),
         ('{"cut_words": 3, "reply": 4}', False),

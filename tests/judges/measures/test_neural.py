@@ -12,8 +12,9 @@ from labelled_sets import item
 
 from evenhand.config import MatcherSection
 from evenhand.errors import DataError, JudgeError
-from evenhand.fairness.groups import Unscored
-from evenhand.judges.measures import open_matcher
+from evenhand.fairness.groups import Unscored, bert_precision
+from evenhand.judges.checkpoint import STACKED, open_checkpoint
+from evenhand.judges.measures import neural, open_matcher
 from evenhand.judges.shared import SharedModels
 
 torch = pytest.importorskip("torch")
@@ -147,7 +148,8 @@ def test_text_of_a_value_is_encoded_once_for_all_summaries(bart):
     hook = encoder.register_forward_hook(lambda model, given, out: seen.append(out.last_hidden_state.shape[0]))
     matcher.masses([item(summary, PAIRS) for summary in (*SUMMARIES, SUMMARIES[0])])
     hook.remove()
-    assert seen == [1, 1]
+    # both values in one batch
+    assert seen == [2]
 
 
 @pytest.mark.parametrize("kind", ["bart", "bert"])
@@ -178,6 +180,9 @@ def test_overlong_texts_are_cut_with_one_warning_or_refused(kind, bart, roberta,
         f"matcher '{kind}score': 1 of 3 texts were cut to 24 tokens; later ones are cut without a word"
     ]
     assert found.target == pytest.approx(masses(make(), item("The ferry.", cut))[0].target, abs=1e-5)
+    # of the two comparisons the left value's; a summary that is cut is cut in both
+    both, none = masses(make(), item("nurses " * 60, long), item("The ferry.", cut))
+    assert [each.n_cut for each in (found, both, none)] == [1, 2, 0]
     with pytest.raises(DataError, match=r"reads 24 tokens, and 1 of 3 texts are longer: 'nurses nurses.*\(62 tokens\)"):
         masses(make(on_overflow="raise"), item("The ferry.", long))
 
@@ -190,6 +195,113 @@ def test_model_that_gives_no_number_is_unscored(bart, tmp_path):
         model.model.encoder.layers[0].fc1.bias.fill_(float("nan"))
     model.save_pretrained(broken)
     assert masses(bart_section(broken), item("The ferry.", PAIRS)) == [Unscored("model gave no finite number")]
+
+
+def test_encoder_that_gives_no_number_stops_nobody(roberta, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(roberta, broken)
+    model = transformers.RobertaModel.from_pretrained(broken)
+    with torch.no_grad():
+        # "nurses" is the tenth word of the tokenizer
+        model.embeddings.word_embeddings.weight[9].fill_(float("nan"))
+    model.save_pretrained(broken)
+    pairs = (("left", "The ferry is cheap."), ("right", "A bridge pays."))
+    found = masses(bert_section(broken), item("Nurses.", pairs), item("The ferry.", pairs))
+    assert found[0] == Unscored("model gave no finite number")
+    assert sum(found[1].target) == pytest.approx(1)
+
+
+def random_encoder(folder, family, tokenizer):
+    """A random encoder of three layers of a family."""
+    torch.manual_seed(0)
+    changes = {"position_biased_input": False} if family.startswith("deberta") else {}
+    config = transformers.AutoConfig.for_model(
+        family, vocab_size=20, hidden_size=16, intermediate_size=32, num_hidden_layers=3, num_attention_heads=2,
+        max_position_embeddings=26, pad_token_id=1, initializer_range=0.5, **changes,
+    )  # fmt: skip
+    model = transformers.AutoModel.from_config(config).eval()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model
+
+
+@pytest.mark.parametrize("family", sorted(STACKED))
+def test_later_layers_are_not_loaded_and_change_nothing(family, roberta_tokenizer, tmp_path):
+    whole = random_encoder(tmp_path, family, roberta_tokenizer)
+    _, cut = open_checkpoint("AutoModel", str(tmp_path), "a test", n_layers=2)
+    assert (len(whole.encoder.layer), len(cut.encoder.layer)) == (3, 2)
+    ids = roberta_tokenizer([SUMMARIES[0], SUMMARIES[1]], padding=True, return_tensors="pt")
+    ids.pop("token_type_ids", None)
+    with torch.no_grad():
+        states = whole(**ids, output_hidden_states=True).hidden_states
+        found = cut(**ids).last_hidden_state
+    own = ids["attention_mask"].bool()
+    assert torch.allclose(found[own], states[2][own], atol=1e-5)
+    # the last layer does something, so the comparison can fail
+    assert not torch.allclose(states[3][own], states[2][own], atol=1e-2)
+
+
+def test_family_whose_layers_depend_on_their_number_is_read_at_the_layer(roberta_tokenizer, tmp_path):
+    # ALBERT with two groups of layers: a model of two would have one layer of each group
+    torch.manual_seed(0)
+    config = transformers.AlbertConfig(
+        vocab_size=20, embedding_size=8, hidden_size=16, intermediate_size=32, num_hidden_layers=4, num_hidden_groups=2,
+        num_attention_heads=2, max_position_embeddings=26, pad_token_id=1, initializer_range=0.5,
+    )  # fmt: skip
+    model = transformers.AlbertModel(config).eval()
+    model.save_pretrained(tmp_path)
+    roberta_tokenizer.save_pretrained(tmp_path)
+    (found,) = masses(bert_section(tmp_path, layer=2, baseline=0, temperature=1), item(SUMMARIES[0], PAIRS))
+    vectors = {}
+    for text in (LEFT, RIGHT, SUMMARIES[0]):
+        with torch.no_grad():
+            ids = roberta_tokenizer(text, return_tensors="pt")
+            vectors[text] = model(**ids, output_hidden_states=True).hidden_states[2][0].numpy()
+    expected = shares([bert_precision(vectors[SUMMARIES[0]], vectors[text]) for text in (LEFT, RIGHT)], 1)
+    assert found.target == pytest.approx(expected, abs=1e-5)
+
+
+def test_nothing_is_said_of_layers_that_are_left_out(roberta_tokenizer, tmp_path, caplog):
+    random_encoder(tmp_path, "roberta", roberta_tokenizer)
+    # transformers hands nothing on to the root logger
+    library = logging.getLogger("transformers.modeling_utils")
+    library.addHandler(caplog.handler)
+    try:
+        masses(bert_section(tmp_path), item("The ferry.", PAIRS))
+        assert "LOAD REPORT" not in caplog.text
+        # what would have been said
+        transformers.AutoModel.from_pretrained(tmp_path, num_hidden_layers=1)
+        assert "LOAD REPORT" in caplog.text
+    finally:
+        library.removeHandler(caplog.handler)
+
+
+@pytest.mark.parametrize("kind", ["bart", "bert"])
+def test_items_share_full_batches(kind, bart, roberta):
+    make, folder = (bart_section, bart) if kind == "bart" else (bert_section, roberta)
+    items = [item(summary, PAIRS[k:]) for summary in SUMMARIES for k in range(2)]
+    matcher = open_matcher(make(folder, batch_size=4), MODELS)
+    model = matcher._model.get()._model
+    seen = []
+    hook = model.register_forward_pre_hook(
+        lambda module, given, named: seen.append(len(named.get("input_ids", named.get("decoder_input_ids")))),
+        with_kwargs=True,
+    )
+    together = matcher.masses(items)
+    hook.remove()
+    # left has two texts, right one, and there are three summaries: six texts, nine pairs
+    assert seen == ([4, 2] if kind == "bert" else [4, 4, 1])
+    for each, found in zip(items, together, strict=True):
+        assert found.target == pytest.approx(matcher.masses([each])[0].target, abs=1e-5)
+
+
+def test_call_in_parts_finds_the_same(roberta, monkeypatch):
+    items = [item(summary, PAIRS) for summary in SUMMARIES]
+    whole = masses(bert_section(roberta), *items)
+    # a summary and both values: up to 22 tokens
+    monkeypatch.setattr(neural, "MOST_IN_FLIGHT", 20)
+    for one, other in zip(whole, masses(bert_section(roberta), *items), strict=True):
+        assert other.target == pytest.approx(one.target, abs=1e-5)
 
 
 def test_layer_that_is_not_there_is_refused(roberta):
