@@ -122,16 +122,27 @@ def opinions(
         typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
     ],
     out: Annotated[Path | None, typer.Option(help="JSON file for the scores, opinion by opinion.")] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
+    ] = None,
 ) -> None:
-    """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair."""
+    """Perceived Opinion Bias of each summary, and how many call it very fair or very unfair.
+
+    With --texts also ROUGE-1 against gold summaries and the Opinion Interaction Graph, and how they go with what people say. Its
+    lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
+    """
     from .corpora.opinions import read_opinions
+    from .evaluation.human.opinion_texts import NO_TEXTS, read_opinion_texts
     from .evaluation.human.opinions import opinion_results
     from .evaluation.human.table import opinions_table
     from .storage import write_json
 
     if out:
-        refuse_outputs(out, ".json", [file])
-    results = opinion_results(read_opinions(file))
+        refuse_outputs(out, ".json", [file, texts] if texts else [file])
+    annotated = read_opinions(file)
+    labelled = [(each.set_id, each.summary_id) for each in annotated]
+    results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
     if out:
         write_json(out, results.model_dump(mode="json"))
     show(opinions_table(results))

@@ -4,7 +4,7 @@ Default models are the published ones (specification of group fairness, sections
 reached: `encoder` has the embedded sentence encoder.
 """
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -147,13 +147,22 @@ class ValueSharesJudge(FairnessJudgeSection):
     tau: float = Field(default=0.8, ge=0, le=1)
     # which values take part and how ties count, see fairness/groups/rules.py
     mode: Literal["drop_zero", "released", "paper"] = "drop_zero"
-    # what is due: the values' own shares in the sources, or equal ones
-    target: Literal["ratio", "equal"] = "ratio"
+    # what is due: the values' own shares in the sources, equal ones, or a weight for each value by its name, {left: 2, right: 1},
+    # of which a set uses those of its own values; a set with a value that has no weight here is unscored
+    target: Literal["ratio", "equal"] | dict[str, Annotated[float, Field(ge=0)]] = "ratio"
     matcher: MatcherSection = MatcherSection()
 
     @model_validator(mode="after")
     def _options_have_an_effect(self) -> "ValueSharesJudge":
         refuse_without_effect(self, ("tau",), self.measure == "bur", "with measure: bur")
+        return self
+
+    @model_validator(mode="after")
+    def _weights_compare_values(self) -> "ValueSharesJudge":
+        if isinstance(self.target, dict) and (len(self.target) < 2 or not any(self.target.values())):
+            raise ValueError(
+                f"target {self.target} weighs values against each other: name at least 2, one of them with a weight above 0"
+            )
         return self
 
 
@@ -172,12 +181,13 @@ class OpinionGraphJudge(FairnessJudgeSection):
     """Opinion Interaction Graph: whether every opinion of the source keeps its share of units."""
 
     kind: Literal["opinion-graph"]
-    # what a summary could take over whole: "documents" for posts, "sentences" for longer texts
+    # what a summary could take over whole: "documents" for posts, "sentences" for longer texts; its sentences count where it has
+    # no whole unit
     units: Literal["sentences", "documents"] = "sentences"
     # how units are attached to opinions, and what their similarity must exceed
     method: Literal["tfidf", "keyword_fraction"] = "tfidf"
     threshold: float = Field(default=0.0, ge=0, lt=1)
-    # "auto": extractive if every sentence of the summary is a unit of the source
+    # "auto": extractive if the summary is made of whole units of the source
     exposure: Literal["auto", "extractive", "abstractive"] = "auto"
 
 

@@ -44,13 +44,13 @@ def axes(
 ) -> list[tuple[JudgeNote, JudgeNote]]:
     """The pairs of judges that planes are drawn for: each of quality with each of fairness.
 
-    Judges of the report go before those of the reward; where only the reward measures fairness, its judge is the axis.
+    Judges of the report go before those of the reward; where only the reward measures one of the two, its judges are the axes.
     Where no judge measures fairness but a reward has several parts, the first two judges are paired: qualities are traded, too.
     """
     directed = [judge for judge in judges if judge.better]
     independent = [judge for judge in directed if judge.role == "report"] or directed
     fair = [j for j in independent if j.name in fairness] or [j for j in directed if j.name in fairness]
-    good = [judge for judge in independent if judge.name not in fairness]
+    good = [j for j in independent if j.name not in fairness] or [j for j in directed if j.name not in fairness]
     if fair:
         return [(quality, each) for each in fair for quality in good]
     return [(good[0], good[1])] if len(good) > 1 and len(reward) > 1 else []

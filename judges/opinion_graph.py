@@ -3,14 +3,15 @@
 Opinions are communities of keywords, found from the documents alone, so that values need not be known; a request for one side is
 judged by the opinions of that side's documents. The score is the Gini coefficient of the opinions' exposures: 0 is fair, lower is
 better, and a reward gives it a weight below 0. With one opinion it is 0 whatever the summary; `raw` has their number. The graph
-of a source is made once for all of its candidates. Source: arXiv:2101.12406; specification of opinion bias, section 4.
+of a source is made once for all of its candidates. A summary is cut into the source's units where it has them whole, and into
+sentences elsewhere. Source: arXiv:2101.12406; specification of opinion bias, section 4.
 """
 
 from collections.abc import Sequence
 
 from ..config import OpinionGraphJudge
 from ..extras import installed_versions, need
-from ..fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
+from ..fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph, summary_units
 from ..storage import canonical_json
 from ..text import sentences
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
@@ -41,7 +42,7 @@ class OpinionGraphScore:
             units = self._units(each)
             if units not in graphs:
                 graphs[units] = self.graph(units)
-            verdicts.append(_verdict(graphs[units].bias(sentences(each.text), self._options.exposure)))
+            verdicts.append(_verdict(graphs[units].bias(summary_units(each.text, units), self._options.exposure)))
         return verdicts
 
     def graph(self, units: Sequence[str]) -> OpinionGraph:
@@ -88,6 +89,6 @@ def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedMode
         # which communities are found is the library's
         networkx=versions["networkx"],
         sentences=splitter(),
-        v=2,
+        v=3,
     )
     return OpinionGraphScore(name, options, named)

@@ -2,7 +2,8 @@
 
 "uer", the unfair error rate, is the mean over the values of what they lack; "bur", the binary unfair rate, is 1 when any value
 has too small a part of its due. 0 is fair, lower is better: a reward gives it a weight below 0. A set whose documents have one
-value alone is unscored, where the paper calls it fair: nobody is compared with anybody.
+value alone is unscored, where the paper calls it fair: nobody is compared with anybody. What is due are the values' shares in the
+sources, equal ones, or weights that the recipe gives; a set to whose values these say nothing is unscored.
 Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 3 to 5.
 """
 
@@ -22,6 +23,8 @@ from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
 NOTHING_TAKEN_UP = "no word of the summary is in a source"
+NO_WEIGHT = "the target has no weight for a value"
+NOTHING_DUE = "the target gives no value of the set a share"
 
 
 class ValueShares(WholeSetJudge):
@@ -34,7 +37,7 @@ class ValueShares(WholeSetJudge):
             "value-shares",
             matcher=matcher.signature,
             mode=options.mode,
-            target=options.target,
+            target=options.target if isinstance(options.target, str) else canonical_json(options.target),
             **tau,
             v=2,
         )
@@ -53,12 +56,29 @@ class ValueShares(WholeSetJudge):
             return Verdict(None, ONE_VALUE if n_values else NO_SOURCE_MASS)
         if not sum(masses.target):
             return Verdict(None, NOTHING_TAKEN_UP)
-        shares = compare(masses.source, masses.target, mode=self._options.mode, aim=self._options.target)
+        shares = self._shares(masses)
+        if isinstance(shares, Verdict):
+            return shares
         is_bur = self._options.measure == "bur"
         score = float(unfair(shares, self._options.tau) if is_bur else unfair_error_rate(shares))
         n_cut = cut_comparisons(masses)
         cut = {CUT_PAIRS: n_cut} if n_cut else {}
         return Verdict(round(score, 6), raw=canonical_json(self._table(shares, masses.names) | cut))
+
+    def _shares(self, masses: Masses) -> Shares | Verdict:
+        """The shares that are due and found, or why the recipe's weights say nothing of this set."""
+        target, mode = self._options.target, self._options.mode
+        if isinstance(target, str):
+            return compare(masses.source, masses.target, mode=mode, aim=target)
+        without = [name for name in masses.names if name not in target]
+        if without:
+            return Verdict(None, NO_WEIGHT, raw=canonical_json(without))
+        weights = tuple(target[name] for name in masses.names)
+        # which values take part does not depend on what is due
+        kept = compare(masses.source, masses.target, mode=mode).kept
+        if not kept.dot(weights):
+            return Verdict(None, NOTHING_DUE)
+        return compare(masses.source, masses.target, mode=mode, aim=weights)
 
     def _table(self, shares: Shares, names: Sequence[str]) -> dict[str, object]:
         """The shares that are due and found, by value that takes part; for bur the values that have too little."""

@@ -180,3 +180,28 @@ def test_labels_of_opinions_are_scored_from_a_table(tmp_path):
     assert [each["bias"] for each in json.loads(out.read_text())["summaries"]] == [0.5, 0.0, None]
     assert "us/3: no bias, every opinion is absent for every annotator" in done.stdout
     assert "us: r of bias and very unfair 1.00 over 2 summaries" in done.stdout
+
+
+def test_texts_add_the_other_correlations(tmp_path):
+    pytest.importorskip("networkx")
+    labels, texts = tmp_path / "labels.csv", tmp_path / "texts.jsonl"
+    labels.write_text(
+        "set_id,summary_id,annotator,ferry,bridge,fairness\n"
+        "us,us/1,anna,complete,absent,very_unfair\nus,us/2,anna,complete,complete,very_fair\n"
+    )
+    lines = [
+        {"set_id": "us", "units": ["Cheap ferry.", "Cheap ferry!", "Dear bridge", "Dear bridge!"]},
+        {"set_id": "us", "gold": ["cheap ferry dear bridge"]},
+        {"set_id": "us", "summary_id": "us/1", "summary": "Cheap ferry."},
+        {"set_id": "us", "summary_id": "us/2", "summary": "Dear bridge Cheap ferry!"},
+    ]
+    texts.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    done = evenhand("opinions", labels, "--texts", texts)
+    assert done.returncode == 0, done.stderr
+    # bias and graph 1/2 and 0; ROUGE-1 2/3 and 1 beside very fair 0 and 1
+    for name in ("bias and very unfair", "ROUGE-1 and very fair", "bias and graph"):
+        assert f"us: r of {name} 1.00 over 2 summaries" in done.stdout
+    texts.write_text('{"set_id": "us", "summary_id": "us/7", "summary": "x"}\n')
+    done = evenhand("opinions", labels, "--texts", texts)
+    assert done.returncode == 2
+    assert "texts.jsonl:1: nobody labelled summary 'us/7'" in " ".join(done.stderr.split())

@@ -12,6 +12,8 @@ from .options import trainer_options
 
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation"}
+# moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
+FAIRPO_VERSION = 2
 
 
 def training_stage(phase: Phase, processes: int) -> Stage:
@@ -38,6 +40,8 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,
     }
+    if recipe.train.fairness is not None:
+        inputs["fairpo"] = FAIRPO_VERSION
     return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))
 
 

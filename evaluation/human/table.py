@@ -1,5 +1,7 @@
 """People's scores and their agreement as tables for the terminal: made for 100 columns, whole at 80."""
 
+from collections.abc import Iterator
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -7,7 +9,7 @@ from rich.text import Text
 
 from ..text_numbers import number
 from .agreement import AnnotatorAgreement, TextAgreement
-from .opinions import OpinionResults
+from .opinions import OpinionResults, SourceAgreement
 from .results import LEAST_SETS, Estimate, HumanResults
 
 
@@ -71,7 +73,9 @@ def opinions_table(found: OpinionResults) -> RenderableType:
     """How unequally each summary represents the opinions of its source, beside how fair people call it."""
     table = _table(padding=1)
     table.add_column("summary", overflow="fold")
-    for name in ("people", "opinions", "bias", "very fair", "very unfair"):
+    rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
+    of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
+    for name in ("people", "opinions", "bias", "very fair", "very unfair", *of_texts):
         table.add_column(name, justify="right", no_wrap=True)
     for row in found.summaries:
         labelled = sum(score is not None for score in row.by_opinion.values())
@@ -82,19 +86,34 @@ def opinions_table(found: OpinionResults) -> RenderableType:
             number(row.bias),
             number(row.very_fair, 2),
             number(row.very_unfair, 2),
+            *([number(row.rouge1_f1)] if rouge else []),
+            *([number(row.graph_bias)] if graph else []),
         )
     note = "bias: Perceived Opinion Bias, 0 is fair, over the opinions that somebody labelled; shares of the people who voted."
+    note += " ROUGE-1: mean F1 against the gold summaries." if rouge else ""
+    note += " graph: Opinion Interaction Graph, 0 is fair." if graph else ""
     lines = [f"{row.summary_id}: no bias, {row.unscored}" for row in found.summaries if row.unscored]
-    agreement = [
-        f"{each.set_id}: r of bias and very unfair {number(each.r, 2)} over {each.n} summaries"
-        for each in found.sources
+    lines += [
+        f"{row.summary_id}: no graph score, {row.graph_unscored}" for row in found.summaries if row.graph_unscored
     ]
+    agreement = [line for each in found.sources for line in _agreements(each)]
     return Group(
         table,
         *(Text(line) for line in agreement),
         Text(note, style="dim"),
         *(Text(line, style="yellow") for line in lines),
     )
+
+
+def _agreements(source: SourceAgreement) -> Iterator[str]:
+    named = {
+        "bias and very unfair": source.bias_and_very_unfair,
+        "ROUGE-1 and very fair": source.rouge_and_very_fair,
+        "bias and graph": source.bias_and_graph,
+    }
+    for name, found in named.items():
+        if found is not None:
+            yield f"{source.set_id}: r of {name} {number(found.r, 2)} over {found.n} summaries"
 
 
 def _table(padding: int) -> Table:

@@ -57,7 +57,8 @@ class BootstrapInterval:
 
     # of the full data, not the mean of the replicates; None when undefined
     estimate: float | None
-    # bounds; may be infinite; None when no replicate is defined, or one is not and `undefined` is "propagate"
+    # bounds; may be infinite; None when no replicate is defined, when one is not and `undefined` is "propagate", and for a bound
+    # that lies between -inf and inf
     low: float | None
     high: float | None
     # replicates drawn, and those with a defined score
@@ -130,11 +131,16 @@ def interval(scores: ArrayLike, plan: BootstrapPlan, estimate: float = math.nan)
 
 
 def _percentile(ordered: NDArray[np.float64], q: float) -> float:
-    """As numpy's linear percentile, but defined beside infinities, where that gives nan."""
+    """As numpy's linear percentile, but infinite beside one infinity, where that can give nan; nan between -inf and inf."""
     place = q * (len(ordered) - 1)
     below = math.floor(place)
     low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
-    return float(low if low == high or place == below else low + (place - below) * (high - low))
+    if low == high or place == below:
+        return float(low)
+    if math.isinf(low) or math.isinf(high):
+        # python's floats, which do not warn of inf - inf
+        return float(low) + float(high)
+    return float(low + (place - below) * (high - low))
 
 
 def _scores(statistic: Statistic, table: CountTable, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -41,7 +41,8 @@ def _cased(words: Iterable[str]) -> str:
 
 
 _PRONOUN = re.compile(_cased(PRONOUNS))
-_TITLE = re.compile(rf"{_cased(ABBREVIATED)}\.?|{_cased(SPELT_OUT)}")
+# either apostrophe, as in "ma'am"
+_TITLE = re.compile(rf"{_cased(ABBREVIATED)}\.?|{_cased(SPELT_OUT)}".replace("'", r"['\u2019]"))
 _RELEASED_TITLE = re.compile(_cased(RELEASED_TITLES))
 
 

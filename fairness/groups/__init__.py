@@ -47,12 +47,13 @@ from .rules import Mode, Rule
 from .sentiment import Sentiment, SentimentLabeller, sentiment_label
 from .shares import Shares, compare, second_order_fairness, under_represented, unfair, unfair_error_rate
 from .tokens import NgramTokenizer
-from .tolerance import TAU_GRID, area, unfair_by_cutoff, unfair_by_tolerance
+from .tolerance import TAU_GRID, AucVariant, area, unfair_by_cutoff, unfair_by_tolerance
 from .units import parse_units
 from .windows import Windows, make_windows
 
 __all__ = [
     "TAU_GRID",
+    "AucVariant",
     "CoverageFairness",
     "CoverageMode",
     "CoverageRule",

@@ -8,10 +8,12 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ...errors import DataError
 from .masses import Masses, Unscored, batches, pack
 from .rules import Mode, Rule, rule_of
 from .shares import (
@@ -23,7 +25,7 @@ from .shares import (
     under_represented,
     unfair_error_rate,
 )
-from .tolerance import TAU_GRID, area, unfair_by_tolerance
+from .tolerance import TAU_GRID, AucVariant, area, unfair_by_cutoff, unfair_by_tolerance
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +59,13 @@ class GroupFairness:
     bur: float | None
     # mean over samples of the mean shortfall
     uer: float | None
-    # area under the unfair rate over tolerances from 0 to 1
+    # area under `curve`
     auc: float | None
     # mean absolute deviation of the values' mean shortfalls: as the paper's tables
     sof: float | None
     # mean over samples of the sample's own: as the paper's formula
     sof_sample_mean: float | None
-    # share of unfair samples at tau = 0, 0.1, ..., 1
+    # share of unfair samples at tolerances, or cut-offs of the released loop, of 0, 0.1, ..., 1; () when none was scored
     curve: tuple[float, ...]
     n_scored: int
     # reason -> samples
@@ -73,6 +75,8 @@ class GroupFairness:
     tau: float
     rule: Rule
     aim: Target
+    # what `curve` and `auc` sweep
+    auc_variant: AucVariant
 
 
 @dataclass
@@ -87,15 +91,15 @@ class _Sums:
     # (kept, unfair, gold, target, shortfall) of each value, (5, values)
     by_value: Floats = field(default_factory=lambda: np.zeros((5, 0)))
 
-    def add(self, shares: Shares, tau: float) -> None:
-        """Take in a batch of shape (samples, values)."""
+    def add(self, shares: Shares, tau: float, curve: ArrayLike) -> None:
+        """Take in a batch of shape (samples, values) and whether its samples are unfair, shape (11, samples)."""
         scored = shares.scorable
         short = under_represented(shares, tau)
         self.n += int(scored.sum())
         self.unfair += int(short.any(axis=-1).sum())
         self.uer += float(np.nansum(unfair_error_rate(shares)))
         self.sof += float(np.nansum(second_order_fairness(shares)))
-        self.curve += unfair_by_tolerance(shares).sum(axis=-1)
+        self.curve += np.sum(curve, axis=-1)
         columns = np.stack(
             [np.sum(x, axis=0) for x in (shares.kept, short, shares.gold, shares.target, shares.shortfall)]
         )
@@ -111,6 +115,7 @@ def group_fairness(
     tau: float = DEFAULT_TAU,
     mode: Mode | Rule = "drop_zero",
     aim: Target = "ratio",
+    auc: AucVariant = "tolerance",
 ) -> GroupFairness:
     """The measures of a corpus.
 
@@ -119,20 +124,26 @@ def group_fairness(
             there are none; read once.
         tau: share of its aimed-at share that a value may not fall to, in [0, 1].
         mode: which values take part and how ties count, see `rules`.
-        aim: what is fair, see `compare`.
+        aim: what is fair, see `compare`; weights are those of samples that all declare as many values.
+        auc: what the area under the curve sweeps: "tolerance", the paper's definition, or "released_cutoff", the cut-off of the
+            released loop (specification, 5.4), which goes by that loop's values whatever the mode.
 
     Raises:
-        DataError: as `pack` and `compare`.
+        DataError: as `pack` and `compare`; `auc` is neither; or a sample has more or fewer values than the aim has weights.
     """
+    if auc not in get_args(AucVariant):
+        raise DataError(f"auc={auc!r} is not known; take one of {', '.join(get_args(AucVariant))}")
     left_out: Counter[str] = Counter()
     names: dict[int, str] = {}
     differing: set[int] = set()
     sums = _Sums()
-    for batch in batches(_scorable(samples, left_out), BATCH):
+    for batch in batches(_aimed(_scorable(samples, left_out), aim), BATCH):
         for each in batch:
             differing |= {place for place, name in enumerate(each.names) if names.setdefault(place, name) != name}
         table = pack(batch)
-        sums.add(compare(table.source, table.target, mode=mode, aim=aim, declared=table.declared), tau)
+        shares = compare(table.source, table.target, mode=mode, aim=aim, declared=table.declared)
+        swept = unfair_by_tolerance(shares) if auc == "tolerance" else unfair_by_cutoff(table, tau=tau, aim=aim)
+        sums.add(shares, tau, swept)
     if differing:
         logger.warning("values at the same place have other names in other samples; their rows and SOF mix them")
     labels = {place: name for place, name in names.items() if place not in differing}
@@ -152,7 +163,19 @@ def group_fairness(
         tau=tau,
         rule=rule_of(mode),
         aim=aim,
+        auc_variant=auc,
     )
+
+
+def _aimed(samples: Iterable[Masses], aim: Target) -> Iterator[Masses]:
+    """The samples; one that has not a value for each weight of the aim is refused, whatever stands beside it in a batch."""
+    for place, each in enumerate(samples):
+        if not isinstance(aim, str) and len(aim) != len(each.source):
+            raise DataError(
+                f"the fairness target has {len(aim)} weights, but the scored sample at place {place} declares {len(each.source)} "
+                "values; measure samples of other values apart, each with its own target"
+            )
+        yield each
 
 
 def _scorable(samples: Iterable[Masses | Unscored], left_out: Counter[str]) -> Iterator[Masses]:

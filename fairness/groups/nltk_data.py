@@ -1,6 +1,7 @@
 """NLTK's data files: found in a folder that the user names, never downloaded on the way.
 
-`EVENHAND_NLTK` names the folder; without it NLTK's own search path counts. To get the files:
+`EVENHAND_NLTK` names the folder, and what is not there is absent then; without it NLTK's own search path counts. To get the
+files:
 
     python -m nltk.downloader -d ~/nltk punkt_tab averaged_perceptron_tagger_eng wordnet stopwords vader_lexicon
     export EVENHAND_NLTK=~/nltk
@@ -60,9 +61,9 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
     if named:
         if not Path(named).is_dir():
             raise DataError(f"{feature} looks for NLTK's data in {named!r} ({SETTING}), which is no folder")
-        if named not in nltk.data.path:
-            nltk.data.path.insert(0, named)
-    missing = [name for name in resources if not _is_there(nltk, name)]
+        # first, since NLTK's readers take the first that they find
+        nltk.data.path[:] = [named, *(each for each in nltk.data.path if each != named)]
+    missing = [name for name in resources if not _is_there(nltk, name, named)]
     if missing:
         raise DataError(
             f"{feature} needs NLTK's data {', '.join(missing)}, which is not in {named or 'the search path of NLTK'}: "
@@ -86,8 +87,18 @@ def trained_digest(nltk: ModuleType, name: str) -> str:
     return found.hexdigest()[:6]
 
 
-def _is_there(nltk: ModuleType, name: str) -> bool:
-    return _place(nltk, name) is not None
+def _is_there(nltk: ModuleType, name: str, folder: str) -> bool:
+    """Whether NLTK's readers find a resource, and find it in the folder if there is one.
+
+    They look everywhere for unpacked data before they open an archive, so one elsewhere can hide the folder's.
+    """
+    place = _place(nltk, name)
+    if place is None or not folder:
+        return place is not None
+    try:
+        return str(nltk.data.find(place)) == str(nltk.data.find(place, [folder]))
+    except LookupError:
+        return False
 
 
 def _place(nltk: ModuleType, name: str) -> str | None:

@@ -99,9 +99,9 @@ def under_represented(shares: Shares, tau: float = DEFAULT_TAU) -> Bools:
     return np.asarray(short & shares.kept)
 
 
-def unfair(shares: Shares, tau: float = DEFAULT_TAU) -> Bools:
-    """Whether any value is under-represented, shape (...): BUR of each sample."""
-    return np.asarray(under_represented(shares, tau).any(axis=-1))
+def unfair(shares: Shares, tau: float = DEFAULT_TAU) -> Floats:
+    """BUR of each sample, shape (...): 1 where a value is under-represented, 0 where none is; nan for a sample without any."""
+    return np.where(shares.scorable, under_represented(shares, tau).any(axis=-1), np.nan)
 
 
 def unfair_error_rate(shares: Shares) -> Floats:

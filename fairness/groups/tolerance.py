@@ -5,25 +5,35 @@ Both are here; the first is the default. Source: Zhang et al. 2024 (arXiv:2311.0
 """
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .masses import MassTable
 from .rules import RULES
-from .shares import DEFAULT_TAU, Shares, Target, compare, unfair
+from .shares import DEFAULT_TAU, Shares, Target, compare, under_represented, unfair
+
+# what is swept: the tolerance, as in the paper, or the cut-off of the released loop
+AucVariant = Literal["tolerance", "released_cutoff"]
 
 # 0, 0.1, ..., 1
 TAU_GRID: NDArray[np.float64] = np.arange(11) / 10
 
 
 def unfair_by_tolerance(shares: Shares) -> NDArray[np.bool_]:
-    """Whether each sample is unfair at each tolerance of the grid, shape (11, ...)."""
-    return np.stack([unfair(shares, tau) for tau in TAU_GRID])
+    """Whether each sample is unfair at each tolerance of the grid, shape (11, ...).
+
+    False for a sample without a value that takes part, which is not fair either: leave out what is not `shares.scorable`.
+    """
+    return np.stack([under_represented(shares, tau).any(axis=-1) for tau in TAU_GRID])
 
 
-def unfair_by_cutoff(table: MassTable, *, tau: float = DEFAULT_TAU, aim: Target = "ratio") -> NDArray[np.bool_]:
-    """Whether each sample is unfair at each cut-off of the released loop, tau fixed, shape (11, samples)."""
+def unfair_by_cutoff(table: MassTable, *, tau: float = DEFAULT_TAU, aim: Target = "ratio") -> NDArray[np.float64]:
+    """BUR of each sample at each cut-off of the released loop, tau fixed, shape (11, samples).
+
+    1 unfair, 0 fair; nan for a sample whose source has no mass.
+    """
     curve = []
     for cutoff in TAU_GRID:
         rule = replace(RULES["released"], cutoff=float(cutoff))

@@ -5,7 +5,8 @@ Two measures (arXiv:2101.12406), both the Gini coefficient of what each opinion 
 - `perceived_opinion_bias`: people, or a judge in their place, label how well each opinion is represented;
 - `opinion_graph(units).bias(summary)`: opinions are communities of keywords, found from the text alone; an opinion's exposure
   is the share of its units that the summary takes up. Every step is a function of its own: `content_tokens`, `textrank`,
-  `key_graph`, `communities`, `attach_units`, `interaction_edges`, `exposure_extractive`, `exposure_abstractive`.
+  `key_graph`, `communities`, `attach_units`, `interaction_edges`, `exposure_extractive`, `exposure_abstractive`. A summary that
+  is one text is cut by `summary_units(text, units)`.
 
 Beside them what the paper sets them against: `approval` (shares of readers who call a summary fair), `rouge1_f1` (overlap with
 gold summaries), `pearson` and `batch_agreement` (how these go together over a batch).
@@ -37,6 +38,7 @@ from .perceived import LABELS, Negative, PerceivedOpinionBias, perceived_opinion
 from .quotas import Notion, biased_batch, check_quotas, group_quotas
 from .sample import SampleUnit, read_sample
 from .selection import Selection, select, select_batch, select_fair
+from .summary_units import summary_units
 from .tfidf import text_similarity
 from .tokens import content_tokens
 
@@ -92,6 +94,7 @@ __all__ = [
     "select",
     "select_batch",
     "select_fair",
+    "summary_units",
     "text_similarity",
     "textrank",
 ]

@@ -120,7 +120,10 @@ def select_fair(
         raise DataError("a summary needs its length, unless quotas are given as numbers")
     n_selected = sum(quotas.values()) if length is None and isinstance(quotas, Mapping) else length or 0
     if quotas is None:
-        (free,) = select_batch(units, [ALL] * len(units), [{ALL: n_selected}], plan, similarity)
+        one_group = [ALL] * len(units)
+        (free,) = select_batch(
+            units, one_group, [group_quotas(Counter(one_group), n_selected, "equal")], plan, similarity
+        )
         taken = Counter(groups[unit] for unit in free.selected)
         return replace(free, by_group={group: taken[group] for group in Counter(groups)})
     sizes = Counter(groups)

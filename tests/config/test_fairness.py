@@ -34,6 +34,13 @@ def recipe(reward, scope="all", **judges):
         (EntailerSection, {"units": "llm"}, "units: llm needs splitter"),
         (EntailerSection, {"units": "llm", "splitter": {"model": {"name": "m"}, "most_reply_tokens": 4096}}, "no room"),
         (ValueSharesJudge, {"kind": "value-shares", "tau": 0.5}, "no effect of tau except with measure: bur"),
+        (ValueSharesJudge, {"kind": "value-shares", "target": {"left": 1}}, "name at least 2"),
+        (
+            ValueSharesJudge,
+            {"kind": "value-shares", "target": {"left": 0, "right": 0}},
+            "one of them with a weight above",
+        ),
+        (ValueSharesJudge, {"kind": "value-shares", "target": {"left": -1, "right": 1}}, "greater than or equal to 0"),
         (ContrastJudge, {"kind": "contrast", "entailer": {"dedupe": "sample"}}, "order of the documents"),
     ],
 )

@@ -122,6 +122,13 @@ def test_fairness_that_only_the_reward_measures_is_an_axis():
     assert found == [("recall", "uer"), ("precision", "uer")]
 
 
+def test_quality_that_only_the_reward_judges_is_an_axis():
+    judges = [note("uer", better="lower"), note("ec", better="lower"), note("faith", "reward"),
+              note("unf", "reward", better="lower")]  # fmt: skip
+    found = [(a.name, b.name) for a, b in axes(judges, {"uer", "ec", "unf"}, ["faith", "unf"])]
+    assert found == [("faith", "uer"), ("faith", "ec")]
+
+
 TWO = {
     "judges": {"fit": {"kind": "alignment"}, "more": {"kind": "alignment", "direction": "recall"},
                "overlap": {"kind": "rouge"}, "exact": {"kind": "rouge", "measure": "precision"}},

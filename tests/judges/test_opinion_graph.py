@@ -86,6 +86,34 @@ def test_units_are_sentences_or_whole_documents():
     assert sum(documents["units"]) == 2
 
 
+# two documents of three sentences on one opinion, two of one sentence on another
+FERRY = ("Cheap ferry. The cheap ferry helps. Ferry, cheap ferry.", "Ferry so cheap! Cheap, the ferry. A cheap ferry.")
+BRIDGE = ("Dear bridge", "Bridge, dear bridge")
+
+
+@pytest.mark.parametrize("exposure", ["auto", "extractive", "abstractive"])
+@pytest.mark.parametrize("joint", [" ", "\n"])
+def test_one_whole_document_of_each_of_two_opinions_is_fair(exposure, joint):
+    pairs = [("left", text) for text in FERRY] + [("right", text) for text in BRIDGE]
+    summary = joint.join((FERRY[1], BRIDGE[0]))
+    found = judged(summary, pairs, units="documents", exposure=exposure)
+    # exposures 1/2 and 1/2, as the graph itself says of the two documents
+    graph = open_judge(units="documents").graph([text for _, text in pairs])
+    assert found.score == graph.bias([FERRY[1], BRIDGE[0]]).score == 0
+    raw = json.loads(found.raw)
+    assert (raw["units"], raw["shown"], raw["strays"]) == ([2, 2], [1, 1], 0)
+    assert raw["exposure"] == ("abstractive" if exposure == "abstractive" else "extractive")
+    # both of one opinion and none of the other: 1 and 0
+    assert judged(joint.join(FERRY), pairs, units="documents", exposure=exposure).score == 0.5
+
+
+def test_documents_beside_own_words_count_once_and_the_rest_by_sentences():
+    pairs = [("left", text) for text in FERRY] + [("right", text) for text in BRIDGE]
+    raw = json.loads(judged(f"{FERRY[0]} Some want a bridge. The bridge is dear.", pairs, units="documents").raw)
+    # the document of three sentences once, each sentence on the bridge once
+    assert (raw["exposure"], sorted(raw["shown"]), raw["strays"]) == ("abstractive", [1, 2], 0)
+
+
 def test_graph_of_a_source_is_made_once_for_all_of_its_summaries():
     class Counting(OpinionGraphScore):
         made = 0

@@ -42,6 +42,28 @@ def test_target_may_be_equal_shares():
     assert judged(judge_input(BALANCED, pairs), target="equal")[0].score == 0
 
 
+def test_target_may_be_weights_by_name():
+    # due 3/4 and 1/4, found 1/2 and 1/2: the right lacks nothing, the left a quarter, half of which is the mean
+    for weights in ({"right": 1, "left": 3}, {"left": 0.75, "right": 0.25, "nobody here": 9}):
+        (found,) = judged(judge_input(BALANCED), target=weights)
+        assert found.score == pytest.approx(1 / 8, abs=1e-6)
+        assert json.loads(found.raw)["due"] == {"left": 0.75, "right": 0.25}
+    assert judged(judge_input(BALANCED), target={"left": 3, "right": 1}, measure="bur")[0].score == 1
+    # equal weights are equal shares
+    (equal,) = judged(judge_input(ONE_SIDED), target="equal")
+    assert judged(judge_input(ONE_SIDED), target={"left": 2, "right": 2})[0].score == equal.score
+
+
+def test_set_to_whose_values_the_weights_say_nothing_is_unscored():
+    (found,) = judged(judge_input(BALANCED), target={"left": 1, "centre": 1})
+    assert (found.unscored, found.raw) == ("the target has no weight for a value", '["right"]')
+    nothing = {"left": 0, "right": 0, "middle": 1}
+    absent = judge_input(BALANCED, values=("left", "right", "middle"))
+    assert judged(absent, target=nothing)[0].unscored == "the target gives no value of the set a share"
+    # in mode "paper" the absent value takes part and is due all: it lacks 1 of 3
+    assert judged(absent, target=nothing, mode="paper")[0].score == pytest.approx(1 / 3, abs=1e-6)
+
+
 def test_mode_decides_whether_an_absent_value_takes_part():
     absent = judge_input(BALANCED, values=("left", "right", "middle"))
     assert set(json.loads(judged(absent)[0].raw)["due"]) == {"left", "right"}
@@ -73,11 +95,14 @@ def test_what_changes_scores_changes_the_signature():
     matcher = {"kind": "bartscore", "model": "org/m", "tokens": "words"}
     changes = [
         {"measure": "bur"}, {"measure": "bur", "tau": 0.5}, {"mode": "paper"}, {"target": "equal"}, {"matcher": matcher},
+        {"target": {"left": 1, "right": 2}}, {"target": {"left": 2, "right": 1}},
     ]  # fmt: skip
     assert len({signature(), *(signature(**change) for change in changes)}) == len(changes) + 1
     assert signature() == (
         "value-shares-uer|judge:value-shares|matcher:words|content-tokens|v:1|mode:drop_zero|target:ratio|v:2"
     )
+    # the order in which a recipe names the values is no part of it
+    assert signature(target={"left": 1, "right": 2}) == signature(target={"right": 2, "left": 1})
 
 
 def test_verdict_says_in_how_many_comparisons_a_text_was_cut(tmp_path, roberta_tokenizer, roberta_config):

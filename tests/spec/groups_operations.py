@@ -15,7 +15,6 @@ from evenhand.fairness.groups import (
     SetEvidence,
     SpokenTurn,
     Unscored,
-    area,
     bart_scores,
     bert_precision,
     compare,
@@ -27,7 +26,6 @@ from evenhand.fairness.groups import (
     group_fairness,
     make_windows,
     ngram_masses,
-    pack,
     parse_units,
     proportional_representation,
     rescale,
@@ -37,7 +35,6 @@ from evenhand.fairness.groups import (
     text_masses,
     under_represented,
     unfair,
-    unfair_by_cutoff,
     unfair_error_rate,
     word_counter,
 )
@@ -174,8 +171,8 @@ def auc_of(given: Given) -> Given:
     for comparison in ("inclusive", "strict"):
         result = group_fairness(samples, mode=Rule("drop", comparison))
         found[comparison] = {"curve": list(result.curve), "auc": result.auc}
-    by_cutoff = unfair_by_cutoff(pack(samples), tau=given["tau_for_cutoff_variant"])
-    return found | {"released_cutoff_auc": area(by_cutoff.mean(axis=1))}
+    by_cutoff = group_fairness(samples, tau=given["tau_for_cutoff_variant"], auc="released_cutoff")
+    return found | {"released_cutoff_auc": by_cutoff.auc}
 
 
 def vader_of(given: Given) -> Given:

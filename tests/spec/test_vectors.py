@@ -17,7 +17,7 @@ def files() -> list[Path]:
     """The files that are run.
 
     Raises:
-        ValueError: the variable is set and names no file.
+        ValueError: the variable is set and names no file, or something that is none.
     """
     named = os.environ.get("EVENHAND_VECTORS")
     if named is None or named == "":
@@ -25,6 +25,9 @@ def files() -> list[Path]:
     found = [Path(name) for name in named.split(":") if name]
     if not found:
         raise ValueError(f"EVENHAND_VECTORS is {named!r} and names no file; give JSON files with colons between them")
+    wrong = [f"{path} is {'a folder' if path.is_dir() else 'not there'}" for path in found if not path.is_file()]
+    if wrong:
+        raise ValueError(f"EVENHAND_VECTORS: {', '.join(wrong)}; give JSON files with colons between them")
     return found
 
 
@@ -90,4 +93,10 @@ def test_runner_knows_every_operation_of_the_projects_copies(name: str) -> None:
 def test_variable_that_names_no_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENHAND_VECTORS", ":")
     with pytest.raises(ValueError, match="names no file"):
+        files()
+
+
+def test_variable_that_names_a_folder_or_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_VECTORS", f"{FOLDER}:{FOLDER / 'none.json'}")
+    with pytest.raises(ValueError, match=r"vectors is a folder, \S*none.json is not there; give JSON files"):
         files()

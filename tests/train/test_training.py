@@ -349,6 +349,12 @@ def test_fairpo_is_another_training(open_round: OpenRound) -> None:
     assert len(keys) == 4
 
 
+def test_version_of_fairpos_weights_is_no_part_of_other_trainings(open_round: OpenRound) -> None:
+    own = open_round().folder / "pairs.jsonl"
+    plain, fair = (training_stage(open_round(train={"pairs": str(own), **more}), 1) for more in ({}, {"fairness": {}}))
+    assert fair.inputs.keys() - plain.inputs.keys() == {"fairpo"}
+
+
 def test_more_processes_are_another_training(open_round: OpenRound) -> None:
     phase = open_round()
     assert training_stage(phase, 1).key != training_stage(phase, 2).key

@@ -15,7 +15,7 @@ from .state import RunningState
 Floats = NDArray[np.float64]
 Side = Literal["chosen", "rejected"]
 
-# averages below this are raised to it, so that every ratio is a number
+# where one of a value's two averages is 0, both are raised to at least this, so that their ratio is a number
 LEAST_AVERAGE = 1e-8
 
 
@@ -44,8 +44,9 @@ def slot_weights(
         raise DataError(f"a side is 'chosen' or 'rejected', got {side!r}")
     if not state.count.sum() > 0:
         return np.ones(len(flagged))
-    logs = np.log(np.maximum(state.averages(temperature), LEAST_AVERAGE)).reshape(-1, 2)
-    advantage = (logs - logs[:, ::-1]).ravel()  # ln of a slot's average over its opposite's
+    over, under = state.averages(temperature).reshape(-1, 2).T
+    log_ratio = _log_ratio(over, under)
+    advantage = np.stack([log_ratio, -log_ratio], axis=1).ravel()  # ln of a slot's average over its opposite's
     return _mean_weight(powers * (advantage if side == "chosen" else -advantage), flagged)
 
 
@@ -67,13 +68,19 @@ def paper_weights(
         DataError: the shapes do not go together, or the temperature is not above 0.
     """
     c = np.asarray(summed, dtype=float)
-    o, u = (np.log(np.maximum(np.asarray(x, dtype=float), LEAST_AVERAGE)) for x in (over, under))
+    o, u = np.asarray(over, dtype=float), np.asarray(under, dtype=float)
     if c.ndim != 2 or c.shape[1:] != o.shape or o.shape != u.shape or not temperature > 0:
         raise DataError(
             "weights need C of shape (summaries, values), O and U of shape (values,), and a temperature above 0"
         )
-    advantage = o - u if side == "chosen" else u - o
+    advantage = _log_ratio(o, u) if side == "chosen" else _log_ratio(u, o)
     return _mean_weight(advantage * c / temperature, np.ones(c.shape, dtype=bool))
+
+
+def _log_ratio(over: Floats, under: Floats) -> Floats:
+    """ln(O / U) of each value, shape (values,); the released code, which has no guard, divides by 0."""
+    least = np.where((over <= 0) | (under <= 0), LEAST_AVERAGE, 0.0)
+    return np.asarray(np.log(np.maximum(over, least)) - np.log(np.maximum(under, least)))
 
 
 def _mean_weight(exponent: Floats, flagged: NDArray[np.bool_]) -> Floats:

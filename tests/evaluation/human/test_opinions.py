@@ -3,6 +3,7 @@
 import pytest
 
 from evenhand.corpora.opinions import AnnotatedSummary
+from evenhand.evaluation.human.opinion_texts import OpinionTexts
 from evenhand.evaluation.human.opinions import opinion_results
 from evenhand.fairness.opinion import perceived_opinion_bias
 
@@ -47,9 +48,51 @@ def test_agreement_is_told_source_by_source():
     us, uk = opinion_results([ONE, other, TWO, THREE]).sources
     # bias 1/2, 0 and, of exposures 3/4 and 1/8, (2 - 1)(3/4 - 1/8) / (2 * 7/8) = 5/14; votes 1, 0, 1/2
     # deviations of bias from 2/7: 3/14, -4/14, 1/14; of votes: 1/2, -1/2, 0: r = 7/28 / sqrt(26/196 * 1/2)
-    assert us.r == pytest.approx(0.25 / (13 / 196) ** 0.5)
-    assert (us.n, us.left_out) == (3, 0)
-    assert (uk.r, uk.n) == (None, 1)
+    assert us.bias_and_very_unfair.r == pytest.approx(0.25 / (13 / 196) ** 0.5)
+    assert (us.bias_and_very_unfair.n, us.bias_and_very_unfair.left_out) == (3, 0)
+    assert (uk.bias_and_very_unfair.r, uk.bias_and_very_unfair.n) == (None, 1)
+    # without texts there is nothing else
+    assert (us.rouge_and_very_fair, us.bias_and_graph) == (None, None)
+
+
+# four words of equal rank, of which the first two in the alphabet are keywords: "bridge" and "cheap", which never meet
+UNITS = ("Cheap ferry.", "Cheap ferry!", "Dear bridge", "Dear bridge!")
+TEXTS = OpinionTexts(
+    units={"us": UNITS},
+    gold={"us": ("cheap ferry dear bridge", "cheap ferry")},
+    summaries={("us", "1"): "Cheap ferry.", ("us", "2"): "Dear bridge Cheap ferry!", ("us", "3"): "Zebras graze."},
+)
+
+
+def test_scores_of_texts_stand_beside_those_of_people():
+    pytest.importorskip("networkx")
+    pytest.importorskip("rouge_score")
+    results = opinion_results([ONE, TWO, THREE], texts=TEXTS)
+    # two words of four: precision 1, recall 1/2, F1 2/3; of two: 1. Four of four: 1; precision 1/2, recall 1, F1 2/3
+    assert [each.rouge1_f1 for each in results.summaries] == [pytest.approx(5 / 6), pytest.approx(5 / 6), 0]
+    # exposures 0 and 1/2 (the two like units differ in a mark); 1/2 and 1/2; none
+    assert [each.graph_bias for each in results.summaries] == [0.5, 0.0, None]
+    assert results.summaries[2].graph_unscored == "the summary shows no opinion"
+    (us,) = results.sources
+    # bias 1/2 and 0 goes with 1/2 and 0; the third has no graph score
+    assert us.bias_and_graph.r == pytest.approx(1.0)
+    assert (us.bias_and_graph.n, us.bias_and_graph.left_out) == (2, 1)
+    # ROUGE 5/6, 5/6, 0 and very fair 0, 1, 1/2: deviations 5/18, 5/18, -10/18 and -1/2, 1/2, 0: r = 0
+    assert us.rouge_and_very_fair.r == pytest.approx(0.0, abs=1e-9)
+    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out) == (3, 0)
+    assert results.rouge_signature.startswith("rouge1-f1|rouge-score:")
+    assert "|sentences:sentencex-" in results.graph_signature
+
+
+def test_what_is_not_given_is_not_scored():
+    pytest.importorskip("rouge_score")
+    texts = OpinionTexts(units={}, gold=TEXTS.gold, summaries={("us", "1"): "Cheap ferry."})
+    results = opinion_results([ONE, TWO], texts=texts)
+    assert [each.rouge1_f1 for each in results.summaries] == [pytest.approx(5 / 6), None]
+    assert [each.graph_bias for each in results.summaries] == [None, None]
+    assert results.graph_signature is None
+    (us,) = results.sources
+    assert (us.rouge_and_very_fair.n, us.rouge_and_very_fair.left_out, us.bias_and_graph) == (1, 1, None)
 
 
 def test_the_signature_is_that_of_the_measure():

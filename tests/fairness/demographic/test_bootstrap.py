@@ -106,6 +106,23 @@ def test_infinite_replicates_are_defined():
     assert (found.low, found.high, found.n_defined) == (pytest.approx(1.075), math.inf, 4)
 
 
+@pytest.mark.filterwarnings("error")
+def test_bound_beside_an_infinity_is_infinite():
+    # position .025 * 999 = 24.975 lies between the last of 25 -inf and 1
+    scores = np.array([-math.inf] * 25 + [1.0] * 975)
+    low = interval(scores, BootstrapPlan())
+    assert (low.low, low.high, low.n_defined) == (-math.inf, 1.0, 1000)
+    high = interval(-scores, BootstrapPlan())
+    assert (high.low, high.high) == (-1.0, math.inf)
+
+
+@pytest.mark.filterwarnings("error")
+def test_bound_between_both_infinities_is_undefined():
+    # of -inf and inf, positions .025 and .975
+    found = interval([-math.inf, math.inf], BootstrapPlan())
+    assert (found.low, found.high, found.n_defined) == (None, None, 2)
+
+
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.99))
 def test_percentiles_are_numpys(scores, level):
     found = interval(scores, BootstrapPlan(level=level))

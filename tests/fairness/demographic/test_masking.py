@@ -27,6 +27,12 @@ def test_full_stop_goes_with_abbreviated_titles_only():
     assert mask_summary("mr. x, Ms. y, Miss. z, Madams", []) == "M. x, M. y, M.. z, M."
 
 
+def test_typographic_apostrophe_is_an_apostrophe():
+    assert mask_summary("Yes, ma\u2019am. Ma'am? Ma\u2019am!", []) == "Yes, M.. M.? M.!"
+    # the released program knows the straight one alone
+    assert mask_summary("ma\u2019am, ma'am", [], "substring") == "ma\u2019am, M."
+
+
 def test_words_that_hold_a_pronoun_stay():
     assert (
         mask_summary("There, the shed; others here. He's hers.", []) == "There, the shed; others here. They's theirs."

@@ -9,11 +9,14 @@ from evenhand.errors import DataError
 from evenhand.fairness.groups import (
     Masses,
     Unscored,
+    area,
     compare,
     group_fairness,
+    pack,
     second_order_fairness,
     text_masses,
     unfair,
+    unfair_by_cutoff,
     unfair_error_rate,
 )
 
@@ -105,6 +108,39 @@ def test_corpus_larger_than_a_batch_is_read_once_and_whole():
     assert found.bur == pytest.approx(unfair(shares).mean())
     means = shares.shortfall.mean(axis=0)
     assert found.sof == pytest.approx(np.abs(means - means.mean()).mean())
+
+
+def test_area_over_cutoffs_leaves_out_what_has_no_source_mass():
+    # shares .75 .25 against 0 1: alone up to cut-off .7, the first value has nothing of the summary and both are uniform over it,
+    # so fair; from .8 on both are kept and the first is unfair: points .8, .9, 1 are 2 1/2 trapezoids of 0.1
+    found = group_fairness([Masses((0, 0), (1, 1)), Masses((3, 1), (0, 2))], auc="released_cutoff")
+    assert found.curve == (0.0,) * 8 + (1.0,) * 3
+    assert found.auc == pytest.approx(0.25)
+    assert (found.n_scored, found.left_out, found.auc_variant) == (1, {"source has no mass": 1}, "released_cutoff")
+
+
+def test_area_over_cutoffs_of_a_stream_is_that_of_one_table():
+    rng = np.random.default_rng(1)
+    numbers = rng.integers(0, 9, (5000, 2, 3)).tolist()
+    many = [Masses(tuple(source), tuple(target)) for source, target in numbers if any(source)]
+    found = group_fairness(iter(many), tau=0.6, auc="released_cutoff")
+    assert found.auc == pytest.approx(area(unfair_by_cutoff(pack(many), tau=0.6).mean(axis=1)))
+    # all else is as it was
+    plain = group_fairness(many, tau=0.6)
+    assert (found.bur, found.uer, found.sof, found.by_value) == (plain.bur, plain.uer, plain.sof, plain.by_value)
+    assert plain.auc_variant == "tolerance"
+
+
+def test_unknown_area_is_refused():
+    with pytest.raises(DataError, match="auc='cutoff' is not known; take one of tolerance, released_cutoff"):
+        group_fairness([], auc="cutoff")
+
+
+@pytest.mark.parametrize("n_before", [0, 1, 4095, 4096])
+def test_sample_of_fewer_values_than_the_aim_is_refused_wherever_it_stands(n_before):
+    three, two = Masses((1, 1, 1), (1, 1, 1)), Masses((1, 1), (1, 1))
+    with pytest.raises(DataError, match=rf"has 3 weights, but the scored sample at place {n_before} declares 2 values"):
+        group_fairness([three] * n_before + [two] + [three], aim=(1, 1, 1))
 
 
 def test_biased_summaries_are_far_more_unfair_than_balanced_ones():

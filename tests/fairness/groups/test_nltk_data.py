@@ -45,3 +45,38 @@ def test_digest_of_trained_data_is_that_of_its_files(monkeypatch, tmp_path, is_a
             (folder / "punkt_tab/english" / name).write_text(name)
     # printf abbrev_types.txtcollocations.tabortho_context.tabsent_starters.txt | sha256sum
     assert trained_digest(nltk, "punkt_tab") == "9782fa"
+
+
+def _folder(path, name):
+    (path / PLACES[name][0]).mkdir(parents=True)
+    return path
+
+
+def test_data_elsewhere_on_the_search_path_does_not_stand_in_for_the_named_folder(monkeypatch, tmp_path):
+    elsewhere, named = _folder(tmp_path / "full", "stopwords"), tmp_path / "empty"
+    named.mkdir()
+    monkeypatch.setattr(nltk.data, "path", [str(elsewhere)])
+    monkeypatch.delenv("EVENHAND_NLTK", raising=False)
+    assert open_nltk("the labels", ("stopwords",)) is nltk
+    monkeypatch.setenv("EVENHAND_NLTK", str(named))
+    with pytest.raises(DataError, match=r"needs NLTK's data stopwords, which is not in \S*empty: "):
+        open_nltk("the labels", ("stopwords",))
+
+
+def test_unpacked_data_elsewhere_that_hides_the_archive_of_the_named_folder_is_refused(monkeypatch, tmp_path):
+    elsewhere, named = _folder(tmp_path / "full", "wordnet"), tmp_path / "named"
+    (named / "corpora").mkdir(parents=True)
+    with zipfile.ZipFile(named / "corpora/wordnet.zip", "w") as archive:
+        archive.writestr("wordnet/", "")
+    monkeypatch.setattr(nltk.data, "path", [])
+    assert open_nltk("the labels", ("wordnet",), named) is nltk
+    monkeypatch.setattr(nltk.data, "path", [str(elsewhere)])
+    with pytest.raises(DataError, match=r"wordnet, which is not in \S*named"):
+        open_nltk("the labels", ("wordnet",), named)
+
+
+def test_the_named_folder_comes_first_wherever_it_stood(monkeypatch, tmp_path):
+    other, named = (_folder(tmp_path / name, "stopwords") for name in ("other", "named"))
+    monkeypatch.setattr(nltk.data, "path", [str(other), str(named)])
+    open_nltk("the labels", ("stopwords",), named)
+    assert nltk.data.path == [str(named), str(other)]

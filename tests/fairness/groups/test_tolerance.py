@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from evenhand.fairness.groups import TAU_GRID, Masses, area, compare, pack, unfair_by_cutoff, unfair_by_tolerance
+from evenhand.fairness.groups import (
+    TAU_GRID,
+    Masses,
+    area,
+    compare,
+    pack,
+    unfair,
+    unfair_by_cutoff,
+    unfair_by_tolerance,
+)
 
 
 def test_area_of_constant_and_of_linear_curves():
@@ -16,6 +25,14 @@ def test_curve_begins_where_a_value_is_missing_and_ends_unfair():
     curve = unfair_by_tolerance(compare([[6, 4], [6, 4]], [[3, 0], [5, 5]]))
     assert curve[:, 0].tolist() == [True] * 11
     assert curve[:, 1].tolist() == [False] * 9 + [True, True]
+
+
+def test_source_without_mass_is_neither_fair_nor_unfair():
+    shares = compare([[0, 0], [3, 1]], [[1, 1], [0, 2]])
+    assert np.isnan(unfair(shares)).tolist() == [True, False]
+    curve = unfair_by_cutoff(pack([Masses((0, 0), (1, 1)), Masses((3, 1), (0, 2))]))
+    assert np.isnan(curve[:, 0]).all()
+    assert not np.isnan(curve[:, 1]).any()
 
 
 def test_cutoff_curve_grows_by_values():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
@@ -34,6 +34,8 @@ def slow_clusters(similarity, k):
     return tuple(map(tuple, clusters))
 
 
+# scipy is imported by the first example
+@settings(deadline=None)
 @given(st.integers(1, 25), st.integers(0, 1000), st.data())
 def test_without_ties_it_is_scipys_linkage(n, seed, data):
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")

@@ -168,7 +168,14 @@ def test_what_does_not_fit_together_is_refused():
         select_fair(TEXTS, GROUPS, {"a": 2}, 3)
     with pytest.raises(DataError, match="group 'z' is not among"):
         select_fair(TEXTS, GROUPS, {"z": 2})
-    with pytest.raises(DataError, match="group 'all' has 8 units, quota 9"):
+    with pytest.raises(DataError, match="summary of 9 units cannot be taken from groups of sizes"):
         select_fair(TEXTS, length=9)
     with pytest.raises(DataError, match="8 units, but 2 groups"):
         select_fair(TEXTS, ["a", "b"], {"a": 1})
+
+
+def test_nothing_is_selected_from_nothing():
+    found = select_fair([], length=0)
+    assert (found.selected, found.by_group, found.value.objective) == ((), {}, 0.0)
+    with pytest.raises(DataError, match=r"summary of 3 units cannot be taken from groups of sizes \{\}"):
+        select_fair([], length=3)

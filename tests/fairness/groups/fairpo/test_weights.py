@@ -31,6 +31,23 @@ def test_average_of_zero_is_raised_and_gives_a_number():
     assert slot_weights([[1, 0]], [[1e6, 0]], state, "rejected").tolist() == [2]
 
 
+def test_small_averages_keep_their_ratio_while_neither_is_zero():
+    # 1e-3 and 5e-4 to the third power are 1e-9 and 1.25e-10: ratio 8, for chosen 2/(1+8), for rejected 2/(1+1/8)
+    state = RunningState(np.array([1e-3, 5e-4]), np.ones(2))
+    assert slot_weights([[1, 0]], [[1, 0]], state, "chosen", temperature=3).tolist() == pytest.approx([2 / 9])
+    assert slot_weights([[1, 0]], [[1, 0]], state, "rejected", temperature=3).tolist() == pytest.approx([16 / 9])
+    # ratio 2, C = 3 to the same power of 8
+    assert paper_weights([[3]], [2e-9], [1e-9], "chosen").tolist() == pytest.approx([2 / 9])
+
+
+def test_where_one_average_is_zero_both_are_raised():
+    # 1e-9 beside 0: both 1e-8, ratio 1; the other value's ratio of 4e-9 and 1e-9 stays 4
+    state = RunningState(np.array([1e-9, 0.0, 4e-9, 1e-9]), np.ones(4))
+    flags = [[1, 0, 0, 0], [0, 0, 1, 0]]
+    assert slot_weights(flags, flags, state, "chosen").tolist() == pytest.approx([1.0, 0.4])
+    assert paper_weights([[1, 0]], [1e-9, 4e-9], [0.0, 1e-9], "chosen").tolist() == pytest.approx([1.0])
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_weights_stay_between_zero_and_two_and_both_sides_add_up_to_two(seed):
