@@ -180,7 +180,7 @@ class Candidate(Record):
     text: str
     # as the model wrote it
     raw_text: str
-    # what the contract check found, in its fixed order; empty when nothing
+    # what the contract check found, in its fixed order, after what the method found; empty when nothing
     issues: tuple[str, ...] = ()
     # True when the text opens as asked and is as long as asked
     contract_ok: bool

@@ -6,6 +6,13 @@ Equal Coverage of 1,000 document sets of 20 documents and 12 units each, from gi
     set by set    the same from one matrix a set, packed first
     loop          the usual research code: set by set, value by value, document by document
 
+The same as the judge and the audit have it, from a classifier's probabilities of units in windows of documents: gated, units that
+entail each other taken as one, and a table for each set:
+
+    together      all sets in one call
+    one by one    a call for each set
+    plain loop    everything in plain Python, from nested lists that are made before
+
 Then both families of measures over streams of 1,000, 10,000 and 100,000 sets: seconds should grow in proportion, and memory
 not at all. With --neural, measures with a model on texts, all sets in one call against a call for each. With --documents and
 --summaries, the value shares of a real corpus from texts to BUR and UER, on one core, the language resources loaded before.
@@ -13,7 +20,7 @@ not at all. With --neural, measures with a model on texts, all sets in one call 
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -26,6 +33,9 @@ from ..fairness.groups import (
     Entailments,
     Masses,
     NgramTokenizer,
+    SetEvidence,
+    cover_set,
+    cover_sets,
     coverage,
     coverage_fairness,
     equal_coverage,
@@ -33,13 +43,19 @@ from ..fairness.groups import (
     pack_entailments,
     text_masses,
 )
+from ..fairness.groups.entailment import MERGE_ABOVE
 from . import Breakdown, Contender, Counts, Report, Table, bench_parser, compare, positive, run_bench
 
 ONE_ARRAY = "evenhand"
 SET_BY_SET = "set by set"
 LOOP = "loop"
+TOGETHER = "together"
+ONE_BY_ONE = "one by one"
+PLAIN_LOOP = "plain loop"
 
 N_DOCUMENTS, N_UNITS, N_VALUES = 20, 12, 3
+# windows of each document
+N_WINDOWS = (1, 3)
 GROWTH = (1_000, 10_000, 100_000)
 # sets of a streamed batch
 BATCH = 1_000
@@ -55,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         options.sets, options.growth, options.repeats = 50, [50, 100], 1
     report = Report("fairness", vars(options))
     report.add(coverage_table(options.sets, options.repeats))
+    for n_windows in N_WINDOWS:
+        report.add(evidence_table(options.sets, n_windows, options.repeats))
     report.add(growth_table("Equal Coverage and Coverage Parity, streamed", _coverage_stream, options))
     report.add(growth_table("BUR, UER, AUC and SOF from token counts, streamed", _shares_stream, options))
     if options.neural:
@@ -77,6 +95,22 @@ def coverage_table(n_sets: int, repeats: int) -> Table:
     ]
     title = f"Equal Coverage of {n_sets:,} sets of {N_DOCUMENTS} documents x {N_UNITS} units"
     table = compare(title, contenders, repeats, LOOP)
+    means = [row.counts["mean EC"] for row in table.rows]
+    assert max(means) - min(means) < 1e-9, f"the ways differ: {means}"
+    return table
+
+
+def evidence_table(n_sets: int, n_windows: int, repeats: int) -> Table:
+    """Equal Coverage from a classifier's probabilities, by `cover_sets` and by loop; both must find the same."""
+    sets = random_evidence(n_sets, n_windows, seed=0)
+    plain = [(np.asarray(s.nli).tolist(), s.windows, s.labels, np.asarray(s.between_units).tolist()) for s in sets]
+    contenders = [
+        Contender(TOGETHER, partial(_covered_together, sets)),
+        Contender(ONE_BY_ONE, partial(_covered_one_by_one, sets)),
+        Contender(PLAIN_LOOP, partial(_covered_by_loop, plain)),
+    ]
+    windows = f"{n_windows} window{'s' if n_windows > 1 else ''} a document"
+    table = compare(f"Equal Coverage from probabilities, {n_sets:,} sets, {windows}", contenders, repeats, PLAIN_LOOP)
     means = [row.counts["mean EC"] for row in table.rows]
     assert max(means) - min(means) < 1e-9, f"the ways differ: {means}"
     return table
@@ -127,6 +161,22 @@ def random_sets(n_sets: int, seed: int) -> tuple[Matrices, Labels]:
     return matrices, rng.integers(0, N_VALUES, (n_sets, N_DOCUMENTS))
 
 
+def random_evidence(n_sets: int, n_windows: int, seed: int) -> list[SetEvidence]:
+    """Probabilities of three classes for each unit in each window; in one of three sets two units entail each other."""
+    rng = np.random.default_rng(seed)
+    windows = tuple(place for place in range(N_DOCUMENTS) for _ in range(n_windows))
+    found = []
+    for _ in range(n_sets):
+        between = 0.9 * rng.random((N_UNITS, N_UNITS))
+        np.fill_diagonal(between, 1.0)
+        if rng.random() < 1 / 3:
+            one, other = rng.choice(N_UNITS, 2, replace=False)
+            between[one, other] = between[other, one] = 0.97
+        nli = rng.dirichlet([0.4, 0.6, 0.3], (N_UNITS, len(windows)))
+        found.append(SetEvidence(nli, windows, tuple(rng.integers(0, N_VALUES, N_DOCUMENTS).tolist()), between))
+    return found
+
+
 def _by_array(matrices: Matrices, labels: Labels) -> Counts:
     entailments = Entailments(matrices, labels, np.ones((len(matrices), N_UNITS), dtype=bool))
     return {"mean EC": float(np.nanmean(equal_coverage(coverage(entailments, N_VALUES))))}
@@ -138,18 +188,56 @@ def _by_set(matrices: Sequence[Matrices], labels: Sequence[Sequence[int]]) -> Co
 
 
 def _by_loop(matrices: Sequence[Sequence[Sequence[float]]], labels: Sequence[Sequence[int]]) -> Counts:
-    found = []
-    for matrix, values in zip(matrices, labels, strict=True):
-        covered = [unit for unit in range(N_UNITS) if any(row[unit] > 0 for row in matrix)]
-        by_document = [sum(row[unit] for unit in covered) / len(covered) for row in matrix]
-        overall = sum(by_document) / len(by_document)
-        gaps = []
-        for value in sorted(set(values)):
-            mine = [score for score, label in zip(by_document, values, strict=True) if label == value]
-            gaps.append(abs(sum(mine) / len(mine) - overall))
-        if len(gaps) > 1:
-            found.append(sum(gaps) / len(gaps))
-    return {"mean EC": fmean(found)}
+    found = [_loop_coverage(matrix, values) for matrix, values in zip(matrices, labels, strict=True)]
+    return _mean(found)
+
+
+def _loop_coverage(matrix: Sequence[Sequence[float]], values: Sequence[int]) -> float | None:
+    covered = [unit for unit in range(len(matrix[0])) if any(row[unit] > 0 for row in matrix)]
+    by_document = [sum(row[unit] for unit in covered) / len(covered) for row in matrix]
+    overall = sum(by_document) / len(by_document)
+    gaps = []
+    for value in sorted(set(values)):
+        mine = [score for score, label in zip(by_document, values, strict=True) if label == value]
+        gaps.append(abs(sum(mine) / len(mine) - overall))
+    return sum(gaps) / len(gaps) if len(gaps) > 1 else None
+
+
+def _covered_together(sets: Sequence[SetEvidence]) -> Counts:
+    return _mean(each.ec for each in cover_sets(sets, [N_VALUES] * len(sets)))
+
+
+def _covered_one_by_one(sets: Sequence[SetEvidence]) -> Counts:
+    return _mean(cover_set(each, N_VALUES).ec for each in sets)
+
+
+def _covered_by_loop(sets: Sequence[Any]) -> Counts:
+    return _mean(
+        _loop_coverage(_loop_entailment(nli, windows, between), values) for nli, windows, values, between in sets
+    )
+
+
+def _mean(found: Iterable[float | None]) -> Counts:
+    return {"mean EC": fmean(ec for ec in found if ec is not None)}
+
+
+def _loop_entailment(nli: Any, windows: Sequence[int], between: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Gated and merged entailment, documents x clusters."""
+    best = [[0.0] * len(nli) for _ in range(N_DOCUMENTS)]
+    for unit, row in enumerate(nli):
+        for document, (contradiction, neutral, entailment) in zip(windows, row, strict=True):
+            if entailment > contradiction and entailment > neutral and entailment > best[document][unit]:
+                best[document][unit] = entailment
+    first = list(range(len(nli)))
+    for one in range(len(nli)):
+        for other in range(one):
+            if between[one][other] > MERGE_ABOVE and between[other][one] > MERGE_ABOVE:
+                low, high = sorted((first[one], first[other]))
+                first = [low if leader == high else leader for leader in first]
+    clusters: dict[int, list[int]] = {}
+    for unit, leader in enumerate(first):
+        clusters.setdefault(leader, []).append(unit)
+    return [[max(row[unit] for unit in cluster) for cluster in clusters.values()] for row in best]
 
 
 def _coverage_stream(n_sets: int) -> Counts:

@@ -19,7 +19,7 @@ from .fairness import (
 )
 from .generate import GenerateSection, Plan
 from .judges import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, RougeJudge, RubricJudge, RuleJudge
-from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection
+from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection, RegenerationSection, ThinnedSection
 from .metrics import BertScoreJudge, BleurtJudge, MetricSection, MiniCheckJudge, SummacJudge, UniEvalJudge
 from .model import BackendSection, ModelSection
 from .recipe import Recipe
@@ -61,6 +61,7 @@ __all__ = [
     "PairsSection",
     "Plan",
     "Recipe",
+    "RegenerationSection",
     "RewardSection",
     "RougeJudge",
     "RubricJudge",
@@ -70,6 +71,7 @@ __all__ = [
     "SplitterSection",
     "SummacJudge",
     "TaskSection",
+    "ThinnedSection",
     "TrainSection",
     "UniEvalJudge",
     "ValueSharesJudge",

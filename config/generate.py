@@ -95,6 +95,12 @@ class GenerateSection(BackendSection):
             )
         if self.debate is not None:
             self._refuse_plans(self.debate)
+        greedy = [name for name, plan in self.plans.items() if plan.temperature == 0]
+        if self.thinned is not None and self.thinned.regenerate is not None and greedy:
+            raise ValueError(
+                f"plans.{greedy[0]}: temperature 0 is greedy, so thinned.regenerate would draw the same again; write a "
+                "temperature above 0, or leave thinned.regenerate out"
+            )
         return self
 
     def _refuse_plans(self, debate: DebateSection) -> None:

@@ -1,8 +1,8 @@
 """The options of the methods that make candidates."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from .section import Section
 
@@ -51,6 +51,27 @@ class ChainOfThoughtSection(Section):
     thought_tokens: int = Field(default=256, ge=1)
 
 
+class RegenerationSection(Section):
+    """Summaries that are drawn once more, because they are far too short or too long; the defaults are the published values."""
+
+    # those of so many white-space words or fewer, and of so many or more
+    few_words: int = Field(default=35, ge=0)
+    many_words: int = Field(default=75, ge=1)
+    # the draw nearer to so many words is kept, the first of equals
+    words: int = Field(default=50, ge=1)
+    # most tokens of the second draw; the first has the plan's
+    max_tokens: int = Field(default=256, ge=1)
+
+    @model_validator(mode="after")
+    def _wanted_length_is_between(self) -> "RegenerationSection":
+        if not self.few_words < self.words < self.many_words:
+            raise ValueError(
+                f"words lie between few_words and many_words, got {self.few_words}, {self.words}, {self.many_words}; "
+                "published are few_words: 35, words: 50, many_words: 75"
+            )
+        return self
+
+
 class ThinnedSection(Section):
     """For training: a summary of all documents, and of copies of the set that lack some documents of one value."""
 
@@ -59,6 +80,19 @@ class ThinnedSection(Section):
     # a longer summary is cut after its last sentence that ends within so many characters, if that leaves half of them; the
     # published runs cut at 400. None cuts nothing
     most_characters: int | None = Field(default=None, ge=2)
+    # the published runs do all of these three. A refusal and a text that speaks of "document 1" leave an empty summary, which no
+    # judge scores, and an issue: "refusal" or "names_document"
+    reject: bool = False
+    # lines of at most one character are dropped; of more than two lines the first, and of two where the second is longer
+    # (issue "first_line"); the others are joined with spaces
+    join_lines: bool = False
+    # None draws nothing again
+    regenerate: RegenerationSection | None = None
+
+    def chosen(self) -> dict[str, Any]:
+        """The options that summaries depend on, as JSON; those that are off are left out and change no finished work."""
+        off = {name for name in ("reject", "join_lines", "regenerate") if not getattr(self, name)}
+        return self.model_dump(mode="json", exclude=off)
 
 
 # method -> key of its options

@@ -28,6 +28,7 @@ from . import (
     attention_reweighting,
     chain_of_thought,
     debate,
+    drafts,
     fair_extractive,
     self_refine,
     shuffled,
@@ -121,10 +122,15 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     section = recipe.generate
     own = METHOD_OPTIONS.get(phase.method)
     others = {key for key in METHOD_OPTIONS.values() if key != own}
+    asked = section.model_dump(mode="json", exclude={"python", *others}) | {"method": phase.method}
+    draws_again = False
+    if phase.method == thinned.METHOD and section.thinned is not None:
+        asked["thinned"] = section.thinned.chosen()
+        draws_again = section.thinned.regenerate is not None
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest([request.model_dump(mode="json") for request in requests]),
-        "generate": section.model_dump(mode="json", exclude={"python", *others}) | {"method": phase.method},
+        "generate": asked,
         "model": signature_of(phase),
     }
     if phase.method == thinned.METHOD:
@@ -132,8 +138,9 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     prompts = method_prompts(phase.method)
     if prompts:
         inputs["prompts"] = prompts
-    # a method with prompts of its own asks more than once
-    return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *([TURNS] if prompts else [])))
+    # a method with prompts of its own asks more than once, and so does one that draws again
+    turns = [TURNS] if prompts or draws_again else []
+    return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
 def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dict[str, Any]:
@@ -188,14 +195,14 @@ def _batch(
             continue
         made_by = (phase.method, backend.signature)
         for draw, reply, seed in zip(order, row, row_seeds, strict=True):
-            candidates.append(_candidate(request, draw, reply, seed, made_by))
+            candidates.append(_candidate(request, *thinned.as_drawn(draw, reply, seed), reply, made_by))
         for draw, copy in thinned.copies_of(row, order):
-            made = _candidate(request, draw, copy.reply, copy.seed, made_by)
+            kept = copy.draft.kept
+            made = _candidate(request, draw, kept.ask.seed, kept.reply, made_by)
             candidates.append(made.model_copy(update={"thinned": copy.thinned}))
-    if phase.method == thinned.METHOD:
+    if phase.method == thinned.METHOD and (options := recipe.generate.thinned) is not None:
         contracts = {request.id: request.contract for request in requests}
-        most = recipe.generate.thinned.most_characters if recipe.generate.thinned else None
-        candidates = [thinned.shortened(each, contracts[each.request_id], most) for each in candidates]
+        candidates = [drafts.finished(each, contracts[each.request_id], options) for each in candidates]
     return Batch(
         number=number,
         candidates=tuple(candidates),
@@ -206,7 +213,7 @@ def _batch(
     )
 
 
-def _candidate(request: SummaryRequest, draw: Draw, reply: Reply, seed: int, made_by: tuple[str, str]) -> Candidate:
+def _candidate(request: SummaryRequest, draw: Draw, seed: int, reply: Reply, made_by: tuple[str, str]) -> Candidate:
     method, model = made_by
     checked = check_output(request.contract, reply.text)
     return Candidate(
@@ -249,6 +256,7 @@ def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dic
             if turns or len(written) < len(candidates)
             else {}
         ),
+        **drafts.drawn_again(turns),
         "prompt_tokens": used.prompt_tokens,
         "prefilled_tokens": used.prefilled_tokens,
         "prefix_cache_hit_rate": None if used.hit_rate is None else round(used.hit_rate, 4),

@@ -5,12 +5,11 @@ needed between two generations, every value that could be chosen is thinned here
 (`fairness.groups.fairpo.choose_thinnings`). The cost: one summary more for each such value than the two of the published order.
 All summaries are candidates of the request; training is on the request's own prompt, that of the full set. Each copy's documents
 are shuffled, so that it has an order of its own; the full set keeps the order that every method's prompt gives it, where section
-22 shuffles it once. As published, long summaries may be cut to whole sentences; a model that does
-not stop by itself learns it from them.
+22 shuffles it once. What the published runs do to a summary before it is compared is in `drafts`. Most of all, long ones may be
+cut to whole sentences: a model that does not stop by itself learns it from them.
 Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-22.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -18,18 +17,15 @@ import numpy as np
 
 from ..config import Recipe
 from ..fairness.groups.fairpo import thinnings
-from ..records import Candidate, Contract, DocumentSet, Message, SummaryRequest, Thinned
+from ..records import DocumentSet, Message, SummaryRequest, Thinned, Turn
 from ..storage import digest
 from .backend import Ask, Backend, Reply
-from .contract import check_output
+from .drafts import AGAIN, Draft, draw_drafts
 from .plans import SEEDS, Draw
 from .requests import build_requests
+from .threads import Made, said
 
 METHOD = "thinned"
-# a mark that ends a sentence and not a list number, with closing quotes; scripts without spaces have marks of their own
-SENTENCE_END = re.compile(
-    r"(?<!\d)[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f][\"')\u201d\u2019\u300d\u300f\uff09]*"
-)
 
 
 @dataclass(frozen=True)
@@ -37,14 +33,14 @@ class OfThinned:
     """A summary of a thinned copy."""
 
     thinned: Thinned
-    reply: Reply
-    seed: int
+    draft: Draft
 
 
-@dataclass(frozen=True)
-class WithThinned(Reply):
+@dataclass(frozen=True, kw_only=True)
+class WithThinned(Made):
     """The summary of the full set with those of its thinned copies, drawn by the same plan."""
 
+    draft: Draft
     copies: tuple[OfThinned, ...] = ()
 
 
@@ -123,14 +119,18 @@ def summarise(
         for draw, seed in zip(draws, row, strict=True):
             asks.append(Ask(request.prompt, draw.plan.sampling, seed))
             asks += [Ask(each.prompt, draw.plan.sampling, _seed(seed, place)) for place, each in enumerate(mine)]
-    replies = iter(zip(asks, backend.complete(asks), strict=True))
+    options = recipe.generate.thinned
+    assert options is not None, "the recipe chose another method"
+    drafts = iter(draw_drafts(backend, asks, options))
     found: list[list[Reply]] = []
-    for mine in copies:
+    for request, mine in zip(requests, copies, strict=True):
         found.append([])
-        for _ in draws:
-            _, own = next(replies)
-            answered = [(each.thinned, *next(replies)) for each in mine]
-            found[-1].append(_joined(own, [OfThinned(t, reply, ask.seed) for t, ask, reply in answered]))
+        for draw in draws:
+            own = next(drafts)
+            reply = _joined(own, [OfThinned(each.thinned, next(drafts)) for each in mine])
+            if options.regenerate is not None and isinstance(reply, WithThinned):
+                reply = replace(reply, turns=_turns(request, draw, reply, len(draws)))
+            found[-1].append(reply)
     return found
 
 
@@ -143,36 +143,58 @@ def copies_of(row: Sequence[Reply], draws: Sequence[Draw]) -> list[tuple[Draw, O
     drawn = [(draw, reply.copies) for draw, reply in zip(draws, row, strict=True) if isinstance(reply, WithThinned)]
     n_copies = len(drawn[0][1]) if drawn else 0
     return [
-        (replace(draw, index=len(draws) * (1 + place) + draw.index), copies[place])
+        (_as_kept(replace(draw, index=_index(draw, place, len(draws))), copies[place].draft), copies[place])
         for place in range(n_copies)
         for draw, copies in drawn
     ]
 
 
-def shortened(candidate: Candidate, contract: Contract, most_characters: int | None) -> Candidate:
-    """The candidate, cut after its last sentence that ends within so many characters; as it is where that leaves less than half.
+def as_drawn(draw: Draw, reply: Reply, seed: int) -> tuple[Draw, int]:
+    """The draw and seed that a reply to the request's own prompt came from: others than planned where it was drawn again."""
+    if not isinstance(reply, WithThinned):
+        return draw, seed
+    return _as_kept(draw, reply.draft), reply.draft.kept.ask.seed
 
-    What the model wrote stays in `raw_text`, and what was found in it in `issues`; whether the contract is kept is told anew.
-    """
-    if most_characters is None or len(candidate.text) <= most_characters:
-        return candidate
-    found = SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)
-    ends = [each.end() for each in found if each.end() <= most_characters]
-    if not ends or ends[-1] < most_characters / 2:
-        return candidate
-    text = candidate.text[: ends[-1]]
-    kept = check_output(contract, text).ok
-    return candidate.model_copy(update={"text": text, "contract_ok": kept, "finish_reason": "cut"})
+
+def _as_kept(draw: Draw, draft: Draft) -> Draw:
+    most = draft.kept.ask.sampling.max_tokens
+    return replace(draw, plan=draw.plan.model_copy(update={"max_tokens": most}))
+
+
+def _index(draw: Draw, place: int, n_draws: int) -> int:
+    return n_draws * (1 + place) + draw.index
+
+
+def _turns(request: SummaryRequest, draw: Draw, reply: WithThinned, n_draws: int) -> tuple[Turn, ...]:
+    """All draws that were made for the summary and for those of its copies."""
+    drafts = {draw.index: reply.draft}
+    drafts |= {_index(draw, place, n_draws): each.draft for place, each in enumerate(reply.copies)}
+    return tuple(
+        Turn(
+            request_id=request.id,
+            index=index,
+            round=number,
+            role=AGAIN if number else "summary",
+            # a second draw that was not kept would be the candidate of no round
+            is_candidate=number == 0 or each is draft.kept,
+            **said(each.reply, each.ask.seed),
+        )
+        for index, draft in drafts.items()
+        for number, each in enumerate(draft.draws)
+    )
 
 
 def _seed(seed: int, place: int) -> int:
     return int(digest([seed, "thinned", place]), 16) % SEEDS
 
 
-def _joined(own: Reply, copies: Sequence[OfThinned]) -> Reply:
+def _joined(draft: Draft, copies: Sequence[OfThinned]) -> Reply:
+    own = draft.kept.reply
     if own.finish_reason == "failed":
         return own
     for each in copies:
-        if each.reply.finish_reason == "failed":
-            return replace(each.reply, error=f"without some documents of {each.thinned.value!r}: {each.reply.error}")
-    return WithThinned(**{field.name: getattr(own, field.name) for field in fields(Reply)}, copies=tuple(copies))
+        reply = each.draft.kept.reply
+        if reply.finish_reason == "failed":
+            return replace(reply, error=f"without some documents of {each.thinned.value!r}: {reply.error}")
+    values = {field.name: getattr(own, field.name) for field in fields(Reply)}
+    return WithThinned(**values, draft=draft, copies=tuple(copies))

@@ -7,6 +7,7 @@ Everything said is kept in the thread, so that a method's earlier rounds can be 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ..fence import fence
 from ..prompts import PromptTemplate, load_template
@@ -128,13 +129,7 @@ def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
             round=number,
             role=call.role,
             is_candidate=call.is_candidate,
-            text=reply.text,
-            seed=seed,
-            prompt_digest=reply.prompt_digest,
-            n_prompt_tokens=reply.n_prompt_tokens,
-            n_tokens=len(reply.token_ids) or len(reply.text.split()),
-            finish_reason=reply.finish_reason,
-            logps=reply.logps,
+            **said(reply, seed),
         )
     )
     if thread.has_failed:
@@ -144,6 +139,19 @@ def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
         thread.result = replace(reply, error=f"round {number}, {call.role}: {reply.error}") if number else reply
     elif call.is_candidate:
         thread.result = reply
+
+
+def said(reply: Reply, seed: int) -> dict[str, Any]:
+    """What a turn says of the reply that it holds."""
+    return {
+        "text": reply.text,
+        "seed": seed,
+        "prompt_digest": reply.prompt_digest,
+        "n_prompt_tokens": reply.n_prompt_tokens,
+        "n_tokens": len(reply.token_ids) or len(reply.text.split()),
+        "finish_reason": reply.finish_reason,
+        "logps": reply.logps,
+    }
 
 
 def quoted_summary(request: SummaryRequest, reply: Reply) -> str:

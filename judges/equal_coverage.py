@@ -9,13 +9,13 @@ Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sect
 from collections.abc import Sequence
 
 from ..config import EqualCoverageJudge
-from ..fairness.groups import SetCoverage, Unscored, cover_set
+from ..fairness.groups import SetCoverage, Unscored, cover_sets
 from ..fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Verdict, judge_signature
-from .measures import Entailer, UnitEvidence, open_entailer
+from .measures import Entailer, open_entailer
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
@@ -44,24 +44,30 @@ class EqualCoverage(WholeSetJudge):
         merges = COVERAGE_RULES[self._options.mode].merge_above is not None
         found = self._entailer.evidence([summaries[place] for place in asked], between=merges)
         verdicts = [Verdict(None, ONE_VALUE)] * len(summaries)
-        for place, evidence in zip(asked, found, strict=True):
-            verdicts[place] = self._verdict(summaries[place].values, evidence)
+        told = {}
+        for place, each in zip(asked, found, strict=True):
+            if isinstance(each, Unscored):
+                verdicts[place] = Verdict(None, each.reason)
+            elif len(each.units) < self._options.fewest_units:
+                verdicts[place] = Verdict(None, TOO_FEW, canonical_json({"units": len(each.units)}))
+            else:
+                told[place] = each
+        n_values = [len(summaries[place].values) for place in told]
+        covered = cover_sets([each.evidence for each in told.values()], n_values, self._options.mode)
+        for (place, evidence), coverage in zip(told.items(), covered, strict=True):
+            verdicts[place] = _verdict(summaries[place].values, coverage, evidence.n_cut)
         return verdicts
-
-    def _verdict(self, values: Sequence[str], found: UnitEvidence | Unscored) -> Verdict:
-        if isinstance(found, Unscored):
-            return Verdict(None, found.reason)
-        if len(found.units) < self._options.fewest_units:
-            return Verdict(None, TOO_FEW, canonical_json({"units": len(found.units)}))
-        covered = cover_set(found.evidence, len(values), self._options.mode)
-        if covered.ec is None or not covered.overall:
-            return Verdict(None, covered.unscored or NO_UNIT)
-        cut = {CUT_PAIRS: found.n_cut} if found.n_cut else {}
-        return Verdict(round(covered.ec, 6), raw=canonical_json(coverage_table(values, covered) | cut))
 
     def close(self) -> None:
         """Give the entailer's memory back."""
         self._entailer.close()
+
+
+def _verdict(values: Sequence[str], covered: SetCoverage, n_cut: int) -> Verdict:
+    if covered.ec is None or not covered.overall:
+        return Verdict(None, covered.unscored or NO_UNIT)
+    cut = {CUT_PAIRS: n_cut} if n_cut else {}
+    return Verdict(round(covered.ec, 6), raw=canonical_json(coverage_table(values, covered) | cut))
 
 
 def coverage_table(values: Sequence[str], covered: SetCoverage) -> dict[str, object]:

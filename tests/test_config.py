@@ -180,6 +180,20 @@ def test_fairpo_recipe_is_sound_and_thins_a_tenth():
     [
         ({"task": {"scope": "side"}}, "thinned summarises whole sets; write task.scope: all"),
         ({"generate": {"plans": {"p": {}}}}, "write generate.method: thinned"),
+        (
+            {"generate": FAIRPO["generate"] | {"thinned": {"regenerate": {"words": 80}}}},
+            "words lie between few_words and many_words, got 35, 80, 75",
+        ),
+        (
+            {
+                "generate": {
+                    "method": "thinned",
+                    "thinned": {"regenerate": {}},
+                    "plans": {"p": {"temperature": 0, "candidates": 1}},
+                }
+            },
+            "temperature 0 is greedy, so thinned.regenerate would draw the same again",
+        ),
         ({"pairs": {"mode": "fairpo"}}, "mode: fairpo needs the name of an equal-coverage judge"),
         ({"pairs": {"mode": "all", "judge": "ec"}}, "judge has no effect with mode: all"),
         ({"pairs": {"margin_weights": True}}, "margin_weights has no effect with mode: top_bottom"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fairness.groups import CoverageMode, SetCoverage, Unscored, cover_set, document_entailment
+from ...fairness.groups import CoverageMode, SetCoverage, Unscored, cover_sets, document_entailment
 from ...fairness.groups.coverage import COVERAGE_RULES, ONE_VALUE
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.groups.units import FEWEST_UNITS
@@ -65,8 +65,19 @@ class UnitCoverage:
         asked = [place for place, item in enumerate(items) if self._refusal(item) is None]
         evidence = self.entailer.evidence([items[place] for place in asked])
         found: list[Covered | Unscored] = [Unscored(self._refusal(item) or "") for item in items]
+        told = {}
         for place, each in zip(asked, evidence, strict=True):
-            found[place] = self._covered(items[place], each)
+            if isinstance(each, Unscored):
+                found[place] = each
+            elif len(each.units) < FEWEST_UNITS:
+                found[place] = Unscored(TOO_FEW_UNITS)
+            else:
+                told[place] = each
+        n_values = [len(items[place].values) for place in told]
+        covered = cover_sets([each.evidence for each in told.values()], n_values, self.mode)
+        for (place, units), coverage in zip(told.items(), covered, strict=True):
+            item, why = items[place], coverage.unscored
+            found[place] = Unscored(why) if why else Covered(coverage, item.values, item.labels, units.n_cut)
         return found
 
     def figures(self, found: Sequence[Covered | Unscored]) -> Figures:
@@ -140,16 +151,6 @@ class UnitCoverage:
         if COVERAGE_RULES[self.mode].skip_one_valued and len({document.value for document in item.documents}) < 2:
             return ONE_VALUE
         return None
-
-    def _covered(self, item: LabelledSummary, found: UnitEvidence | Unscored) -> Covered | Unscored:
-        if isinstance(found, Unscored):
-            return found
-        if len(found.units) < FEWEST_UNITS:
-            return Unscored(TOO_FEW_UNITS)
-        coverage = cover_set(found.evidence, len(item.values), self.mode)
-        if coverage.unscored:
-            return Unscored(coverage.unscored)
-        return Covered(coverage, item.values, item.labels, found.n_cut)
 
     def _columns(self, found: Covered) -> Floats:
         """Scored, Equal Coverage, and for each value: sets, documents, sums of their coverage and of its difference."""

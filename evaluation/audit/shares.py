@@ -75,10 +75,10 @@ class ValueShares:
         sources = self._shares(source, summary, declared, "ratio").gold
         scored = shares.scorable
         short = under_represented(shares, self.tau)
-        uer, auc = np.nan_to_num(unfair_error_rate(shares)), unfair_by_tolerance(shares).T  # (sets, 11)
+        uer, auc = np.nan_to_num(unfair_error_rate(shares)), np.nan_to_num(unfair_by_tolerance(shares).T)  # (sets, 11)
         represented = compare(source, summary, declared=declared)
         pr = np.nan_to_num(unfair_error_rate(represented))
-        head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc & scored[:, None]]).astype(float)
+        head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc]).astype(float)
         parts = (shares.kept, short, sources, shares.gold, shares.target, shares.shortfall)
         columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
         return Figures(

@@ -14,7 +14,7 @@ Value distributions (Zhang et al. 2024, arXiv:2311.07884): each value's share in
 Coverage (Li et al. 2025, arXiv:2412.08795): how much of each document is in the summary's units, value against value.
 
     make_windows, parse_units       what a classifier is asked about
-    cover_set                       Equal Coverage of one set from a classifier's probabilities
+    cover_sets, cover_set           Equal Coverage of each set, or of one, from a classifier's probabilities
     entailments_of, coverage,       the same for many sets as arrays
     equal_coverage
     coverage_fairness               a corpus: mean differences by value, Equal Coverage, Coverage Parity; parity_significance
@@ -36,7 +36,7 @@ from .corpus import GroupFairness, ValueRow, group_fairness
 from .coverage import CoverageMode, CoverageRule, CoverageTable, coverage, equal_coverage
 from .dialogue import SpokenTurn, segment_dialogue, word_counter
 from .entailment import Entailments, document_entailment, merge_units, pack_entailments
-from .evidence import SetCoverage, SetEvidence, cover_set, entailments_of
+from .evidence import SetCoverage, SetEvidence, cover_set, cover_sets, entailments_of
 from .masses import Masses, MassTable, Unscored, pack
 from .matching import bart_scores, bert_precision, rescale, softmax
 from .ngram import ngram_masses, text_masses
@@ -81,6 +81,7 @@ __all__ = [
     "bert_precision",
     "compare",
     "cover_set",
+    "cover_sets",
     "coverage",
     "coverage_fairness",
     "deviations",

@@ -1,7 +1,8 @@
 """Equal Coverage: does a summary say as much of the documents of every attribute value?
 
 `coverage` makes the table by document and value of many sets at once, `equal_coverage` reduces it. A set without an answer has
-nan in its measures, and the table says why; `evidence.cover_set` does all of it for one set.
+nan in its measures, and the table says why; `evidence.cover_sets` does all of it from
+a classifier's probabilities.
 Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, sections 14-15.
 """
 
@@ -118,7 +119,7 @@ def coverage(entailments: Entailments, n_values: int, mode: CoverageMode | Cover
     n_units = counted.sum(axis=1)
     real = entailments.labels >= 0
     by_document = _over(np.einsum("sdu->sd", p), np.where(real, n_units[:, None], 0))
-    filled = np.where(real, np.nan_to_num(by_document), 0.0)
+    filled = np.where(np.isnan(by_document), 0.0, by_document)
     has = (entailments.labels[..., None] == np.arange(n_values)).astype(float)  # (sets, documents, values)
     counts = np.einsum("sdv->sv", has).astype(np.intp)
     sums = np.einsum("sdv,sd->sv", has, filled)

@@ -49,12 +49,23 @@ def document_entailment(nli: ArrayLike, windows: Sequence[int], n_documents: int
         raise DataError(f"entailment needs shape (units, {len(places)} windows, 3 classes), got {classes.shape}")
     if ((places < 0) | (places >= n_documents)).any():
         raise DataError(f"a window's document is a place below {n_documents}, got {places.tolist()}")
-    entailed = classes[..., ENTAILMENT]  # (units, windows)
-    if gate:
-        entailed = np.where(classes.argmax(axis=-1) == ENTAILMENT, entailed, 0.0)
     best = np.zeros((n_documents, len(classes)))
-    np.maximum.at(best, places, entailed.T)
+    np.maximum.at(best, places, gated(classes, gate).T)
     return best
+
+
+def gated(classes: Floats, gate: bool) -> Floats:
+    """Probability of entailment; with the gate 0 where it is not the first class of highest probability.
+
+    Args:
+        classes: probabilities of (contradiction, neutral, entailment), shape (..., 3).
+        gate: as in `document_entailment`.
+    """
+    entailed: Floats = classes[..., ENTAILMENT]
+    if not gate:
+        return entailed
+    # entailment is the last class, so another of the same probability comes before it
+    return np.where((entailed <= classes[..., 0]) | (entailed <= classes[..., 1]), 0.0, entailed)
 
 
 def pack_entailments(sets: Sequence[tuple[ArrayLike, Sequence[int]]]) -> Entailments:
@@ -79,11 +90,22 @@ def pack_entailments(sets: Sequence[tuple[ArrayLike, Sequence[int]]]) -> Entailm
         probability[is_document[:, :, None] & is_unit[:, None]] = np.concatenate([m.ravel() for m in matrices])
     values = np.full(is_document.shape, -1, dtype=int)
     values[is_document] = np.fromiter(chain.from_iterable(labels for _, labels in sets), int)
-    sound = ((probability >= 0) & (probability <= 1)).all(axis=(1, 2)) & ((values >= 0) | ~is_document).all(axis=1)
-    if not sound.all():
-        place = int(np.argmin(sound))
+    return checked(Entailments(probability, values, is_unit), is_document)
+
+
+def checked(entailments: Entailments, is_document: NDArray[np.bool_], first_place: int = 0) -> Entailments:
+    """The same, once it is known to hold together; `first_place` is that of its first set, for the message.
+
+    Raises:
+        DataError: a probability is outside [0, 1], or the label of a document is negative.
+    """
+    p, labels = entailments.probability, entailments.labels
+    # nan fails both
+    if not (p.min(initial=0.0) >= 0 and p.max(initial=0.0) <= 1) or ((labels < 0) & is_document).any():
+        sound = ((p >= 0) & (p <= 1)).all(axis=(1, 2)) & ((labels >= 0) | ~is_document).all(axis=1)
+        place = first_place + int(np.argmin(sound))
         raise DataError(f"set {place}: entailments are in [0, 1] and labels are places of declared values, from 0")
-    return Entailments(probability, values, is_unit)
+    return entailments
 
 
 def merge_units(
@@ -103,31 +125,47 @@ def merge_units(
     Raises:
         DataError: the shapes differ.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     mutual = np.asarray(between_units, dtype=float)
     n_sets, n_units = entailments.units.shape
     if mutual.shape != (n_sets, n_units, n_units):
         raise DataError(f"entailment between units needs shape {(n_sets, n_units, n_units)}, got {mutual.shape}")
-    linked = (mutual > above) & (mutual.swapaxes(1, 2) > above)
-    linked &= entailments.units[:, :, None] & entailments.units[:, None]
-    sets, one, other = np.nonzero(linked)
-    size = n_sets * n_units
-    if size == 0:
-        return entailments, np.zeros((n_sets, n_units), dtype=int)
-    edges = (np.ones(len(sets), dtype=bool), (sets * n_units + one, sets * n_units + other))
-    _, cluster = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    first, inverse = np.unique(cluster, return_index=True, return_inverse=True)[1:]
+    above_it = mutual > above
+    sets, one, other = np.nonzero(above_it & above_it.swapaxes(1, 2))
+    links = (one != other) & entailments.units[sets, one] & entailments.units[sets, other]
+    return merge_linked(entailments, sets[links], one[links], other[links])
 
-    by_unit = entailments.probability.swapaxes(1, 2).reshape(
-        size, entailments.labels.shape[1]
-    )  # (sets * units, documents)
-    order = np.argsort(cluster, kind="stable")
-    merged = np.zeros_like(by_unit)
-    merged[first] = np.maximum.reduceat(by_unit[order], np.searchsorted(cluster[order], np.arange(len(first))))
-    stays = np.zeros(size, dtype=bool)
-    stays[first] = True
-    probability = merged.reshape(n_sets, n_units, by_unit.shape[1]).swapaxes(1, 2)
-    result = Entailments(probability, entailments.labels, entailments.units & stays.reshape(n_sets, n_units))
-    return result, (first[inverse] % n_units).reshape(n_sets, n_units)
+
+def merge_linked(
+    entailments: Entailments, sets: NDArray[np.intp], one: NDArray[np.intp], other: NDArray[np.intp]
+) -> tuple[Entailments, NDArray[np.intp]]:
+    """As `merge_units`, from the links: places of a set and of two of its units, each link in both directions."""
+    n_sets, n_units = entailments.units.shape
+    first = np.broadcast_to(np.arange(n_units), (n_sets, n_units))
+    if not len(sets):
+        return entailments, first
+    start = sets * n_units
+    first = (_first_of_cluster(n_sets * n_units, start + one, start + other) % n_units).reshape(first.shape)
+
+    places, moved = np.nonzero(first != np.arange(n_units))
+    probability, units = entailments.probability.copy(), entailments.units.copy()
+    by_unit = probability.swapaxes(1, 2)  # (sets, units, documents), a view
+    np.maximum.at(by_unit, (places, first[places, moved]), by_unit[places, moved])
+    by_unit[places, moved] = 0.0
+    units[places, moved] = False
+    return Entailments(probability, entailments.labels, units), first
+
+
+def _first_of_cluster(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The lowest node that each of n nodes is linked with, itself included and through others; links stand in both directions.
+
+    Links are few and clusters small, so their lowest places are passed on until none falls, in numpy alone: a sparse graph
+    costs more to build than all of it.
+    """
+    first: NDArray[np.intp] = np.arange(n)
+    while True:
+        before = first.copy()
+        np.minimum.at(first, one, before[other])
+        # also what the lowest place was found to be linked with meanwhile
+        first = first[first]
+        if (first == before).all():
+            return first

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .masses import MassTable
 from .rules import RULES
-from .shares import DEFAULT_TAU, Shares, Target, compare, under_represented, unfair
+from .shares import DEFAULT_TAU, Shares, Target, compare, unfair
 
 # what is swept: the tolerance, as in the paper, or the cut-off of the released loop
 AucVariant = Literal["tolerance", "released_cutoff"]
@@ -21,12 +21,9 @@ AucVariant = Literal["tolerance", "released_cutoff"]
 TAU_GRID: NDArray[np.float64] = np.arange(11) / 10
 
 
-def unfair_by_tolerance(shares: Shares) -> NDArray[np.bool_]:
-    """Whether each sample is unfair at each tolerance of the grid, shape (11, ...).
-
-    False for a sample without a value that takes part, which is not fair either: leave out what is not `shares.scorable`.
-    """
-    return np.stack([under_represented(shares, tau).any(axis=-1) for tau in TAU_GRID])
+def unfair_by_tolerance(shares: Shares) -> NDArray[np.float64]:
+    """BUR of each sample at each tolerance of the grid, shape (11, ...): 1 unfair, 0 fair; nan where no value takes part."""
+    return np.stack([unfair(shares, tau) for tau in TAU_GRID])
 
 
 def unfair_by_cutoff(table: MassTable, *, tau: float = DEFAULT_TAU, aim: Target = "ratio") -> NDArray[np.float64]:

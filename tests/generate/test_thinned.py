@@ -1,16 +1,15 @@
 """Thinned sets: which copies there are, what their prompts hold, and what becomes of their summaries."""
 
 import pytest
-from conftest import make_candidate
 from method_runs import Noting, make_recipe, order, seeds_of
 
 from evenhand.config import Recipe
 from evenhand.generate.requests import build_requests
+from evenhand.generate.rounds import KeptRounds
 from evenhand.generate.stage import generate, generate_stage, phase_requests
-from evenhand.generate.thinned import WithThinned, copies_of, shortened, summarise, thinned_copies
-from evenhand.records import Candidate, Contract, Document, DocumentSet, ScoredCandidate
-from evenhand.rerank.pairs import generated_ids
-from evenhand.run import CANDIDATES, open_phase
+from evenhand.generate.thinned import WithThinned, as_drawn, copies_of, summarise, thinned_copies
+from evenhand.records import Candidate, Document, DocumentSet, Turn
+from evenhand.run import CANDIDATES, TURNS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 # 8 documents: a tenth, rounded, is one. Only "good" has more than 3, "good" and "bad" have more than one
@@ -126,35 +125,6 @@ def test_copy_that_cannot_be_summarised_fails_the_draw():
     assert reply.error.startswith("without some documents of 'good': prompt of ")
 
 
-def written(text):
-    (request,) = requests_for(reviews())
-    return make_candidate(request, text, token_ids=(1, 2), finish_reason="length", contract_ok=False)
-
-
-@pytest.mark.parametrize(
-    ("most", "kept"),
-    [
-        (14, "It boils fast."),
-        (28, "It boils fast."),  # "2." is a number of a list and ends no sentence
-        (38, 'It boils fast. 2. The lid "pops off."'),
-        (52, 'It boils fast. 2. The lid "pops off."'),
-    ],
-)
-def test_long_summary_is_cut_after_its_last_whole_sentence(most, kept):
-    candidate = written('It boils fast. 2. The lid "pops off." And the cord is')
-    found = shortened(candidate, Contract(), most)
-    assert (found.text, found.raw_text, found.finish_reason) == (kept, candidate.text, "cut")
-    assert found.contract_ok
-    # its end was not drawn, so its tokens are made anew when it is trained on
-    assert generated_ids(ScoredCandidate(candidate=found, scores={}, reward=None)) == ()
-
-
-@pytest.mark.parametrize("most", [None, 53, 13, 30])
-def test_short_summary_and_one_that_would_lose_more_than_half_stay(most):
-    text = 'It boils fast. 2. The lid "pops off." And the cord is'
-    assert shortened(written(text), Contract(), most) == written(text)
-
-
 @pytest.fixture
 def corpus(tmp_path):
     path = tmp_path / "docs.jsonl"
@@ -215,8 +185,104 @@ def test_rate_and_sides_belong_to_what_candidates_depend_on(tmp_path, corpus):
     assert len(keys) == 3
 
 
-@pytest.mark.parametrize(("most", "n_kept"), [(13, 11), (11, 11), (10, 7), (7, 7)])
-def test_sentences_of_scripts_without_spaces_end_too(most, n_kept):
-    # the first mark is the 7th character, the second the 10th, with a closing quote after it
-    text = "水が早く沸く。「蓋!」コードは短い".replace("!", "\uff01")
-    assert shortened(written(text), Contract(), most).text == text[:n_kept]
+PUBLISHED = {"rate": 0.1, "reject": True, "join_lines": True, "regenerate": {}, "most_characters": 400}
+
+
+def test_options_that_are_off_change_no_key_and_those_that_are_on_do(tmp_path, corpus):
+    def stage(**options):
+        made = phase(tmp_path, corpus, generate={"thinned": options})
+        return generate_stage(made, phase_requests(made))
+
+    plain = stage()
+    assert plain.inputs["generate"]["thinned"] == {"rate": 0.1, "most_characters": None}
+    assert TURNS not in plain.outputs
+    assert stage(reject=False, join_lines=False, regenerate=None).key == plain.key
+    on = [{"reject": True}, {"join_lines": True}, {"regenerate": {}}, {"regenerate": {"words": 60}}]
+    assert len({plain.key, *(stage(**each).key for each in on)}) == 5
+
+
+def test_summaries_drawn_again_say_so_and_keep_both_draws(tmp_path, corpus):
+    made = phase(tmp_path, corpus, generate={"thinned": {"regenerate": {"few_words": 4, "words": 5, "many_words": 6}}})
+    receipt, _ = generate(made)
+    found = read_jsonl(made.folder / CANDIDATES, Candidate)
+    turns = read_jsonl(made.folder / TURNS, Turn)
+    # "Review good 3 of the kettle." has six words, so every summary is drawn twice, and the first is kept
+    n = 2 * 2 * (1 + 3)
+    assert receipt.counts["drawn_again"] == {"drawn": n, "kept": 0}
+    assert receipt.counts["turns"] == len(turns) == 2 * n
+    assert {(t.round, t.role, t.is_candidate) for t in turns} == {(0, "summary", True), (1, "again", False)}
+    assert len({(t.request_id, t.index, t.round) for t in turns}) == len({t.seed for t in turns}) == 2 * n
+    drawn = {(t.request_id, t.index): t for t in turns if t.round == 0}
+    assert all((c.raw_text, c.seed) == (t.text, t.seed) for c in found if (t := drawn[c.request_id, c.index]))
+    assert {c.sampling.max_tokens for c in found} == {20}
+
+
+def test_kept_second_draw_is_the_candidate_with_its_own_seed_and_length():
+    requests = requests_for(reviews())
+    plan = order()
+    firsts = {100, 101}
+
+    def script(ask):
+        return "Too short." if ask.seed in firsts else "word " * 50
+
+    used = recipe(generate={"thinned": PUBLISHED})
+    (row,) = summarise(Noting(script), requests, plan, seeds_of(requests, 2), used)
+    for draw, reply, seed in zip(plan, row, (100, 101), strict=True):
+        kept, its_seed = as_drawn(draw, reply, seed)
+        assert reply.text == "word " * 50
+        assert its_seed not in firsts
+        assert (kept.index, kept.plan.max_tokens, draw.plan.max_tokens) == (draw.index, 256, 20)
+        own = [turn for turn in reply.turns if turn.index == draw.index]
+        assert [(t.text, t.seed, t.is_candidate) for t in own] == [
+            ("Too short.", seed, True), ("word " * 50, its_seed, True),
+        ]  # fmt: skip
+        assert len(reply.turns) == 2 + 3
+    assert {each.plan.max_tokens for each, _ in copies_of(row, plan)} == {20}
+
+
+def test_rejected_summaries_are_candidates_without_text_that_the_receipt_counts(tmp_path, corpus):
+    write_jsonl(corpus, [reviews("document 1"), reviews("lamp")])
+    made = phase(tmp_path, corpus, generate={"thinned": PUBLISHED})
+    receipt, _ = generate(made)
+    found = read_jsonl(made.folder / CANDIDATES, Candidate)
+    # the scripted backend repeats a review; each of the first set's names its product
+    n = 2 * (1 + 3)
+    assert receipt.counts["contract_issues"] == {"names_document": n, "few_words": n}
+    assert {c.text == "" for c in found if c.request_id == "document 1/all"} == {True}
+    assert all(c.text for c in found if c.request_id == "lamp/all")
+    # six words are too few, of the second set alone
+    assert receipt.counts["drawn_again"]["drawn"] == n
+
+
+def test_batches_change_nothing_of_what_is_drawn_again(tmp_path, corpus):
+    whole = phase(tmp_path, corpus, generate={"thinned": PUBLISHED})
+    split = phase(tmp_path, corpus, output="split", generate={"thinned": PUBLISHED, "requests_per_batch": 1})
+    for each in (whole, split):
+        generate(each)
+    for name in (CANDIDATES, TURNS):
+        assert (whole.folder / name).read_bytes() == (split.folder / name).read_bytes()
+    assert generate(whole)[1]
+
+
+def test_first_draws_are_not_made_again_when_the_second_ones_were_interrupted():
+    requests, used, kept = requests_for(reviews()), recipe(generate={"thinned": PUBLISHED}), []
+
+    class Interrupted(Noting):
+        def complete(self, asks):
+            if self.calls:
+                raise KeyboardInterrupt
+            return super().complete(asks)
+
+    def run(backend):
+        return summarise(KeptRounds(backend, 0, kept, kept.append), requests, order(), seeds_of(requests, 2), used)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(echo))
+    backend, undisturbed = Noting(echo), Noting(echo)
+    found = run(backend)
+    assert found == summarise(undisturbed, requests, order(), seeds_of(requests, 2), used)
+    assert backend.calls == undisturbed.calls[1:]
+
+
+def echo(ask):
+    return f"Summary {ask.seed}."

@@ -30,6 +30,7 @@ def test_curve_begins_where_a_value_is_missing_and_ends_unfair():
 def test_source_without_mass_is_neither_fair_nor_unfair():
     shares = compare([[0, 0], [3, 1]], [[1, 1], [0, 2]])
     assert np.isnan(unfair(shares)).tolist() == [True, False]
+    assert np.isnan(unfair_by_tolerance(shares)).tolist() == [[True, False]] * 11
     curve = unfair_by_cutoff(pack([Masses((0, 0), (1, 1)), Masses((3, 1), (0, 2))]))
     assert np.isnan(curve[:, 0]).all()
     assert not np.isnan(curve[:, 1]).any()

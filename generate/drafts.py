@@ -1,0 +1,159 @@
+"""From what a model wrote to the summary that training uses: what FairPO does to its candidates.
+
+Refusals and texts that speak of "document 1" are rejected, lines joined, a summary far too short or too long is drawn once more,
+and a long one is cut after a whole sentence. Each step is an option and off by default. A rejected text leaves an empty summary,
+which no judge scores, and an issue that says why; what the model wrote stays in `raw_text`, and both draws of a summary that was
+drawn again stay in turns.jsonl.
+As published the quotes around a summary are taken off last; here the contract check does it, and only where they are a pair. A
+rejected text is not drawn again; a second draw is cleaned like the first, and one that is rejected is not kept.
+Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 22.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..config import RegenerationSection, ThinnedSection
+from ..records import Candidate, Contract, Turn
+from ..storage import digest
+from ..text import fold
+from .backend import Ask, Backend, Reply
+from .contract import check_output
+from .plans import SEEDS
+from .refusals import is_refusal
+
+# issues of a candidate, beside those of the contract check
+REFUSED, NAMES_DOCUMENT, FIRST_LINE = "refusal", "names_document", "first_line"
+# role of a second draw's turn
+AGAIN = "again"
+# documents are numbered in prompts; a summary that says so is of no use to who has not seen the prompt
+NUMBERED = "document 1"
+# a mark that ends a sentence and not a list number, with closing quotes; scripts without spaces have marks of their own
+SENTENCE_END = re.compile(
+    r"(?<!\d)[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f][\"')\u201d\u2019\u300d\u300f\uff09]*"
+)
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """A model's text after rejection and joining of lines."""
+
+    # "" when it was rejected
+    text: str
+    # why it was rejected, or that its first line was dropped
+    issues: tuple[str, ...] = ()
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether nothing of the text may be used."""
+        return bool({REFUSED, NAMES_DOCUMENT} & set(self.issues))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One ask and its reply."""
+
+    ask: Ask
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The draw that a summary is made from, and all draws that were made for it, in order."""
+
+    kept: Drawn
+    draws: tuple[Drawn, ...]
+
+
+def clean(text: str, options: ThinnedSection) -> Cleaned:
+    """The text that the options leave; stripped, and as it is where they are off.
+
+    Lines of at most one character are dropped; of more than two lines the first, which announces the others; of two the first
+    where the second is longer. The others are joined with spaces.
+    """
+    text = text.strip()
+    if options.reject and is_refusal(text):
+        return Cleaned("", (REFUSED,))
+    if options.reject and NUMBERED in fold(text).lower():
+        return Cleaned("", (NAMES_DOCUMENT,))
+    if not options.join_lines:
+        return Cleaned(text)
+    lines = [line for each in text.splitlines() if len(line := each.strip()) > 1]
+    drops = len(lines) > 2 or (len(lines) == 2 and len(lines[1]) > len(lines[0]))
+    return Cleaned(" ".join(lines[drops:]), (FIRST_LINE,) if drops else ())
+
+
+def draw_drafts(backend: Backend, asks: Sequence[Ask], options: ThinnedSection) -> list[Draft]:
+    """A draft for each ask; where the options say so, summaries far too short or too long are drawn once more, all together.
+
+    A second draw has a seed of its own, which follows from the first one's. The draw nearer to the wanted number of words is
+    kept, the first of equals; a second one that failed or is rejected never is.
+    """
+    first = [Drawn(ask, reply) for ask, reply in zip(asks, backend.complete(asks), strict=True)]
+    drafts = [Draft(each, (each,)) for each in first]
+    again = options.regenerate
+    if again is None:
+        return drafts
+    places = [place for place, each in enumerate(first) if _wants_another(each.reply, options, again)]
+    second = [_another(first[place].ask, again) for place in places]
+    for place, ask, reply in zip(places, second, backend.complete(second) if second else [], strict=True):
+        pair = first[place], Drawn(ask, reply)
+        drafts[place] = Draft(min(pair, key=lambda each: _distance(each.reply, options, again)), pair)
+    return drafts
+
+
+def finished(candidate: Candidate, contract: Contract, options: ThinnedSection) -> Candidate:
+    """The candidate as the options leave it, made of its `raw_text`."""
+    cleaned = clean(candidate.raw_text, options)
+    if cleaned.is_rejected:
+        return candidate.model_copy(update={"text": "", "issues": cleaned.issues, "contract_ok": False})
+    if options.join_lines:
+        checked = check_output(contract, cleaned.text)
+        issues = (*cleaned.issues, *checked.issues)
+        candidate = candidate.model_copy(
+            update={"text": checked.text, "issues": issues, "contract_ok": checked.ok},
+        )
+    return shortened(candidate, contract, options.most_characters)
+
+
+def shortened(candidate: Candidate, contract: Contract, most_characters: int | None) -> Candidate:
+    """The candidate, cut after its last sentence that ends within so many characters; as it is where that leaves less than half.
+
+    What the model wrote stays in `raw_text`, and what was found in it in `issues`; whether the contract is kept is told anew.
+    """
+    if most_characters is None or len(candidate.text) <= most_characters:
+        return candidate
+    found = SENTENCE_END.finditer(candidate.text, 0, most_characters + 1)
+    ends = [each.end() for each in found if each.end() <= most_characters]
+    if not ends or ends[-1] < most_characters / 2:
+        return candidate
+    text = candidate.text[: ends[-1]]
+    kept = check_output(contract, text).ok
+    return candidate.model_copy(update={"text": text, "contract_ok": kept, "finish_reason": "cut"})
+
+
+def drawn_again(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
+    """For a receipt: how many summaries were drawn again, and of how many the second draw was kept; {} where none was."""
+    second = [turn for turn in turns if turn.role == AGAIN]
+    return {"drawn_again": {"drawn": len(second), "kept": sum(turn.is_candidate for turn in second)}} if second else {}
+
+
+def _n_words(reply: Reply, options: ThinnedSection) -> int | None:
+    """Words of the cleaned reply; None where there is nothing to use."""
+    cleaned = clean(reply.text, options)
+    return None if reply.finish_reason == "failed" or cleaned.is_rejected else len(cleaned.text.split())
+
+
+def _wants_another(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> bool:
+    n = _n_words(reply, options)
+    return n is not None and not again.few_words < n < again.many_words
+
+
+def _another(ask: Ask, again: RegenerationSection) -> Ask:
+    sampling = ask.sampling.model_copy(update={"max_tokens": again.max_tokens})
+    return replace(ask, sampling=sampling, seed=int(digest([ask.seed, AGAIN]), 16) % SEEDS)
+
+
+def _distance(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> float:
+    n = _n_words(reply, options)
+    return float("inf") if n is None else abs(n - again.words)
