@@ -5,7 +5,7 @@ Every verb imports what it needs when it runs, so `evenhand --help` and `evenhan
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from .stages import Receipt
 
 INTERRUPTED = 130
+# verbs that write at their end alone; all others keep what they have finished
+WRITE_AT_THE_END = ("audit", "human", "import")
 EPILOG = (
-    "Exit codes: 0 done; 1 a stage failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
-    "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command continues."
+    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
+    "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
+    "continues. audit, human and import write at their end and begin anew."
 )
 
 app = typer.Typer(
@@ -244,8 +247,14 @@ def main() -> None:
     except SystemExit as end:
         # the command line library has caught the interrupt by then
         if end.code == INTERRUPTED:
-            print("interrupted; the same command continues", file=sys.stderr)
+            print(f"interrupted; {after_interrupt(sys.argv[1:])}", file=sys.stderr)
         raise
+
+
+def after_interrupt(arguments: Sequence[str]) -> str:
+    """What an interruption of this command line leaves."""
+    verb = next((each for each in arguments if not each.startswith("-")), "")
+    return "nothing was kept" if verb in WRITE_AT_THE_END else "the same command continues"
 
 
 def _run_stage(

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: evenhand audit --documents docs.jsonl --summaries base=out.jsonl --attribute sentiment"
 
-MatcherName = Literal["ngram", "words", "bertscore", "bartscore"]
-EntailerName = Literal["words", "encoder", "nli"]
+
+def _folder(given: str) -> Path:
+    if not given:
+        raise typer.BadParameter("is empty; name a folder, . for this one")
+    return Path(given)
 
 
 def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -57,18 +60,22 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         ),
     ] = None,
     matcher: Annotated[
-        MatcherName | None,
+        str | None,
         typer.Option(
-            help="For value-shares. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model. "
-            "Default: ngram where NLTK's data is found (EVENHAND_NLTK), else words, and says so."
+            metavar="NAME|FILE.yaml",
+            help="For value-shares. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; or a "
+            "YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
+            "words, and says so.",
         ),
     ] = None,
     entailer: Annotated[
-        EntailerName,
+        str | None,
         typer.Option(
-            help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier."
+            metavar="NAME|FILE.yaml",
+            help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
+            "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: words.",
         ),
-    ] = "words",
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -94,6 +101,10 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     target: Annotated[
         str, typer.Option(help="What is due: ratio (the sources' shares), equal, or weights: pos=0.5,neg=0.5.")
     ] = "ratio",
+    opinion_units: Annotated[
+        Literal["sentences", "documents"],
+        typer.Option(help="For opinions, what a summary could take over whole: documents for posts, else sentences."),
+    ] = "sentences",
     least_group: Annotated[
         int,
         typer.Option(min=1, help="Values in fewer scored sets are marked and kept out of worst group and extremes."),
@@ -108,23 +119,29 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Leave sets without a summary out, counted, instead of refusing.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for audit.json, audit.md and index.html.")] = Path("audit"),
+    out: Annotated[
+        Path, typer.Option(parser=_folder, metavar="FOLDER", help="Folder for audit.json, audit.md and index.html.")
+    ] = Path("audit"),
 ) -> None:
     """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
 
     Runs anywhere: opinions, word-lists, value-shares with matcher words, coverage with entailer words.
     Needs NLTK's data, no model: matcher ngram, the one of published numbers.
     Needs a model: matchers bertscore and bartscore (with Proportional Representation), entailers encoder and nli.
+
+    Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
+    ngram, stop words and word-lists are made for English.
     """
     from .evaluation.audit.input import Wanted, read_input
+    from .evaluation.audit.options import read_sections
     from .evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
-    from .evaluation.audit.report import PAGE, check_folder, write_audit
+    from .evaluation.audit.report import PAGE, check_folder, replaced, write_audit
     from .evaluation.audit.table import audit_table
     from .evaluation.compare import Bootstrap
 
     check_folder(out)
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
-    sections = _sections(asked, matcher, entailer, model or [])
+    sections = read_sections(asked, matcher, entailer, model or [])
     wanted = Wanted(
         documents=documents,
         attribute=attribute,
@@ -136,11 +153,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         seed=seed,
     )
     given = read_input(wanted)
+    if earlier := replaced(out, given):
+        say(earlier)
     plan = AuditPlan(
         measures=asked,
         mode=mode,
         tau=tau,
         target=read_target(target, given.values),
+        opinion_units=opinion_units,
         least_group=least_group,
         n_examples=examples,
         bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
@@ -185,6 +205,8 @@ def _progress() -> "Iterator[Progress]":
 def _labelled(given: str) -> tuple[str, Path]:
     """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
     label, equals, path = given.partition("=")
+    if not (path if equals else given).strip():
+        raise DataError(f"--summaries {given!r}: names no file; write FILE or LABEL=FILE")
     if equals and label.strip() and path.strip() and not Path(given).exists():
         return label.strip(), Path(path.strip()).expanduser()
     name = Path(given).name
@@ -195,39 +217,3 @@ def _values(given: Sequence[str]) -> tuple[str, ...]:
     """A single list with commas, or one value for each time that the option is given."""
     parts = given[0].split(",") if len(given) == 1 else given
     return tuple(part.strip() for part in parts if part.strip())
-
-
-def _sections(
-    measures: Sequence[str], matcher: MatcherName | None, entailer: EntailerName, models: Sequence[str]
-) -> "Sections":
-    """Matcher and entailer with their models; a model belongs to the one that has models, unless it says which."""
-    from pydantic import ValidationError
-
-    from .config import EntailerSection, MatcherSection
-    from .storage import explain
-
-    wants = {"matcher": matcher in ("bertscore", "bartscore"), "entailer": entailer in ("encoder", "nli")}
-    named: dict[str, str] = {}
-    for given in models:
-        part, equals, name = given.partition("=")
-        fitting = [part] if equals and part in wants else [each for each, has_model in wants.items() if has_model]
-        if len(fitting) != 1 or not wants[fitting[0]]:
-            raise DataError(
-                f"--model {given!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
-                "with --entailer encoder or nli; other matchers and entailers have no model"
-            )
-        named[fitting[0]] = name if equals and part in wants else given
-    for part, measure, chosen in (("matcher", "value-shares", matcher), ("entailer", "coverage", entailer != "words")):
-        if chosen and measure not in measures:
-            raise DataError(f"--{part} has no effect without measure {measure!r}; add it to --measures")
-    try:
-        first = (
-            None if matcher is None else MatcherSection.model_validate(_given(kind=matcher, model=named.get("matcher")))
-        )
-        return first, EntailerSection.model_validate(_given(kind=entailer, model=named.get("entailer")))
-    except ValidationError as error:
-        raise DataError(f"--matcher, --entailer or --model: {explain(error)}") from error
-
-
-def _given(**keys: str | None) -> dict[str, str]:
-    return {key: value for key, value in keys.items() if value is not None}

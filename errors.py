@@ -3,10 +3,12 @@
 | code | meaning |
 | --- | --- |
 | 0 | done |
-| 1 | failed: a stage could not finish; what was finished stays on disk and the same command continues |
+| 1 | failed: a stage could not finish; what was finished stays on disk and the same command continues (1) |
 | 2 | what was given is wrong: command line, recipe or data; mend it first |
 | 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
-| 130 | interrupted; the same command continues |
+| 130 | interrupted; the same command continues (1) |
+
+(1) `audit`, `human` and `import` write at their end alone: nothing is kept, and the same command begins anew.
 """
 
 

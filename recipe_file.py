@@ -95,6 +95,22 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
         raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error, Recipe)])) from error
 
 
+def load_section(path: Path, model: type[R]) -> R:
+    """One section of a recipe that stands alone in a YAML file.
+
+    Args:
+        path: the file.
+        model: of the section.
+
+    Raises:
+        RecipeError: the file cannot be read, or its keys are wrong; all mistakes are listed.
+    """
+    section, mistakes = _checked(_read_yaml(path), model)
+    if section is None:
+        raise RecipeError(listed([f"{path}: {text}" for _, text in mistakes]))
+    return section
+
+
 def has_section(path: Path, key: str) -> bool:
     """Whether the recipe at `path` writes the section that a dotted key stands in.
 

@@ -16,6 +16,10 @@ MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "faceboo
 ENTAILER_MODELS = {"nli": "FacebookAI/roberta-large-mnli", "encoder": "embedded:all-minilm-l6-v2"}
 
 
+# names of the weights that bertscore's default layer and baseline belong to
+ROBERTA_LARGE = ("FacebookAI/roberta-large", "roberta-large")
+
+
 class MatcherSection(Section):
     """What tells how much of each value's text a summary takes up."""
 
@@ -63,7 +67,7 @@ class MatcherSection(Section):
     @model_validator(mode="after")
     def _other_model_has_its_layer(self) -> "MatcherSection":
         own = {"layer", "baseline"} - self.model_fields_set
-        if self.kind == "bertscore" and self.model_name != MATCHER_MODELS["bertscore"] and own:
+        if self.kind == "bertscore" and self.model_name not in ROBERTA_LARGE and own:
             raise ValueError(
                 f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.cli import after_interrupt
+
 REPOSITORY = Path(__file__).parents[1]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
 VERBS = [
@@ -235,6 +237,19 @@ def test_interrupt_says_that_the_same_command_continues(tmp_path):
     _, said = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "the same command continues" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audit", "--documents", "loop"], "nothing was kept"),
+        (["import", "news"], "nothing was kept"),
+        (["compare", "audit"], "the same command continues"),
+        ([], "the same command continues"),
+    ],
+)
+def test_verbs_that_write_at_their_end_do_not_promise_to_continue(arguments, said):
+    assert after_interrupt(arguments) == said
 
 
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):

@@ -142,6 +142,8 @@ def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_pat
     [
         (["--measures", "coverge"], "did you mean 'coverage'"),
         (["--target", "left=1"], "no weight for right"),
+        (["--summaries", "more="], "names no file"),
+        (["--out", ""], "is empty; name a folder"),
         (["--model", "x"], "write --model matcher=NAME"),
         (["--measures", "opinions", "--matcher", "words"], "no effect without measure 'value-shares'"),
         (["--references", 1, "--references", 2], "no set has a reference 2"),

@@ -1,9 +1,11 @@
 """All numbers, tests and examples of an audit."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from ...errors import DataError
 from ...extras import installed_versions
@@ -13,10 +15,11 @@ from ..compare import Bootstrap
 from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
 from .coverage import PARITY
-from .estimates import bounds, defined, draws
+from .estimates import bounds, defined, draws, exact_bounds
 from .examples import take_apart
-from .figures import NO_SUMMARY, Family, Figures, Floats, Measured
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
 from .input import AuditInput
+from .lengths import mean_length, of_length, told_by_length
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .warnings import title, warnings
@@ -57,17 +60,18 @@ def build_audit(
     differences = _differences(measured, given, plan)
     numbers, worst = _numbers(measured, given, plan)
     aggregates = tuple(number for number in numbers if number.value is None)
+    systems = tuple(_system_notes(given))
     return Audit(
         schema_name=SCHEMA,
-        title=title(aggregates, differences),
-        warnings=(*notes, *warnings(measured, given, plan, numbers)),
+        title=title(aggregates, _fairness(differences, systems)),
+        warnings=(*notes, *of_length(differences, systems), *warnings(measured, given, plan, numbers)),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
         values=tuple(_value_notes(given)),
         n_sets=len(given.sets),
         n_not_drawn=given.n_not_drawn,
-        systems=tuple(_system_notes(given)),
+        systems=systems,
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
@@ -104,16 +108,23 @@ def _differences(measured: Sequence[Measured], given: AuditInput, plan: AuditPla
     return paired_differences(tuple(families), figures, labels, plan.bootstrap, plan.least_group)
 
 
+def _fairness(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> list[PairedDifference]:
+    """The differences that tell which system is fairer, less those that length alone may make."""
+    by_length = told_by_length(differences, systems)
+    return [each for each in differences if each.is_unfairness and each not in by_length]
+
+
 def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:
     """Every quantity of every system with its interval, and who fares worst."""
     numbers: list[Number] = []
     worst = []
+    sets_with = _sets_with(given)
     for each in measured:
         drawn = draws(each.figures, plan.bootstrap)
         # groups of word lists are no values, though they may have the same names
         small = _small_values(each.figures, given, plan) if each.family.name in ORDERED_BY else frozenset()
         mine = [
-            _number(each, place, drawn[:, place], plan.bootstrap).model_copy(
+            _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
                 update={"is_small": quantity.value in small}
             )
             for place, quantity in enumerate(each.figures.quantities)
@@ -126,16 +137,28 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     return numbers, worst
 
 
-def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap) -> Number:
+def _sets_with(given: AuditInput) -> dict[str, Bools]:
+    """Which sets have documents of each value, (sets,)."""
+    present = [documents.values(given.attribute) for documents in given.sets]
+    return {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
+
+
+def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]) -> Number:
     figures, quantity = each.figures, each.figures.quantities[place]
     estimate = defined(figures.all_sets()[place])
     n = int(figures.rests_on[:, place].sum())
     # draws of a single set repeat it and tell nothing of its uncertainty
     low, high, n_defined = bounds(drawn if n > 1 else drawn[:0], bootstrap.level)
+    interval: Literal["bootstrap", "exact"] = "bootstrap"
+    if quantity.is_rate and n > 1 and estimate in (0, 1):
+        low, high = exact_bounds(estimate, n, bootstrap.level)
+        interval = "exact"
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
-    without = int((figures.scored & ~figures.rests_on[:, place]).sum())
-    if without:
-        left_out[NO_DOCUMENT] += without
+    without = figures.scored & ~figures.rests_on[:, place]
+    present = sets_with.get(quantity.value or "", np.zeros_like(without))
+    for reason, those in ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present)):
+        if those.any():
+            left_out[reason] += int(those.sum())
     shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.is_share else f"{estimate:.3f}"
     said = each.family.sentences({quantity.name: shown}, figures) if shown and quantity.value is None else {}
     undefined = "" if shown or quantity.value is not None else f"Undefined: {figures.undefined}."
@@ -148,6 +171,7 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap) -> 
         estimate=estimate,
         low=low,
         high=high,
+        interval=interval,
         n=n,
         left_out=dict(left_out),
         level=bootstrap.level,
@@ -185,9 +209,11 @@ def _examples(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) 
 
 def _system_notes(given: AuditInput) -> Iterator[SystemNote]:
     for system in given.systems:
+        n_words, n_sentences = mean_length(system)
         yield SystemNote(
-            label=system.label, source=system.source, digest=system.digest, n_summaries=len(system.summaries)
-        )
+            label=system.label, source=system.source, digest=system.digest, n_summaries=len(system.summaries),
+            n_words=round(n_words, 2), n_sentences=round(n_sentences, 2),
+        )  # fmt: skip
 
 
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..text_numbers import percent
+from ..text_numbers import number, percent, signed
 from ..worst_group import ChoicePlan, WorstGroups, without_part, worst_groups
 from .contents import Choice
 from .figures import Floats, Measured
 from .plan import AuditPlan
+from .view import SIGNED
 from .worst import ORDERED_BY
 
 
@@ -50,13 +51,17 @@ def _sentence(found: WorstGroups, measure: str) -> str:
     by = f"By the value that each serves worst ({measure})"
     if not any(system.group for system in found.systems):
         return f"{by}, nothing can be told: no value has {found.least_sets} sets that all systems have an answer for."
+    is_signed = measure in SIGNED
+    unit = "points" if is_signed else "per cent"
     shown = "; ".join(
-        f"{each.system} {each.group} {100 * each.mean:.1f}" for each in found.systems if each.mean is not None
+        f"{each.system} {each.group} {(signed if is_signed else number)(100 * each.mean, 1)}"
+        for each in found.systems
+        if each.mean is not None
     )
     small = without_part(found)
     note = f" {small}." if small else ""
     if found.choice is None:
-        return f"{by}, it cannot be told which system to choose ({shown}; in per cent).{note}"
+        return f"{by}, it cannot be told which system to choose ({shown}; in {unit}).{note}"
     (best,) = [each for each in found.systems if each.system == found.choice]
     chance = percent(best.chance_of_best)
-    return f"{by}, choose {best.system}: it is the best in {chance} of the draws ({shown}; in per cent).{note}"
+    return f"{by}, choose {best.system}: it is the best in {chance} of the draws ({shown}; in {unit}).{note}"

@@ -1,6 +1,6 @@
 """What audit.json holds: every number with its measure, its count, what was left out of it and the bootstrap it comes from."""
 
-from typing import Any
+from typing import Any, Literal
 
 from ...records import Record
 from ..contents import Verdict
@@ -30,7 +30,7 @@ class Number(Record):
     value: str | None
     # None when undefined
     estimate: float | None
-    # percentile bootstrap over document sets; None with fewer than two sets
+    # over document sets; None with fewer than two sets
     low: float | None
     high: float | None
     # document sets that it rests on, and those left out by reason
@@ -47,6 +47,8 @@ class Number(Record):
     sentence: str = ""
     # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
     is_small: bool = False
+    # percentiles of the bootstrap, or exact (Clopper and Pearson) of a rate that is 0 or 1 in all sets
+    interval: Literal["bootstrap", "exact"] = "bootstrap"
 
 
 class WorstGroup(Record):
@@ -153,6 +155,9 @@ class SystemNote(Record):
     # digest of the file
     digest: str
     n_summaries: int
+    # means of its summaries
+    n_words: float
+    n_sentences: float
 
 
 class ValueNote(Record):

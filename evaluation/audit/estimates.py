@@ -1,6 +1,7 @@
 """Intervals of an audit's quantities: document sets drawn with replacement, their sums reduced anew.
 
-The same seed draws the same sets for every system and family, so draws can be subtracted from one another.
+The same seed draws the same sets for every system and family, so draws can be subtracted from one another. A rate that is 0 or 1
+in all sets is the same in every draw: it has an exact interval instead.
 """
 
 import math
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 
 from ..compare import Bootstrap
 from .figures import Figures, Floats
@@ -44,6 +46,12 @@ def bounds(drawn: Floats, level: float) -> tuple[float | None, float | None, int
     tail = (1 - level) / 2
     low, high = np.quantile(known, [tail, 1 - tail]).tolist()
     return low, high, int(known.size)
+
+
+def exact_bounds(rate: float, n_sets: int, level: float) -> tuple[float, float]:
+    """Exact interval of Clopper and Pearson of a rate over sets, in [0, 1]."""
+    found = binomtest(round(rate * n_sets), n_sets).proportion_ci(confidence_level=level, method="exact")
+    return float(found.low), float(found.high)
 
 
 def defined(value: float) -> float | None:

@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 
 from ...fairness.labelled import LabelledSummary
-from .contents import Example
+from .contents import Example, Line
 from .figures import Family, Figures
+
+# lines of a summary that an example shows, and characters of each
+MOST_LINES, MOST_CHARACTERS = 200, 4000
 
 
 def most_unfair(figures: Figures, n: int) -> list[int]:
@@ -25,5 +28,17 @@ def take_apart(
     for place in most_unfair(figures, n):
         item = items[place]
         assert item is not None, "a set without summary has no unfairness"
-        examples.append(family.example(item, found[place], float(figures.unfairness[place])))
+        examples.append(_within_bounds(family.example(item, found[place], float(figures.unfairness[place]))))
     return examples
+
+
+def _within_bounds(example: Example) -> Example:
+    """The example without what nobody reads: a summary of megabytes would make a page of as many for every family."""
+    lines = [line.model_copy(update={"text": _cut(line.text)}) for line in example.lines[:MOST_LINES]]
+    if len(example.lines) > MOST_LINES:
+        lines.append(Line(text=f"... and {len(example.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
+    return example.model_copy(update={"lines": tuple(lines)})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."

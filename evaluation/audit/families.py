@@ -78,6 +78,6 @@ def _families(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Fami
         yield UnitCoverage(tools.entailer, given.attribute, given.values, mode)
     if "opinions" in plan.measures:
         need("networkx", "measure 'opinions'")
-        yield Opinions()
+        yield Opinions(plan.opinion_units)
     if "word-lists" in plan.measures:
         yield GenderWords(WordLists())

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NO_SUMMARY = "no summary"
+NO_WORD = "documents of this value, but none with a word that counts"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Quantity:
     is_tested: bool = True
     # whether less of it is fairer; otherwise neither more nor less is
     is_unfairness: bool = True
+    # whether it is the share of sets of which something holds
+    is_rate: bool = False
 
 
 @dataclass(frozen=True)

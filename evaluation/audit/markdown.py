@@ -27,7 +27,12 @@ def render_markdown(audit: Audit) -> str:
                 f"### Gender words, {plain(system.label)}",
                 markdown_table(["group", "in sources", "in summaries"], rows),
             ]
-    parts += ["## Measures", f"{view.fairest(audit)} {view.rising(audit)}".strip(), _aggregates(audit)]
+    parts += [
+        "## Measures",
+        view.notes(audit),
+        _aggregates(audit),
+    ]
+    parts += [f"- {plain(system.label)}: {view.length(system)}" for system in audit.systems]
     parts += [f"- {plain(group.system)}, {group.family}: {plain(group.sentence)}" for group in audit.worst]
     if audit.differences:
         parts += [f"## Differences to {plain(audit.differences[0].reference)}", _differences(audit)]

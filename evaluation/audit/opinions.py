@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 
 import numpy as np
 
 from ...fairness.groups import Unscored
 from ...fairness.groups.ngram import EMPTY_SUMMARY
-from ...fairness.labelled import LabelledSummary
+from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
+from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
 from .figures import Figures, Floats, Quantity, over, reasons
@@ -24,23 +26,49 @@ SCORE = "opinion graph"
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4
 PLAN = GraphPlan()
 FEW = "fewer than two opinions"
+# note of a unit that is attached to none
+SILENT = "no keyword of an opinion"
+
+# what a summary could take over whole: "documents" for posts, "sentences" for longer texts
+Units = Literal["sentences", "documents"]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What one summary shows of the opinions."""
+
+    bias: OpinionBias
+    # units of the summary
+    n_units: int
+
+    @property
+    def is_too_short(self) -> bool:
+        """Whether it has fewer units than there are opinions, so that some opinion must be missing."""
+        return self.n_units < self.bias.exposure.n_opinions
 
 
 @dataclass(frozen=True)
 class Opinions:
-    """The family of the Opinion Interaction Graph; units are sentences."""
+    """The family of the Opinion Interaction Graph."""
+
+    units: Units = "sentences"
 
     name = "opinions"
     by = ""
 
     @property
+    def texts(self) -> str:
+        """What units are called."""
+        return "posts" if self.units == "documents" else self.units
+
+    @property
     def signature(self) -> str:
         """The graph's."""
-        return f"{opinion_graph([], plan=PLAN).signature}|units:sentences|exposure:auto|v:1"
+        return f"{opinion_graph([], plan=PLAN).signature}|units:{self.units}|exposure:auto|v:2"
 
-    def measure(self, items: Sequence[LabelledSummary]) -> list[OpinionBias | Unscored]:
-        """The bias of each summary; a graph serves all summaries of its set that stand side by side."""
-        found: list[OpinionBias | Unscored] = []
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Heard | Unscored]:
+        """What each summary shows; a graph serves all summaries of its set that stand side by side."""
+        found: list[Heard | Unscored] = []
         for documents, group in groupby(items, key=lambda item: item.documents):
             graph: OpinionGraph | None = None
             for item in group:
@@ -48,19 +76,24 @@ class Opinions:
                     found.append(Unscored(EMPTY_SUMMARY))
                     continue
                 if graph is None:
-                    graph = opinion_graph(
-                        [s for document in documents for s in split_sentences(document.text)], plan=PLAN
-                    )
-                found.append(_answer(graph.bias(split_sentences(item.summary))))
+                    graph = opinion_graph([text for text, _ in self._spoken(documents)], plan=PLAN)
+                found.append(_answer(graph, item.summary))
         return found
 
-    def figures(self, found: Sequence[OpinionBias | Unscored]) -> Figures:
+    def _spoken(self, documents: Sequence[LabelledText]) -> list[tuple[str, str]]:
+        """The units of the documents, each with the value of its document."""
+        if self.units == "documents":
+            return [(document.text, document.value) for document in documents]
+        return [(s, document.value) for document in documents for s in split_sentences(document.text)]
+
+    def figures(self, found: Sequence[Heard | Unscored]) -> Figures:
         """The sums of all sets."""
-        scores = np.array([np.nan if isinstance(each, Unscored) else each.score for each in found], dtype=float)
+        scores = np.array([np.nan if isinstance(each, Unscored) else each.bias.score for each in found], dtype=float)
+        short = [isinstance(each, Heard) and each.is_too_short for each in found]
         scored = ~np.isnan(scores)
         return Figures(
             quantities=(Quantity(SCORE, None, is_share=False),),
-            columns=np.column_stack([scored.astype(float), np.nan_to_num(scores)]),
+            columns=np.column_stack([scored, np.nan_to_num(scores), short]).astype(float),
             reduce=_mean,
             rests_on=scored[:, None],
             unfairness=scores,
@@ -68,52 +101,65 @@ class Opinions:
         )
 
     def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
-        """What the score means."""
+        """What the score means, and of how many summaries it says more of their length than of their fairness."""
+        scored, short = int(figures.scored.sum()), int(figures.columns[:, 2].sum())
+        note = (
+            f" {short:,} of {scored:,} summaries have fewer {self.texts} than there are opinions, so they cannot reach 0."
+            if short
+            else ""
+        )
         return {
             SCORE: f"What a summary shows of the opinions in its documents is as unequal as a Gini coefficient of "
-            f"{points.get(SCORE, '')} on average: 0 when each keeps the same share of its sentences, towards 1 when one has all."
+            f"{points.get(SCORE, '')} on average: 0 when each keeps the same share of its {self.texts}, towards 1 when one has "
+            f"all.{note}"
         }
 
-    def example(self, item: LabelledSummary, found: OpinionBias, unfairness: float) -> Example:
-        """The largest opinions with their sentences in documents and summary, and what each of the summary's speaks for."""
-        spoken = [(s, document) for document in item.documents for s in split_sentences(document.text)]
+    def example(self, item: LabelledSummary, found: Heard, unfairness: float) -> Example:
+        """The largest opinions with their units in documents and summary, and what each of the summary's speaks for."""
+        spoken = self._spoken(item.documents)
         graph = opinion_graph([s for s, _ in spoken], plan=PLAN)
         names = [", ".join(keywords[:MOST_KEYWORDS]) for keywords in graph.opinions]
         voices = [
-            Counter(d.value for (_, d), o in zip(spoken, graph.attachment.opinion, strict=True) if o == k)
+            Counter(value for (_, value), o in zip(spoken, graph.attachment.opinion, strict=True) if o == k)
             for k in range(len(names))
         ]
-        exposure = found.exposure
+        exposure = found.bias.exposure
         order = sorted(range(len(names)), key=lambda k: -exposure.n_units[k])[:MOST_OPINIONS]
-        unheard = next((k for k in order if exposure.n_units[k] and not exposure.shown[k]), None)
+        unheard = _largest([k for k in order if not exposure.shown[k]], exposure.n_units)
         lines = []
-        for text in split_sentences(item.summary):
+        for text in summary_units(item.summary, graph.units):
             shown = graph.bias([text]).exposure.shown
             opinion = next((k for k, count in enumerate(shown) if count), None)
             takes = {} if opinion is None else {v: float(c) for v, c in voices[opinion].items()}
-            lines.append(Line(text=text, takes=takes, note="no opinion" if opinion is None else f"on {names[opinion]}"))
+            lines.append(Line(text=text, takes=takes, note=SILENT if opinion is None else f"on {names[opinion]}"))
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure="Gini coefficient of this summary", is_share=False,
-            columns=("sentences in documents", "sentences in summary"),
-            takes_what="sentences of the documents that speak for the same opinion",
+            columns=(f"{self.texts} in documents", f"{self.texts} in summary"),
+            takes_what=f"{self.texts} of the documents that speak for the same opinion",
             sides=tuple(
                 Side(name=names[k], source=float(exposure.n_units[k]), summary=float(exposure.shown[k])) for k in order
             ),
             lines=tuple(lines),
-            left_out=() if unheard is None else (names[unheard],),
-            documents=() if unheard is None else tuple(
-                s for (s, _), o in zip(spoken, graph.attachment.opinion, strict=True) if o == unheard
-            ),
+            left_out=tuple(names[k] for k in unheard),
+            documents=tuple(s for (s, _), o in zip(spoken, graph.attachment.opinion, strict=True) if o in unheard),
         )  # fmt: skip
 
 
-def _answer(found: OpinionBias) -> OpinionBias | Unscored:
+def _largest(opinions: Sequence[int], n_units: Sequence[int]) -> list[int]:
+    """The opinions of most units, several where they tie; none without units."""
+    largest = max((n_units[k] for k in opinions), default=0)
+    return [k for k in opinions if largest and n_units[k] == largest]
+
+
+def _answer(graph: OpinionGraph, summary: str) -> Heard | Unscored:
+    pieces = summary_units(summary, graph.units)
+    found = graph.bias(pieces)
     if found.score is None:
         return Unscored(found.exposure.unscored or "no opinion")
     # one opinion is 0 whatever the summary says of it
-    return Unscored(FEW) if found.exposure.n_opinions < 2 else found
+    return Unscored(FEW) if found.exposure.n_opinions < 2 else Heard(found, len(pieces))
 
 
 def _mean(sums: Floats) -> Floats:
-    return over(sums[..., 1:], sums[..., :1])
+    return over(sums[..., 1:2], sums[..., :1])

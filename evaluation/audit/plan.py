@@ -9,8 +9,16 @@ from ...fairness.groups import Mode
 from ...fairness.groups.shares import DEFAULT_TAU, Target
 from ...text import did_you_mean
 from ..compare import Bootstrap
+from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "opinions", "word-lists")
+# what people call a measure -> the family that has it
+FAMILY_OF = {
+    **dict.fromkeys(("bur", "uer", "auc", "sof", "proportional-representation"), "value-shares"),
+    **dict.fromkeys(("equal-coverage", "ec", "coverage-parity", "cp"), "coverage"),
+    **dict.fromkeys(("opinion-graph", "opinion"), "opinions"),
+    **dict.fromkeys(("word-list", "word-list-bias", "gender-words"), "word-lists"),
+}
 BOOTSTRAP = Bootstrap(level=0.95, resamples=1000, seed=0)
 
 
@@ -25,6 +33,8 @@ class AuditPlan:
     tau: float = DEFAULT_TAU
     # "ratio", "equal", or one weight for each value of the audit
     target: Target = "ratio"
+    # what a summary could take over whole, for the opinion graph
+    opinion_units: Units = "sentences"
     # sets that must have a value before it can be a worst group or an extreme
     least_group: int = 30
     # summaries shown of each system by each family
@@ -41,9 +51,16 @@ def read_measures(text: str) -> tuple[str, ...]:
     named = [part.strip() for part in text.split(",") if part.strip()]
     unknown = [name for name in named if name not in MEASURES]
     if unknown or not named:
-        wrong = f"measure {unknown[0]!r} is not known{did_you_mean(unknown[0], MEASURES)}" if unknown else "no measure."
+        wrong = _unknown(unknown[0]) if unknown else "no measure."
         raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(MEASURES)}")
     return tuple(name for name in MEASURES if name in named)
+
+
+def _unknown(name: str) -> str:
+    family = FAMILY_OF.get(name.lower().replace(" ", "-").replace("_", "-"))
+    return (
+        f"{name!r} is one of {family!r}." if family else f"measure {name!r} is not known{did_you_mean(name, MEASURES)}"
+    )
 
 
 def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -59,7 +76,8 @@ def read_target(text: str, values: Sequence[str]) -> Target:
     """The fairness target: "ratio", "equal", or a weight for each value ("pos=0.5,neg=0.5").
 
     Raises:
-        DataError: a weight is no number of at least 0, a value is not known, named twice or missing; all are listed.
+        DataError: a weight is no number above 0, a value is not known, named twice or missing; all are listed. A value that is
+            due nothing would fall short in every summary, also in one on target: what it gets is never more than its due.
     """
     if text in ("ratio", "equal"):
         return "ratio" if text == "ratio" else "equal"
@@ -68,7 +86,7 @@ def read_target(text: str, values: Sequence[str]) -> Target:
     for part in text.split(","):
         name, equals, number = (piece.strip() for piece in part.rpartition("="))
         if not equals or not _is_weight(number):
-            mistakes.append(f"{part.strip()!r} is no VALUE=WEIGHT with a weight of at least 0")
+            mistakes.append(f"{part.strip()!r} is no VALUE=WEIGHT with a weight above 0")
         elif name not in values:
             mistakes.append(f"{name!r} is no value{did_you_mean(name, values)} Values are {', '.join(values)}")
         elif name in weights:
@@ -77,8 +95,6 @@ def read_target(text: str, values: Sequence[str]) -> Target:
             weights[name] = float(number)
     if not mistakes and (missing := [value for value in values if value not in weights]):
         mistakes.append(f"no weight for {', '.join(missing)}; give each value one")
-    if not mistakes and not any(weights.values()):
-        mistakes.append("all weights are 0")
     if mistakes:
         raise DataError(f"--target {text!r}: {'; '.join(mistakes)}; or write ratio or equal")
     return tuple(weights[value] for value in values)
@@ -86,6 +102,6 @@ def read_target(text: str, values: Sequence[str]) -> Target:
 
 def _is_weight(text: str) -> bool:
     try:
-        return 0 <= float(text) < float("inf")
+        return 0 < float(text) < float("inf")
     except ValueError:
         return False

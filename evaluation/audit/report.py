@@ -7,6 +7,7 @@ from ...errors import DataError, StorageError
 from ...storage import read_json, write_text
 from .build import SCHEMA
 from .contents import Audit
+from .input import AuditInput
 from .markdown import render_markdown
 from .page import render_page
 
@@ -30,6 +31,24 @@ def check_folder(out: Path) -> None:
         raise DataError(
             f"--out {out}: holds {', '.join(taken)}, which no audit wrote; name another folder, nothing is overwritten"
         )
+
+
+def replaced(out: Path, given: AuditInput) -> str:
+    """A sentence on the earlier audit whose files will be replaced; "" without one, and for the same documents and systems.
+
+    Args:
+        out: a folder that `check_folder` allows.
+        given: what is audited now.
+    """
+    if not (out / JSON).exists():
+        return ""
+    found = read_json(out / JSON)
+    systems = [(each["label"], each["digest"]) for each in found["systems"]]
+    same = (given.documents_digest, given.attribute, [(each.label, each.digest) for each in given.systems])
+    if (found["documents_digest"], found["attribute"], systems) == same:
+        return ""
+    labels = ", ".join(label for label, _ in systems)
+    return f"{out} holds the audit of {labels} on {found['documents']}, by {found['attribute']}; it will be replaced."
 
 
 def write_audit(audit: Audit, out: Path) -> None:

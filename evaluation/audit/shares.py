@@ -33,9 +33,9 @@ HEAD = 4 + len(TAU_GRID)
 BY_VALUE = 6
 AGGREGATES = ("BUR", "UER", "AUC", "SOF")
 REPRESENTATION = "Proportional Representation"
-SOURCES, AIM = "share in sources", "share aimed at"
+SOURCES, AIM, SHORT = "share in sources", "share aimed at", "under-represented"
 # by value; the aimed-at share is shown where it is not that of the sources
-NAMES = (SOURCES, AIM, "share in summaries", "shortfall", "under-represented")
+NAMES = (SOURCES, AIM, "share in summaries", "shortfall", SHORT)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ValueShares:
             "BUR": f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
             "UER": f"In a summary a {what} falls short of its due share by {uer} points on average.",
             "AUC": f"Over all tolerances from 0 to 1, {auc} % of the summaries are unfair on average.",
-            "SOF": f"Shortfalls differ by {sof} points on average from one {what} to another: 0 when all fall short alike.",
+            "SOF": f"The values' shortfalls lie {sof} points from their common mean on average: 0 when all fall short alike.",
             REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {pr} points on average.",
         }
         return {self._named(name): text for name, text in said.items()}
@@ -143,9 +143,16 @@ class ValueShares:
         return tuple(name for name in NAMES if name != AIM or self.target != "ratio")
 
     def _quantities(self) -> tuple[Quantity, ...]:
-        whole = [Quantity(self._named(name), None, is_share=True) for name in self._aggregates()]
+        whole = [Quantity(self._named(name), None, is_share=True, is_rate=name == "BUR") for name in self._aggregates()]
         rows = [
-            Quantity(self._named(name), value, is_share=True, is_tested=name == "shortfall", is_unfairness=False)
+            Quantity(
+                self._named(name),
+                value,
+                is_share=True,
+                is_tested=name == "shortfall",
+                is_unfairness=False,
+                is_rate=name == SHORT,
+            )
             for value in self.values
             for name in self._names()
         ]

@@ -9,6 +9,7 @@ from ..table import MARKS, UNSURE
 from ..text_numbers import number
 from . import view
 from .contents import Audit, Number
+from .shares import SHORT
 
 LEGEND = (
     "\u25b2 fairer  \u25bc less fair  \u25cf differs, neither fairer nor less\n"
@@ -23,10 +24,14 @@ def audit_table(audit: Audit) -> RenderableType:
         parts += [Text(), Text(f"{table.system}, by {audit.attribute}", style="bold"), _values(table)]
     for system in audit.systems:
         parts += [Text(), Text(f"{system.label}, measures", style="bold"), _aggregates(audit, system.label)]
+        parts.append(Text(view.length(system)))
         parts += [
             Text(f"By {group.measure}: {group.sentence}") for group in audit.worst if group.system == system.label
         ]
-    parts += [Text(), Text(f"{view.fairest(audit)} {view.rising(audit)}".strip(), style="dim")]
+    parts += [
+        Text(),
+        Text(view.notes(audit), style="dim"),
+    ]
     if audit.differences:
         parts += [Text(), _differences(audit), Text(LEGEND, style="dim")]
         parts += [Text(choice.sentence) for choice in audit.choices]
@@ -41,7 +46,9 @@ def _values(table: view.ValueTable) -> Table:
     made = _table()
     made.add_column("", max_width=18, overflow="fold")
     for column in table.columns:
-        made.add_column(Text(_broken(column)), justify="right", max_width=14, overflow="fold")
+        # its second line is one long word
+        is_long = column.startswith(SHORT)
+        made.add_column(Text(_broken(column)), justify="right", max_width=14, overflow="fold", no_wrap=is_long)
     for row in table.rows:
         made.add_row(Text(row.value), *(_cell(cell) for cell in row.cells))
     return made

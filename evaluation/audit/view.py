@@ -4,14 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..charts import Scale, scale
+from ..compare import NOISE
 from ..text_numbers import NONE, number, percent, signed
-from .contents import Audit, Example, Number, PairedDifference
+from .contents import Audit, Example, Number, PairedDifference, SystemNote
 from .coverage import PARITY
+from .opinions import SCORE as OPINIONS
 
 # the two numbers of a value that the picture sets side by side
 SHARES = ("share in sources", "share in summaries")
 # differences, which are written with their sign
 SIGNED = ("coverage difference",)
+# in place of an interval without width
+FLAT = "no variation"
 # measures whose noise only adds up
 GROWING = ("SOF", PARITY, "word-list bias")
 
@@ -100,23 +104,32 @@ def group_rows(audit: Audit, system: str) -> list[tuple[str, Number, Number]]:
 
 
 def shown(found: Number | PairedDifference, places: int = 2) -> str:
-    """The number: shares in per cent, others as they are."""
+    """The number: shares in per cent, differences of shares in points, others as they are."""
     if found.estimate is None:
         return NONE
-    is_signed = isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
+    write = signed if _is_difference(found) else number
     if found.is_share:
-        return f"{(signed if is_signed else number)(100 * found.estimate, places)} %"
-    return (signed if is_signed else number)(found.estimate, 3)
+        return f"{write(100 * found.estimate, places)} {'points' if _is_difference(found) else '%'}"
+    return write(found.estimate, 3)
 
 
 def interval(found: Number | PairedDifference, places: int = 2) -> str:
-    """Its interval without the unit; says so when there is none."""
+    """Its interval without the unit; says so when there is none, or when resampling can say nothing of it."""
     if found.low is None or found.high is None:
         return "no interval"
-    is_signed = isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
-    write, factor = (signed if is_signed else number), (100 if found.is_share else 1)
+    if _is_flat(found):
+        return FLAT
+    write, factor = (signed if _is_difference(found) else number), (100 if found.is_share else 1)
     digits = places if found.is_share else 3
     return f"{write(factor * found.low, digits)} to {write(factor * found.high, digits)}"
+
+
+def _is_difference(found: Number | PairedDifference) -> bool:
+    return isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
+
+
+def _is_flat(found: Number | PairedDifference) -> bool:
+    return found.low is not None and found.high is not None and found.high - found.low <= NOISE
 
 
 def rests_on(found: Number) -> str:
@@ -126,13 +139,27 @@ def rests_on(found: Number) -> str:
 
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
-    has_area = any(n.measure.startswith("AUC") for n in audit.aggregates)
-    if has_area and audit.options["mode"] != "paper":
-        return (
-            "0 is fair. AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, "
-            "and in every summary there is one."
+    said = ["0 is fair."]
+    if any(n.measure.startswith("AUC") for n in audit.aggregates) and audit.options["mode"] != "paper":
+        said.append(
+            "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
+            "every summary there is one."
         )
-    return "0 is fair."
+    if any(n.measure == OPINIONS for n in audit.aggregates):
+        said.append(
+            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever they say."
+        )
+    return " ".join(said)
+
+
+def notes(audit: Audit) -> str:
+    """What is to be known of the measures' numbers."""
+    return " ".join(filter(None, (fairest(audit), rising(audit), unusual_intervals(audit))))
+
+
+def length(system: SystemNote) -> str:
+    """How long its summaries are."""
+    return f"A summary has {system.n_words:.1f} words in {system.n_sentences:.1f} sentences on average."
 
 
 def rising(audit: Audit) -> str:
@@ -146,6 +173,16 @@ def rising(audit: Audit) -> str:
         f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a system is "
         "fair."
     )
+
+
+def unusual_intervals(audit: Audit) -> str:
+    """What intervals mean that are not those of the bootstrap; "" where all are."""
+    shown: list[Number | PairedDifference] = [*audit.aggregates, *audit.by_value, *audit.differences]
+    flat = f'"{FLAT.capitalize()}": every draw of the sets gives this number, and resampling says nothing of its uncertainty. '
+    exact = "The interval of a rate that is 0 or 100 % in all sets is the exact one of Clopper and Pearson."
+    said = flat if any(map(_is_flat, shown)) else ""
+    has_exact = any(found.interval == "exact" for found in (*audit.aggregates, *audit.by_value))
+    return f"{said}{exact if has_exact else ''}".strip()
 
 
 def aim(audit: Audit) -> str:
@@ -198,7 +235,8 @@ def example_groups(audit: Audit) -> list[tuple[str, tuple[Example, ...]]]:
 
 def left_out_of(example: Example) -> str:
     """Who is left out most, with the number of its texts."""
-    n, texts = len(example.documents), "sentence" if example.family == "opinions" else "document"
+    n = len(example.documents)
+    texts = example.columns[0].partition(" ")[0].removesuffix("s") if example.family == "opinions" else "document"
     return f"Left out most: {', '.join(example.left_out)} ({n} {texts}{'' if n == 1 else 's'})"
 
 
@@ -206,7 +244,7 @@ def side_number(example: Example, value: float | None) -> str:
     """A side's share, or its count where the columns count."""
     if value is None:
         return NONE
-    is_count = any(column.startswith(("sentences", "words")) for column in example.columns)
+    is_count = any(column.startswith(("sentences", "posts", "words")) for column in example.columns)
     return f"{value:g}" if is_count else percent(value)
 
 

@@ -8,14 +8,17 @@ from ...text import did_you_mean
 from ..cautions import FEW_SETS
 from .contents import Number, PairedDifference
 from .coverage import PARITY, Covered
-from .figures import Measured
+from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
+from .readable import scripts, values_without_words
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
 from .word_lists import GenderWords, n_words
 
 # least share of draws with a value below which an interval is doubtful
 LEAST_DEFINED = 0.95
+# systems that the headline compares
+MOST_COMPARED = 3
 # values that a warning names
 MOST_NAMED = 8
 # aggregates that small groups enter with the weight of large ones
@@ -23,15 +26,39 @@ SPREADS = {"value-shares": "SOF", "coverage": PARITY}
 
 
 def title(aggregates: Sequence[Number], differences: Sequence[PairedDifference]) -> str:
-    """With one system what its first measure says; with several how many of the differences that are tested can be told."""
+    """With one system what its first measure says; with several by how many measures each is told to be fairer or less fair.
+
+    Args:
+        aggregates: of all systems.
+        differences: in measures of which less is fairer.
+    """
     if differences:
         reference = differences[0].reference
-        if not (n := n_tests(differences)):
+        if not n_tests(differences):
             return f"No difference to {reference} can be tested"
-        told = sum(each.verdict != "cannot tell" for each in differences)
-        return f"{told or 'None'} of {n} differences to {reference} can be told"
-    said = next((number.sentence for number in aggregates if number.sentence), "Nothing could be measured.")
-    return said.removesuffix(".")
+        said = [
+            _compared(system, reference, [each for each in differences if each.system == system])
+            for system in dict.fromkeys(each.system for each in differences)
+        ]
+        more = len(said) - MOST_COMPARED
+        return "; ".join(said[:MOST_COMPARED]) + (f"; and {more} other systems" if more > 0 else "")
+    said_of_one = next((number.sentence for number in aggregates if number.sentence), "Nothing could be measured.")
+    return said_of_one.removesuffix(".")
+
+
+def _compared(system: str, reference: str, differences: Sequence[PairedDifference]) -> str:
+    """ "tuned is fairer than base by 3 of 8 measures"."""
+    n = n_tests(differences)
+    counts = Counter[str](each.verdict for each in differences)
+    told = [
+        (word, counts[verdict]) for word, verdict in (("fairer", "lower"), ("less fair", "higher")) if counts[verdict]
+    ]
+    measures = f"{n} measure{'' if n == 1 else 's'}"
+    if not told:
+        return f"{system} cannot be told from {reference} by any of {measures}" if n else f"{system} cannot be tested"
+    (first, k), *others = told
+    also = "".join(f" and {word} by {count}" for word, count in others)
+    return f"{system} is {first} than {reference} by {k}{also} of {measures}"
 
 
 def n_tests(differences: Sequence[PairedDifference]) -> int:
@@ -46,6 +73,8 @@ def warnings(
     yield from _of_sets(given)
     yield from _of_shares([each for each in measured if isinstance(each.family, ValueShares)])
     yield from _of_cuts(measured)
+    yield from values_without_words(measured, given)
+    yield from scripts(measured, given)
     yield from _left_out(measured)
     yield from _of_words(measured, plan)
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
@@ -146,10 +175,13 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
         if number.is_small and number.value in _found_values(given):
             values = small.setdefault((number.family, number.system), {})
             values[number.value] = values.get(number.value, False) or number.n > 0
+    # a value that takes no part for want of words is named for that reason alone
+    silent = {(n.family, n.system, n.value) for n in numbers if n.n == 0 and NO_WORD in n.left_out}
     systems: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
     for (family, system), values in small.items():
         for is_scored in (True, False):
-            if its := tuple(value for value, has in values.items() if has == is_scored):
+            its = tuple(v for v, has in values.items() if has == is_scored and (family, system, v) not in silent)
+            if its:
                 systems.setdefault((family, its, is_scored), []).append(system)
     for (family, its, is_scored), mine in systems.items():
         where = f"{', '.join(mine)}, {family}: {_named(its)}"

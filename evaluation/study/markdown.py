@@ -36,6 +36,8 @@ def render_markdown(comparison: Comparison) -> str:
         if note := without_part(worst.found):
             parts.append(f"{plain(note)}.")
         parts.append(_worst_sides(worst))
+    if said := view.where_values_are(comparison):
+        parts += ["## Worst value", plain(said)]
     for tests in view.test_tables(comparison):
         if tests.pairs:
             parts += [f"## Tests by {plain(tests.judge.name)}", _tests(tests)]

@@ -32,5 +32,6 @@ def render_page(comparison: Comparison) -> str:
         strength_interval=view.strength_interval,
         tone=view.tone,
         without_part=without_part,
+        where_values_are=view.where_values_are(comparison),
         recipes=dumped,
     )

@@ -140,6 +140,21 @@ def system_name(label: str, k: int) -> str:
     return f"{label}, {budget_name(k)}"
 
 
+def where_values_are(comparison: Comparison) -> str:
+    """Where to see which value's documents a summary of all sides serves worst; "" where sides are summarised one by one."""
+    scopes = {recipe["task"]["scope"] for recipe in comparison.recipes.values()}
+    if scopes != {"all"}:
+        return ""
+    corpus = next(iter(comparison.recipes.values()))["corpus"]
+    return (
+        "Each summary is of all sides, so no side is told apart here. Whose documents get less room, and which entry or "
+        "checkpoint to choose by the value that it serves worst, is what an audit of their best summaries says: evenhand audit "
+        f"--documents {corpus['path']} --attribute {corpus['attribute']} --allow-missing, and for each "
+        "--summaries NAME=RUN/evaluation/base/best.jsonl (evaluation/round-NN of a trained checkpoint), RUN being the recipe's "
+        "output."
+    )
+
+
 def _sides(estimates: Iterable[BudgetEstimate]) -> list[str | None]:
     return list(dict.fromkeys(e.side for e in estimates))
 

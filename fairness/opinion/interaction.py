@@ -107,7 +107,7 @@ class OpinionGraph:
         else:
             attached = self._attacher.attach_tokens([content_tokens(text) for text in summary])
             found = exposure_abstractive(self.attachment.opinion, n_opinions, attached.opinion)
-        return OpinionBias(found, exposure, self.opinions, f"{self.signature}|exposure:{exposure}|v:1")
+        return OpinionBias(found, exposure, self.opinions, f"{self.signature}|exposure:{exposure}|v:2")
 
 
 def opinion_graph(

@@ -136,4 +136,4 @@ def open_words(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     Raises:
         ModelError: the splitter's model is a path that holds none.
     """
-    return UnitEntailer(section, "words|content-tokens", open_splitter(section, models), SharedWords())
+    return UnitEntailer(section, "words|content-tokens:2", open_splitter(section, models), SharedWords())

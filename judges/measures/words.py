@@ -20,7 +20,7 @@ from ...fairness.opinion import content_tokens
 from ..shared import SharedModels
 
 # changes when `content_tokens` does
-WORDS_SIGNATURE = "words|content-tokens|v:1"
+WORDS_SIGNATURE = "words|content-tokens|v:2"
 
 
 class WordMatcher:

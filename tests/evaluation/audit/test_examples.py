@@ -2,7 +2,7 @@ import numpy as np
 from audit_inputs import ATTRIBUTE, make_input, two_sided
 
 from evenhand.config import MatcherSection
-from evenhand.evaluation.audit.examples import most_unfair, take_apart
+from evenhand.evaluation.audit.examples import MOST_CHARACTERS, MOST_LINES, most_unfair, take_apart
 from evenhand.evaluation.audit.figures import most
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.judges.measures import open_matcher
@@ -39,3 +39,11 @@ def test_a_summary_without_a_match_is_not_shown_though_it_counts():
 def test_all_that_tie_are_left_out_most():
     assert most({"left": 0.2, "right": 0.1 + 0.1, "third": 0.1}) == ("left", "right")
     assert most({"left": 0.0, "right": -0.1}) == ()
+
+
+def test_an_endless_summary_is_cut_in_the_example():
+    items, found, figures = measured("Apple. " * (MOST_LINES + 5), f"Apple {'x' * MOST_CHARACTERS}.")
+    many, long = take_apart(SHARES, figures, items, found, 5)
+    assert len(many.lines) == MOST_LINES + 1
+    assert (many.lines[-1].text, many.lines[-1].note) == ("... and 5 more", "not shown")
+    assert len(long.lines[0].text) == MOST_CHARACTERS + 4

@@ -26,20 +26,20 @@ def test_score_is_that_of_the_graph():
     graph = opinion_graph(units)
     mine = Opinions()
     one_sided, both = mine.measure([item("The ferry is cheap."), item("The ferry is cheap. A bridge costs taxes.")])
-    assert one_sided.score == graph.bias(["The ferry is cheap."]).score
-    assert one_sided.score > both.score
+    assert one_sided.bias.score == graph.bias(["The ferry is cheap."]).score
+    assert one_sided.bias.score > both.bias.score
     figures = mine.figures([one_sided, both])
-    assert figures.all_sets().tolist() == pytest.approx([(one_sided.score + both.score) / 2])
+    assert figures.all_sets().tolist() == pytest.approx([(one_sided.bias.score + both.bias.score) / 2])
 
 
 def test_example_names_the_opinion_of_each_sentence_and_who_voices_it():
     mine = Opinions()
     asked = item("The ferry is cheap. Snow.")
     (found,) = mine.measure([asked])
-    example = mine.example(asked, found, found.score)
+    example = mine.example(asked, found, found.bias.score)
     assert example.lines[0].takes == {"left": 2.0}
     assert "ferry" in example.lines[0].note
-    assert (example.lines[1].takes, example.lines[1].note) == ({}, "no opinion")
+    assert (example.lines[1].takes, example.lines[1].note) == ({}, "no keyword of an opinion")
     assert example.left_out == ("taxes",)
     assert example.documents == ("A bridge costs taxes.", "Bridge taxes hurt shops.")
 
@@ -47,3 +47,46 @@ def test_example_names_the_opinion_of_each_sentence_and_who_voices_it():
 def test_nothing_shown_is_no_score():
     found = Opinions().measure([item(""), item("Snow.")])
     assert found == [Unscored("empty summary"), Unscored("the summary shows no opinion")]
+
+
+def test_all_opinions_that_are_left_out_alike_are_named():
+    documents = (
+        LabelledText("Cats purr. Dogs bark. Birds sing.", "left"),
+        LabelledText("Fish swim. Bees hum.", "right"),
+    )
+    asked = LabelledSummary("s", ("left", "right"), documents, "Cats purr.")
+    mine = Opinions()
+    (found,) = mine.measure([asked])
+    example = mine.example(asked, found, found.bias.score)
+    unheard = [side.name for side in example.sides if side.source and not side.summary]
+    assert len(unheard) > 1
+    assert set(example.left_out) == set(unheard)
+    assert len(example.documents) == len(unheard)
+
+
+def test_a_summary_of_whole_posts_is_fair_where_posts_are_the_units():
+    # two posts of three sentences on the ferry, two of one on the bridge; the summary has one of each: half of either opinion
+    ferry = ["Ferry cheap. Cheap ferry runs. Night ferry cheap.", "Cheap ferry sails. Ferry runs cheap. Ferry night."]
+    bridge = ["Bridge taxes hurt.", "Taxes bridge hurt."]
+    documents = tuple(LabelledText(text, "x") for text in (*ferry, *bridge))
+    asked = LabelledSummary("s", ("x",), documents, f"{ferry[0]} {bridge[0]}")
+    (by_posts,) = Opinions("documents").measure([asked])
+    assert by_posts.bias.exposure.exposures == (0.5, 0.5)
+    assert (by_posts.bias.score, by_posts.bias.mode, by_posts.n_units) == (0.0, "extractive", 2)
+    assert "units:documents" in Opinions("documents").signature
+    example = Opinions("documents").example(asked, by_posts, 0.0)
+    assert example.columns == ("posts in documents", "posts in summary")
+
+
+def test_summaries_with_fewer_sentences_than_opinions_are_counted():
+    mine = Opinions()
+    found = mine.measure(
+        [item("The ferry is cheap."), item("The ferry is cheap. A bridge costs taxes. Bridge taxes hurt shops.")]
+    )
+    n_opinions = found[0].bias.exposure.n_opinions
+    assert [each.is_too_short for each in found] == [n_opinions > 1, n_opinions > 3]
+    said = mine.sentences({"opinion graph": "0.5"}, mine.figures(found))["opinion graph"]
+    assert (
+        f"{sum(each.is_too_short for each in found)} of 2 summaries have fewer sentences than there are opinions"
+        in said
+    )

@@ -25,6 +25,12 @@ def test_unknown_measures_are_refused(text):
         read_measures(text)
 
 
+@pytest.mark.parametrize(("text", "family"), [("bur", "value-shares"), ("Coverage Parity", "coverage")])
+def test_a_measure_named_alone_is_answered_with_its_family(text, family):
+    with pytest.raises(DataError, match=f"is one of '{family}'"):
+        read_measures(text)
+
+
 def test_weights_stand_in_the_order_of_the_values():
     assert read_target("neg=1,pos=3", ("pos", "neg")) == (3.0, 1.0)
     assert read_target("equal", ("pos",)) == "equal"
@@ -41,7 +47,8 @@ def test_values_may_hold_an_equals_sign():
         ("pos=-1,neg=x", "'pos=-1' is no VALUE=WEIGHT.*'neg=x' is no VALUE=WEIGHT"),
         ("pos=1", "no weight for neg"),
         ("pos=1,pos=1,neg=1", "named twice"),
-        ("pos=0,neg=0", "all weights are 0"),
+        # of a value that is due nothing even 0 is not more than its due, so that every summary would be unfair
+        ("pos=1,neg=0", "'neg=0' is no VALUE=WEIGHT with a weight above 0"),
         ("pos=nan,neg=1", "no VALUE=WEIGHT"),
         ("rato", "or write ratio or equal"),
     ],

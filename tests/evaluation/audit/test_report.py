@@ -1,9 +1,15 @@
 import os
 
 import pytest
+from audit_inputs import ATTRIBUTE, make_input, two_sided
 
 from evenhand.errors import DataError
-from evenhand.evaluation.audit.report import check_folder
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.report import check_folder, replaced, write_audit
+from evenhand.evaluation.audit.word_lists import GenderWords
+from evenhand.evaluation.compare import Bootstrap
+from evenhand.fairness.demographic import WordLists
 
 
 def test_a_folder_that_is_there_and_one_that_is_not_yet_are_taken(tmp_path):
@@ -25,3 +31,14 @@ def test_a_folder_without_rights_is_told(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(DataError, match="cannot be written; name another folder, or mend its rights"):
         check_folder(tmp_path / "audit")
+
+
+def test_the_audit_that_is_replaced_is_named_unless_it_is_the_same(tmp_path):
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))
+    given, other = make_input(two_sided(3), base=["He."] * 3), make_input(two_sided(3), tuned=["He."] * 3)
+    assert replaced(tmp_path, given) == ""
+    write_audit(build_audit(given, plan, [GenderWords(WordLists())]), tmp_path)
+    assert replaced(tmp_path, given) == ""
+    assert replaced(tmp_path, other) == (
+        f"{tmp_path} holds the audit of base on docs.jsonl, by {ATTRIBUTE}; it will be replaced."
+    )

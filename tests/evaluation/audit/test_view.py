@@ -50,6 +50,31 @@ def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
     assert view.fairest(fair["paper"]) == "0 is fair."
 
 
+def test_differences_are_points_and_shares_per_cent():
+    found = audit(n=4, fair=[ALL] * 4, mine=[LEFT] * 4)
+    bur = next(d for d in found.differences if d.measure == "BUR (words)")
+    assert (view.shown(bur), view.interval(bur)) == ("+100.00 points", "no variation")
+    by_name = {(n.system, n.measure, n.value): n for n in (*found.aggregates, *found.by_value)}
+    assert view.shown(by_name["mine", "BUR (words)", None]) == "100.00 %"
+    assert view.shown(by_name["mine", "coverage difference (words)", "right"], 1).endswith(" points")
+
+
+def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
+    found = audit(n=4, mine=[LEFT] * 4)
+    by_name = {(n.measure, n.value): n for n in (*found.aggregates, *found.by_value)}
+    # 4 of 4 unfair: the exact 95 % interval begins at 0.025 ** (1/4) = 0.398
+    bur = by_name["BUR (words)", None]
+    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.3976, abs=1e-4), 1.0)
+    # 0 of 4: it ends at 1 - 0.398
+    left = by_name["under-represented (words)", "left"]
+    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.6024, abs=1e-4))
+    assert view.interval(by_name["UER (words)", None]) == "no variation"
+    assert "Clopper and Pearson" in view.notes(found)
+    assert "resampling says nothing" in view.notes(found)
+    varied = audit(n=4, mine=[LEFT, ALL] * 2)
+    assert {n.interval for n in varied.aggregates} == {"bootstrap"}
+
+
 def test_a_value_that_falls_short_by_more_is_neither_fairer_nor_less_fair():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     tones = {(d.measure, d.value): (d.verdict, view.tone(d)) for d in found.differences}

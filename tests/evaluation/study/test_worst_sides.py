@@ -69,3 +69,13 @@ def test_sides_of_few_sets_make_no_choice(small_run: Any):
     found = build_comparison(read_entries([Named("dpo", small_run.recipe)]))
     assert found.worst_sides == ()
     assert 'id="worst"' not in render_page(found)
+
+
+def test_summaries_of_all_sides_are_sent_to_the_audit(comparison: Any):
+    assert "evenhand audit" not in render_page(comparison)
+    recipes = {
+        label: {**recipe, "task": {**recipe["task"], "scope": "all"}} for label, recipe in comparison.recipes.items()
+    }
+    of_all = comparison.model_copy(update={"recipes": recipes, "worst_sides": ()})
+    for text in (render_page(of_all), render_markdown(of_all)):
+        assert "evenhand audit --documents sample --attribute stance --allow-missing" in text

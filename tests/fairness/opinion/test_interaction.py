@@ -43,7 +43,7 @@ def test_signatures_name_all_that_the_score_depends_on():
     plan = GraphPlan(window=3, method="keyword_fraction", threshold=0.2)
     assert opinion_graph(UNITS, plan=plan).bias([UNITS[0]]).signature == (
         "opinion-interaction|keywords:textrank(3,0.85,0.333333)|louvain:1x10|attach:keyword_fraction>0.2"
-        "|exposure:extractive|v:1"
+        "|exposure:extractive|v:2"
     )
     named = opinion_graph(UNITS, WORDS, ["The Trams"]).signature
     assert named == "opinion-interaction|keywords:given+entities|louvain:1x10|attach:tfidf>0"

@@ -1,0 +1,41 @@
+import pytest
+from audit_inputs import make_input, make_set
+
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.opinions import Opinions
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.compare import Bootstrap
+
+pytest.importorskip("networkx")
+
+PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
+FERRY = "The ferry is cheap. The cheap ferry runs at night."
+SETS = [
+    make_set(f"set-{k}", ("left", FERRY), ("right", "A bridge costs taxes. Bridge taxes hurt shops."))
+    for k in range(10)
+]
+SHORT, LONG = "The ferry is cheap.", "The ferry is cheap. A bridge costs taxes."
+
+
+def audit(**systems):
+    return build_audit(make_input(SETS, **{label: [text] * 10 for label, text in systems.items()}), PLAN, [Opinions()])
+
+
+def test_length_stands_beside_the_measures():
+    (system,) = audit(mine=LONG).systems
+    assert (system.n_words, system.n_sentences) == (8.0, 2.0)
+
+
+def test_the_opinion_graph_does_not_make_the_headline_of_systems_of_unlike_length():
+    found = audit(short=SHORT, long=LONG)
+    (difference,) = found.differences
+    assert difference.verdict == "lower"
+    assert "fairer" not in found.title
+    (said,) = [warning for warning in found.warnings if "falls as summaries grow" in warning]
+    assert "short 1.0, long 2.0" in said
+
+
+def test_of_like_length_it_counts():
+    found = audit(one=FERRY, long=LONG)
+    assert found.title == "long is fairer than one by 1 of 1 measure"
+    assert not [warning for warning in found.warnings if "falls as summaries grow" in warning]

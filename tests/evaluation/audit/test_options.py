@@ -1,0 +1,49 @@
+import pytest
+
+from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.audit.options import read_sections
+from evenhand.evaluation.audit.plan import MEASURES
+
+
+def test_units_of_a_language_model_are_named_in_a_file(tmp_path):
+    path = tmp_path / "published.yaml"
+    path.write_text(
+        "kind: nli\nunits: llm\ndomain: reviews\nsplitter: {model: {name: org/m}, backend: {backend: transformers}}\n"
+    )
+    matcher, entailer = read_sections(MEASURES, None, str(path), [])
+    assert matcher is None
+    assert (entailer.kind, entailer.units, entailer.splitter.model.name) == ("nli", "llm", "org/m")
+
+
+def test_mistakes_of_a_file_are_listed_as_those_of_a_recipe(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("kind: bertscore\nlaier: 3\nbaseline: 2\n")
+    with pytest.raises(RecipeError, match=r"(?s)laier.*did you mean 'layer'.*baseline"):
+        read_sections(MEASURES, str(path), None, [])
+
+
+def test_another_model_of_bertscore_is_told_where_its_options_go(tmp_path):
+    with pytest.raises(DataError, match=r"write baseline and layer for model 'org/m'.*--matcher FILE\.yaml"):
+        read_sections(MEASURES, "bertscore", None, ["matcher=org/m"])
+    path = tmp_path / "mine.yaml"
+    path.write_text("kind: bertscore\nmodel: org/m\nlayer: 3\nbaseline: 0\n")
+    assert read_sections(MEASURES, str(path), None, [])[0].layer == 3
+    # the same weights under their other name
+    assert read_sections(MEASURES, "bertscore", None, ["roberta-large"])[0].layer == 17
+
+
+def test_a_model_goes_to_the_one_that_has_models():
+    matcher, entailer = read_sections(MEASURES, "words", "encoder", ["org/m"])
+    assert (matcher.model, entailer.model) == (None, "org/m")
+    matcher, entailer = read_sections(MEASURES, "bartscore", "nli", ["matcher=a", "entailer=b"])
+    assert (matcher.model, entailer.model) == ("a", "b")
+    with pytest.raises(DataError, match="write --model matcher=NAME"):
+        read_sections(MEASURES, "bartscore", "nli", ["org/m"])
+    assert read_sections(MEASURES, None, None, [])[1].kind == "words"
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(DataError, match=r"did you mean 'words'.*a \.yaml file"):
+        read_sections(MEASURES, "wrds", None, [])
+    with pytest.raises(DataError, match="no effect without measure 'coverage'"):
+        read_sections(("opinions",), None, "words", [])
