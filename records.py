@@ -25,6 +25,9 @@ def is_none(value: object) -> bool:
 
 Text = Annotated[str, AfterValidator(not_blank)]
 
+# what joins the texts of one value unless the corpus says otherwise
+SEPARATOR = " || "
+
 
 class Record(BaseModel):
     """Base of all records: immutable, unknown keys refused, and so are numbers that JSON cannot hold (inf, nan)."""
@@ -61,7 +64,8 @@ class DocumentSet(Record):
     # "train", "test", ... when the corpus has a published split
     split: str | None = None
     # whatever else the corpus says of the set; of it, tables and measures read `values`, attribute -> its values in the order
-    # to show them, and `separator`, which joins the texts of one value; the rest is carried along
+    # to show them, `separator`, which joins the texts of one value, and `sentences`, "lines" where a document has one sentence a
+    # line, whatever else looks like a border; the rest is carried along
     notes: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -83,6 +87,16 @@ class DocumentSet(Record):
         listed = declared.get(attribute) if isinstance(declared, dict) else None
         first = map(str, listed) if isinstance(listed, list | tuple) else ()
         return tuple(dict.fromkeys((*first, *self.values(attribute))))
+
+    @property
+    def separator(self) -> str:
+        """What joins the texts of one value."""
+        found = self.notes.get("separator")
+        return found if isinstance(found, str) else SEPARATOR
+
+    def sentences_of(self, document: Document) -> tuple[str, ...] | None:
+        """The sentences of a document where the corpus says which they are; None where they have to be found."""
+        return tuple(document.text.split("\n")) if self.notes.get("sentences") == "lines" else None
 
     def select(self, attribute: str, value: str) -> tuple[Document, ...]:
         """The documents whose attribute has this value, in their order."""

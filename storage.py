@@ -98,7 +98,8 @@ def parse_line(line: str, model: type[R]) -> R:
         if first["type"] == "json_invalid":
             # the parser counts lines within the line
             problem = first["ctx"]["error"].replace(" at line 1 column", " at column")
-            raise DataError(f"is not JSON ({problem}); one object a line is expected") from error
+            remedy = "; put an object that goes on in the next lines on one" if problem.startswith("EOF") else ""
+            raise DataError(f"is not JSON ({problem}); one object a line is expected{remedy}") from error
         raise DataError(explain(error)) from error
 
 

@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | documents | a line a set: `{"entity_id", "reviews": [{"sentences", "label", "review_id"?}], "claim"?}` | `read_coverage_sets` |
 | summaries | an object, `entity_id` -> text | `corpora.summaries.read_summaries` |
+| units | an object, `entity_id` -> list of texts | `coverage_units.read_units` |
 | results | an object, `entity_id` -> a list in one of two layouts | `coverage_results.read_results` |
 
 Labels in the documents are numbers; what they mean depends on the data set and is looked up in `LABELS`.
@@ -68,7 +69,7 @@ class _Entity(BaseModel):
 
 
 def read_coverage_sets(path: Path, labels: str | None = None, *, split: str | None = None) -> list[DocumentSet]:
-    """The document sets of a documents file, in order; a document has one sentence a line, so that their borders stay.
+    """The document sets of a documents file, in order; a document has one sentence a line, which notes["sentences"] says.
 
     White space inside a sentence is folded. A claim becomes the topic. Declared values are in notes["values"].
 
@@ -143,5 +144,9 @@ def _document_set(entity: _Entity, order: Labels, split: str | None) -> Document
         topic=entity.claim or "",
         documents=documents,
         split=split,
-        notes={"values": {order.attribute: list(order.values)}, **({"claim": entity.claim} if entity.claim else {})},
+        notes={
+            "values": {order.attribute: list(order.values)},
+            "sentences": "lines",
+            **({"claim": entity.claim} if entity.claim else {}),
+        },
     )

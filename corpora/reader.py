@@ -5,7 +5,6 @@ one pass, not one pass a mistake.
 """
 
 from collections.abc import Iterable, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from ..config import CorpusSection
@@ -14,8 +13,9 @@ from ..records import DocumentSet
 from ..storage import listed, listed_lines, read_numbered
 from ..text import did_you_mean
 
-# value of corpus.path -> file of the bundled corpus that it stands for
-BUNDLED = {"sample": "sample/sample.jsonl", "reviews": "reviews/reviews.jsonl"}
+HERE = Path(__file__).parent
+# what names a corpus that ships with evenhand -> its file
+BUNDLED = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
 
 
 def load_corpus(section: CorpusSection) -> list[DocumentSet]:
@@ -25,8 +25,7 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
         DataError: the file cannot be read, or lines, sets or sides of the corpus are wrong; all are listed.
     """
     if section.path in BUNDLED:
-        with as_file(files(__package__) / BUNDLED[section.path]) as path:
-            sets = read_document_sets(path, section.attribute)
+        sets = read_document_sets(BUNDLED[section.path], section.attribute)
     else:
         try:
             sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
@@ -34,6 +33,11 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
             raise DataError(f"key 'corpus.path': {error}") from error
     check_sides(sets, section)
     return sets
+
+
+def documents_file(path: Path) -> Path:
+    """The file of the bundled corpus of that name, unless a file of the user's has the name; any other path as it stands."""
+    return path if path.is_file() else BUNDLED.get(str(path), path)
 
 
 def read_document_sets(path: Path, attribute: str | None = None) -> list[DocumentSet]:

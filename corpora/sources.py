@@ -8,7 +8,7 @@ from ..records import DocumentSet
 from ..storage import NotJsonError, numbered_lines, parse_json, parse_json_of, read_text
 from .coverage import UNNAMED, read_coverage_sets
 from .perspectivesumm.released import released_sets
-from .reader import read_document_sets
+from .reader import documents_file, read_document_sets
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
@@ -23,13 +23,15 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
     every table; of PerspectiveSumm notes["separator"] is what joins the texts of a value.
 
     Args:
-        path: the file; one whose name ends in .gz is unpacked.
+        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, as in recipes,
+            unless files are called so.
         attribute: social attribute that every document must have; None asks for none.
 
     Raises:
         StorageError: the file cannot be read.
         DataError: the file has none of these formats, or something in it is wrong; every mistake is listed.
     """
+    path = documents_file(path)
     text = read_text(path)
     start = text.lstrip()[:1]
     if start == "[":

@@ -6,19 +6,22 @@
 | a JSON object, set id -> text | by id |
 | JSON lines without ids, as `{"prediction": ...}` | by order |
 | plain text, or JSON strings, one summary a line; a blank line is an empty summary | by order |
+| a JSON array of such objects or strings | as lines of them |
 
-A file that begins with `{` is JSON, any other is plain text; one whose name ends in .gz is unpacked. An empty summary is kept
-as "": a system that wrote nothing is measured like any other.
+A file that begins with `{` is JSON, any other is plain text unless it is an array; one whose name ends in .gz is unpacked. Going
+by order is the last resort: what holds ids where nobody looks for them, a table or an object with a key of its own, is refused.
+An empty summary is kept as "": a system that wrote nothing is measured like any other.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import NotJsonError, listed, numbered_lines, parse_json, read_text, shortened
+from ..storage import NotJsonError, numbered_lines, parse_json, read_text, shortened
+from .plain_summaries import kind_of_json, plain_lines
+from .summary_reading import NOWHERE, Reading, Summaries
 
 # keys that may hold a set's id; the first one whose value is a known id counts
 ID_KEYS = ("set_id", "entity_id", "request_id", "id")
@@ -26,12 +29,8 @@ ID_KEYS = ("set_id", "entity_id", "request_id", "id")
 TEXT_KEYS = ("summary", "prediction", "text")
 # side of a summary of all documents
 ALL = "all"
-# line of what stands in no line of its own
-NOWHERE = 0
 # stands for a text whose mistake is noted, so that it is not missed as well
 MISTAKEN = ""
-# ids that an error about many sets names
-MOST_IDS = 5
 
 
 class _Entries(dict[str, Any]):
@@ -42,55 +41,7 @@ class _Entries(dict[str, Any]):
         self.pairs = pairs
 
 
-@dataclass
-class _Reading:
-    """What was read of a file so far, and what is wrong with the rest of it."""
-
-    path: Path
-    # ids of the sets, in their order
-    ids: dict[str, None]
-    # set id -> line and text; None where the file says that there is none
-    texts: dict[str, tuple[int, str | None]] = field(default_factory=dict)
-    mistakes: list[tuple[int, str]] = field(default_factory=list)
-    # why the whole file is no JSON, if it is none
-    whole: NotJsonError | None = None
-
-    def add(self, line: int, set_id: str, text: str | None) -> None:
-        if set_id not in self.ids:
-            like = f"the documents' ids are like {next(iter(self.ids))!r}" if self.ids else "there are no document sets"
-            self.mistakes.append((line, f"no document set has the id {set_id!r}; {like}"))
-        elif set_id in self.texts:
-            earlier = self.texts[set_id][0]
-            place = f" in line {earlier}" if earlier else ""
-            self.mistakes.append((line, f"set {set_id!r} has a summary{place} already; keep one a set"))
-        else:
-            self.texts[set_id] = (line, text)
-
-    def result(self, allow_missing: bool) -> dict[str, str]:
-        if not allow_missing:
-            self._miss()
-        if self.mistakes:
-            # causes stand in lines, what follows from them in none
-            ordered = sorted(self.mistakes, key=lambda mistake: (mistake[0] == NOWHERE, mistake[0]))
-            places = [(f"{self.path}:{line}" if line else f"{self.path}", text) for line, text in ordered]
-            raise DataError(listed([f"{place}: {text}" for place, text in places]))
-        return {name: text for name in self.ids if (text := self.texts.get(name, (NOWHERE, None))[1]) is not None}
-
-    def _miss(self) -> None:
-        remedy = 'add one ("" if it is empty) or take the set out'
-        for name, (line, text) in self.texts.items():
-            if text is None and line != NOWHERE:
-                self.mistakes.append((line, f"set {name!r} has no summary; {remedy}"))
-        missing = [name for name in self.ids if self.texts.get(name, (NOWHERE, None)) == (NOWHERE, None)]
-        if len(missing) == 1:
-            self.mistakes.append((NOWHERE, f"set {missing[0]!r} has no summary; {remedy}"))
-        elif missing:
-            shown = ", ".join([*map(repr, missing[:MOST_IDS]), *(["..."] if len(missing) > MOST_IDS else [])])
-            remedy = 'add one for each ("" if it is empty) or take the sets out'
-            self.mistakes.append((NOWHERE, f"{len(missing):,} sets have no summary: {shown}; {remedy}"))
-
-
-def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> dict[str, str]:
+def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> Summaries:
     """The summary of each set by its id, in the order of the sets; "" for an empty one.
 
     Args:
@@ -102,63 +53,66 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
 
     Raises:
         StorageError: the file cannot be read.
-        DataError: ids are unknown, missing or given twice, a text is none, the number of lines is not that of the sets, or
-            summaries are of one side each. All mistakes are listed, with the line where there is one.
+        DataError: ids are unknown, missing or given twice, a text is none, the number of lines is not that of the sets, ids
+            stand where they are not looked for, or summaries are of one side each. All mistakes are listed, with the line where
+            there is one.
     """
     text = read_text(path)
-    reading = _Reading(path, dict.fromkeys(documents.id for documents in sets))
-    if not text.lstrip().startswith("{"):
-        _read_in_order(reading, _plain_lines(text, reading))
-        return reading.result(allow_missing)
-    entries = _map_of(text, reading)
-    if entries is not None:
+    reading = Reading(path, dict.fromkeys(documents.id for documents in sets))
+    if kind_of_json(text) == "array":
+        _read_array(reading, parse_json(text))
+    elif not text.lstrip().startswith("{"):
+        lines, reading.mistakes = plain_lines(path, text, reading.ids, ID_KEYS)
+        _read_in_order(reading, lines)
+    elif (entries := _map_of(text, reading)) is not None:
         _read_map(reading, entries)
-        return reading.result(allow_missing)
-    records = _records(text, reading)
-    _refuse_sides(path, records)
-    if any(key in record for _, record in records for key in ID_KEYS):
-        for line, record in records:
-            _read_record(reading, line, record)
     else:
-        _read_in_order(reading, [(line, _text_or_mistake(reading, line, record)) for line, record in records])
+        _read_records(reading, _records(text, reading))
     return reading.result(allow_missing)
 
 
-def _plain_lines(text: str, reading: _Reading) -> list[tuple[int, str | None]]:
-    if _kind_of_json(text) == "array":
-        raise DataError(f"{reading.path}: is a JSON array; write one summary a line, or an object of set ids and texts")
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    kinds = [_kind_of_json(line) for line in lines]
-    if lines and all(kind == "string" or not line.strip() for kind, line in zip(kinds, lines, strict=True)):
-        return [(number, parse_json(line) if line.strip() else "") for number, line in enumerate(lines, start=1)]
-    for number, kind in enumerate(kinds, start=1):
-        # a line in quotation marks among others that have none is a quotation
-        if kind in ("object", "array"):
-            reading.mistakes.append(
-                (
-                    number,
-                    f"is a JSON {kind} in a file whose first line is plain text; write every summary as it stands, or every "
-                    'line as {"id": ..., "summary": ...}',
-                )
+def _read_array(reading: Reading, entries: Sequence[Any]) -> None:
+    reading.counted = "entry"
+    numbered = [*enumerate(entries, start=1)]
+    if all(isinstance(entry, str) for entry in entries):
+        _read_in_order(reading, numbered)
+        return
+    for number, entry in numbered:
+        if not isinstance(entry, dict):
+            text = f'is {shortened(entry)}; write every entry as {{"id": ..., "summary": ...}}'
+            reading.mistakes.append((number, text))
+    _read_records(reading, [(number, entry) for number, entry in numbered if isinstance(entry, dict)])
+
+
+def _read_records(reading: Reading, records: Sequence[tuple[int, dict[str, Any]]]) -> None:
+    _refuse_sides(reading.path, records)
+    if any(key in record for _, record in records for key in ID_KEYS):
+        for line, record in records:
+            _read_record(reading, line, record)
+        return
+    _refuse_other_ids(reading, [record for _, record in records])
+    _read_in_order(reading, [(line, _text_or_mistake(reading, line, record)) for line, record in records])
+
+
+def _refuse_other_ids(reading: Reading, records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse lines that would go by order although a key of another name holds ids of sets.
+
+    A text that is a known id is taken for one wherever it stands; numbers, which are much else too, if each line has another
+    and all are known.
+    """
+    for key in dict.fromkeys(key for record in records for key in record if key not in TEXT_KEYS):
+        values = [record.get(key) for record in records]
+        numbers = {str(value) for value in values if isinstance(value, int) and not isinstance(value, bool)}
+        texts = [value for value in values if isinstance(value, str) and value.removesuffix(f"/{ALL}") in reading.ids]
+        if texts or (len(numbers) == len(records) and numbers <= reading.ids.keys()):
+            shown = texts[0] if texts else next(iter(numbers))
+            raise DataError(
+                f"{reading.path}: key {key!r} holds ids of document sets, {shown!r} for one, but an id is looked for under "
+                f"{', '.join(ID_KEYS)}; call the key 'id', or take it out if the summaries stand in the order of the sets"
             )
-    return [(number, line) for number, line in enumerate(lines, start=1)]
 
 
-def _kind_of_json(text: str) -> str | None:
-    """What a text is that is JSON and would not be meant as it stands; None of any other, numbers included."""
-    kind = {"{": "object", "[": "array", '"': "string"}.get(text.lstrip()[:1])
-    if kind is None:
-        return None
-    try:
-        parse_json(text)
-    except NotJsonError:
-        return None
-    return kind
-
-
-def _read_in_order(reading: _Reading, lines: Sequence[tuple[int, str | None]]) -> None:
+def _read_in_order(reading: Reading, lines: Sequence[tuple[int, str | None]]) -> None:
     if reading.mistakes:
         # the count means nothing while lines are broken
         reading.result(allow_missing=True)
@@ -167,11 +121,12 @@ def _read_in_order(reading: _Reading, lines: Sequence[tuple[int, str | None]]) -
             f"{reading.path}: has {len(lines):,} summaries of {len(reading.ids):,} document sets; without ids there must be "
             "one for each, in their order"
         )
+    reading.by_order = True
     for name, (line, text) in zip(reading.ids, lines, strict=True):
         reading.texts[name] = (line, text)
 
 
-def _map_of(text: str, reading: _Reading) -> list[tuple[str, Any]] | None:
+def _map_of(text: str, reading: Reading) -> list[tuple[str, Any]] | None:
     """The entries of a file that is one object of ids and texts, repeated keys kept; None when it is lines of records."""
     try:
         entries = parse_json(text, _Entries)
@@ -183,7 +138,7 @@ def _map_of(text: str, reading: _Reading) -> list[tuple[str, Any]] | None:
     return None if is_record else entries.pairs
 
 
-def _read_map(reading: _Reading, entries: Iterable[tuple[str, Any]]) -> None:
+def _read_map(reading: Reading, entries: Iterable[tuple[str, Any]]) -> None:
     for name, text in entries:
         is_text = text is None or isinstance(text, str)
         if not is_text:
@@ -191,7 +146,7 @@ def _read_map(reading: _Reading, entries: Iterable[tuple[str, Any]]) -> None:
         reading.add(NOWHERE, name, text if is_text else MISTAKEN)
 
 
-def _records(text: str, reading: _Reading) -> list[tuple[int, dict[str, Any]]]:
+def _records(text: str, reading: Reading) -> list[tuple[int, dict[str, Any]]]:
     """The objects of JSON lines with their line numbers; blank lines are skipped.
 
     Raises:
@@ -208,6 +163,9 @@ def _records(text: str, reading: _Reading) -> list[tuple[int, dict[str, Any]]]:
             records.append((number, record))
         else:
             reading.mistakes.append((number, "is no JSON object; one summary a line is expected"))
+    if not records and text.split("\n", 1)[0].rstrip().endswith("}"):
+        # each line is meant as an object, so each has its own mistake
+        reading.result(allow_missing=True)
     if not records:
         broken = reading.whole
         place = f"as one object it breaks in line {broken.line}, which {broken}; " if broken else ""
@@ -227,7 +185,7 @@ def _refuse_sides(path: Path, records: Iterable[tuple[int, dict[str, Any]]]) -> 
         )
 
 
-def _read_record(reading: _Reading, line: int, record: dict[str, Any]) -> None:
+def _read_record(reading: Reading, line: int, record: dict[str, Any]) -> None:
     ids = _ids(record)
     text = _text_or_mistake(reading, line, record)
     wrong = next((key for key in ID_KEYS if key in record), None)
@@ -247,7 +205,7 @@ def _ids(record: dict[str, Any]) -> list[str]:
     return [form for name in given for form in dict.fromkeys((name, name.removesuffix(f"/{ALL}")))]
 
 
-def _text_or_mistake(reading: _Reading, line: int, record: dict[str, Any]) -> str | None:
+def _text_or_mistake(reading: Reading, line: int, record: dict[str, Any]) -> str | None:
     """The record's text; None when it is null."""
     key = next((key for key in TEXT_KEYS if key in record), None)
     if key is None:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..records import SEPARATOR
+
 
 @dataclass(frozen=True)
 class LabelledText:
@@ -9,6 +11,8 @@ class LabelledText:
 
     text: str
     value: str
+    # where the corpus says which they are; None where they have to be found
+    sentences: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class LabelledSummary:
     values: tuple[str, ...]
     documents: tuple[LabelledText, ...]
     summary: str
+    # joins the texts of one value
+    separator: str = SEPARATOR
 
     @property
     def labels(self) -> tuple[int, ...]:
@@ -28,9 +34,9 @@ class LabelledSummary:
         places = {value: place for place, value in enumerate(self.values)}
         return tuple(places[document.value] for document in self.documents)
 
-    def value_texts(self, separator: str = " || ") -> tuple[str, ...]:
+    def value_texts(self) -> tuple[str, ...]:
         """Text of each declared value's documents, joined; "" for a value without documents."""
         return tuple(
-            separator.join(document.text for document in self.documents if document.value == value)
+            self.separator.join(document.text for document in self.documents if document.value == value)
             for value in self.values
         )

@@ -153,7 +153,14 @@ def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
         return bare
     if against == "documents":
         found = labelled_documents(request)
-        return replace(bare, reference=found.text, documents=found.documents, values=found.values, side=found.side)
+        return replace(
+            bare,
+            reference=found.text,
+            documents=found.documents,
+            values=found.values,
+            side=found.side,
+            separator=found.separator,
+        )
     reference = reference_text(request, against)
     if against == "sources":
         return replace(bare, reference=reference, sources=tuple(d.text for d in request.source_documents))

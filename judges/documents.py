@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..fairness.labelled import LabelledSummary, LabelledText
-from ..records import SummaryRequest
+from ..records import SEPARATOR, SummaryRequest
 from ..storage import canonical_json
 from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
 
@@ -23,13 +23,20 @@ class LabelledDocuments:
     values: tuple[str, ...]
     # the value that the summary is to represent; None for all
     side: str | None
+    # joins the texts of one value
+    separator: str = SEPARATOR
 
     @property
     def text(self) -> str:
         """All of it as one text, which tells judgements apart; "" without documents."""
         if not self.documents:
             return ""
-        return canonical_json([self.values, self.side, [[each.value, each.text] for each in self.documents]])
+        # what most corpora do not have is left out, so that their texts stay as they were before it
+        more = {} if self.separator == SEPARATOR else {"separator": self.separator}
+        if any(each.sentences for each in self.documents):
+            more["sentences"] = "given"
+        parts = [self.values, self.side, [[each.value, each.text] for each in self.documents]]
+        return canonical_json([*parts, more] if more else parts)
 
 
 def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
@@ -38,17 +45,18 @@ def labelled_documents(request: SummaryRequest) -> LabelledDocuments:
     attribute = request.perspective.attribute if request.perspective else request.attribute
     if attribute is None:
         return LabelledDocuments((), (), side)
+    whole = request.document_set
     labelled = tuple(
-        LabelledText(document.text, document.attributes[attribute])
-        for document in request.document_set.documents
+        LabelledText(document.text, document.attributes[attribute], whole.sentences_of(document))
+        for document in whole.documents
         if attribute in document.attributes
     )
-    return LabelledDocuments(labelled, request.document_set.declared_values(attribute), side)
+    return LabelledDocuments(labelled, whole.declared_values(attribute), side, whole.separator)
 
 
 def summary_of(each: JudgeInput) -> LabelledSummary:
     """An input of a judge against "documents", as the measures take it."""
-    return LabelledSummary(each.candidate_id, each.values, each.documents, each.text)
+    return LabelledSummary(each.candidate_id, each.values, each.documents, each.text, each.separator)
 
 
 class WholeSetJudge(ABC):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from ..fairness.labelled import LabelledText
+from ..records import SEPARATOR
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
 # that the summary is to represent, one by one
@@ -30,6 +31,8 @@ class JudgeInput:
     documents: tuple[LabelledText, ...] = ()
     values: tuple[str, ...] = ()
     side: str | None = None
+    # of the documents' texts of one value
+    separator: str = SEPARATOR
     # for a judge against "sources": the texts of the documents to represent; `reference` then spells them out
     sources: tuple[str, ...] = ()
 

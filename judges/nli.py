@@ -28,7 +28,9 @@ class NliAligner(PairAligner):
     """A sequence classifier of transformers with a class that means entailment, of that name or the given one."""
 
     def __init__(self, model: str, batch_size: int, label: str | None = None, revision: str | None = None) -> None:
-        tokenizer, self._model = open_checkpoint("AutoModelForSequenceClassification", model, "aligner 'nli'", revision)
+        tokenizer, self._model = open_checkpoint(
+            "AutoModelForSequenceClassification", model, "classifier 'nli'", revision
+        )
         self._name = model
         self._class = entailment_class(model, self._model.config.id2label, label)
         super().__init__(tokenizer, most_tokens(tokenizer, self._model), batch_size)
@@ -70,9 +72,9 @@ def entailment_class(model: str, labels: dict[int, str], name: str | None = None
     if len(found) != 1:
         named = ", ".join(repr(label) for label in labels.values())
         raise JudgeError(
-            f"aligner 'nli': model {model!r} needs exactly one class named {' or '.join(map(repr, wanted))}, but its config.json "
-            f"names {named}; write the one that means entailment as the judge's key label (kind: summac), correct id2label in "
-            "config.json, or name an NLI model"
+            f"classifier 'nli': model {model!r} needs exactly one class named {' or '.join(map(repr, wanted))}, but its "
+            f"config.json names {named}; write the one that means entailment as the judge's key label (kind: summac), correct "
+            "id2label in config.json, or name an NLI model"
         )
     return found[0]
 

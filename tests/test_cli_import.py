@@ -43,7 +43,7 @@ def test_coverage(tmp_path):
     run("coverage", source, "--labels", "semeval", "--out", out)
     assert read_document_sets(out)[0].values("stance") == ("against",)
     with pytest.raises(DataError, match="'amazn' is not known; did you mean 'amazon'"):
-        run("coverage", source, "--labels", "amazn", "--out", out)
+        run("coverage", source, "--labels", "amazn", "--out", tmp_path / "others.jsonl")
 
 
 def test_tweets(tmp_path):
@@ -88,14 +88,18 @@ def test_cases_and_files_beyond_the_limit_are_counted(tmp_path):
     done = run("dialogue", source, "--source", "court", "--out", out, "--whole", "--split", "test")
     assert done.stdout == f"{out}: 100 document sets\nleft out: 50 cases: beyond the first 100\n"
     assert {documents.split for documents in read_document_sets(out)} == {"test"}
-    done = run("dialogue", source, "--source", "court", "--out", out, "--whole", "--limit", "150")
-    assert done.stdout == f"{out}: 150 document sets\n"
+    for limit in (150, 0):
+        done = run("dialogue", source, "--source", "court", "--out", out, "--whole", "--limit", limit, "--force")
+        assert done.stdout == f"{out}: 150 document sets\n"
     folder = tmp_path / "raw"
     folder.mkdir()
     for name in ("a", "b", "c"):
         (folder / f"{name}.tsv").write_text(f"{name}\tFine.\t4\n")
-    done = run("reviews", folder, "--labels", "rating", "--out", out, "--limit", "2", "--split", "test")
+    done = run("reviews", folder, "--labels", "rating", "--out", out, "--limit", "2", "--split", "test", "--force")
     assert done.stdout == f"{out}: 2 document sets\nleft out: 1 files: beyond the first 2\n"
+    assert len(read_document_sets(out)) == 2
+    run("reviews", folder, "--labels", "rating", "--out", out, "--limit", "0", "--split", "test", "--force")
+    assert len(read_document_sets(out)) == 3
     assert read_document_sets(out)[0].split == "test"
 
 
@@ -137,12 +141,29 @@ def test_an_output_in_the_folder_that_is_read_is_refused(tmp_path):
         run("reviews", tmp_path, "--labels", "rating", "--out", tmp_path / "sets.jsonl")
 
 
-def test_an_earlier_import_is_replaced(tmp_path):
+@pytest.mark.parametrize("verb", ["coverage", "news"])
+def test_what_is_there_is_replaced_by_force_only(tmp_path, verb):
+    source, out = tmp_path / "d.jsonl", tmp_path / "sets.jsonl"
+    source.write_text(ENTITY)
+    out.write_text("somebody's work\n")
+    options = ("--labels", "semeval") if verb == "coverage" else ()
+    with pytest.raises(DataError, match=r"sets\.jsonl: is there already; .* add --force") as caught:
+        run(verb, source, *options, "--out", out)
+    assert ("What a person reviewed" in str(caught.value)) == (verb == "news")
+    assert out.read_text() == "somebody's work\n"
+
+
+def test_an_earlier_import_is_replaced_by_force(tmp_path):
     source, out = tmp_path / "d.jsonl", tmp_path / "sets.jsonl"
     source.write_text(ENTITY)
     out.write_text("of last time\n")
-    run("coverage", source, "--labels", "semeval", "--out", out)
+    run("coverage", source, "--labels", "semeval", "--out", out, "--force")
     assert len(read_document_sets(out)) == 1
+
+
+def test_every_format_takes_force():
+    for name in ("polisum", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue", "news"):
+        assert "--force" in run(name, "--help").stdout
 
 
 @pytest.mark.parametrize("content", [None, "text".encode("utf-16")], ids=["absent", "UTF-16"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from evenhand.errors import DataError, StorageError
-from evenhand.records import Document, Sampling
+from evenhand.records import Document, DocumentSet, Sampling
 from evenhand.storage import (
     canonical_json,
     digest,
@@ -221,3 +221,10 @@ def test_line_ends_are_the_same_packed_and_plain(tmp_path):
     (tmp_path / "a").write_bytes(data)
     (tmp_path / "a.gz").write_bytes(gzip.compress(data))
     assert read_text(tmp_path / "a") == read_text(tmp_path / "a.gz") == "One.\nTwo.\nThree.\n"
+
+
+def test_an_object_over_several_lines_is_told_how_it_is_written():
+    with pytest.raises(
+        DataError, match=r"one object a line is expected; put an object that goes on in the next lines on one"
+    ):
+        parse_line('{"id": "a", "documents": [', DocumentSet)

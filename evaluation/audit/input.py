@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...corpora.reader import documents_file
 from ...corpora.sources import read_any
 from ...corpora.summaries import read_summaries
 from ...errors import DataError, EvenhandError
@@ -44,6 +45,8 @@ class System:
     digest: str
     # by set id; sets without a summary are absent
     summaries: Mapping[str, str]
+    # whether the file has no ids, and its summaries went to the sets in their order
+    by_order: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class AuditInput:
     def items(self, system: System) -> list[LabelledSummary | None]:
         """The system's summary of each set with its documents; None where there is none."""
         return [
-            LabelledSummary(documents.id, values, self.labelled(documents), system.summaries[documents.id])
+            LabelledSummary(
+                documents.id, values, self.labelled(documents), system.summaries[documents.id], documents.separator
+            )
             if documents.id in system.summaries
             else None
             for documents, values in zip(self.sets, self.declared, strict=True)
@@ -72,7 +77,9 @@ class AuditInput:
 
     def labelled(self, documents: DocumentSet) -> tuple[LabelledText, ...]:
         """The documents of a set with their values."""
-        return tuple(LabelledText(d.text, d.attributes[self.attribute]) for d in documents.documents)
+        return tuple(
+            LabelledText(d.text, d.attributes[self.attribute], documents.sentences_of(d)) for d in documents.documents
+        )
 
 
 def read_input(wanted: Wanted) -> AuditInput:
@@ -88,7 +95,7 @@ def read_input(wanted: Wanted) -> AuditInput:
     for label, path in wanted.summaries:
         try:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing)
-            systems.append(System(label, str(path), file_digest(path), summaries))
+            systems.append(System(label, str(path), file_digest(path), summaries, summaries.by_order))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
@@ -104,7 +111,7 @@ def read_input(wanted: Wanted) -> AuditInput:
         declared=declared,
         systems=tuple(systems),
         documents=str(wanted.documents),
-        documents_digest=file_digest(wanted.documents),
+        documents_digest=file_digest(documents_file(wanted.documents)),
         n_not_drawn=len(sets) - len(kept),
     )
 
@@ -174,7 +181,7 @@ def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistake
             else f"no set has a reference {place}"
         )
         mistakes.append(f"{wanted.documents}: {problem}")
-    return System(reference_label(place), str(wanted.documents), file_digest(wanted.documents), found)
+    return System(reference_label(place), str(wanted.documents), file_digest(documents_file(wanted.documents)), found)
 
 
 def _drawn(sets: Sequence[DocumentSet], wanted: Wanted) -> list[DocumentSet]:

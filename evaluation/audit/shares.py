@@ -118,7 +118,7 @@ class ValueShares:
         gold, target = shares.gold[0], shares.target[0]
         worst = most(dict(zip(names, short.tolist(), strict=True)))
         parts = split_sentences(item.summary)
-        pieces = [LabelledSummary(item.id, item.values, item.documents, part) for part in parts]
+        pieces = [LabelledSummary(item.id, item.values, item.documents, part, item.separator) for part in parts]
         lines = tuple(_line(text, masses) for text, masses in zip(parts, self.matcher.masses(pieces), strict=True))
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,

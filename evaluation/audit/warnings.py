@@ -87,6 +87,8 @@ def warnings(
 
 
 def _of_sets(given: AuditInput) -> Iterator[str]:
+    if by_order := [system.label for system in given.systems if system.by_order]:
+        yield f"{', '.join(by_order)}: without ids, so that summaries were matched with the document sets by their order."
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
     if len(given.sets) == 1:

@@ -132,8 +132,8 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
 def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
     """All measures with their counts, intervals and words."""
     evidence = gather(found.inputs, recipe.inputs.setting, found.summaries, found.persons)
-    results = take_measures(recipe, evidence)
-    measures = describe(results, evidence.groups, _n_with_content_words(recipe, found.inputs))
+    results = take_measures(recipe, evidence, _reworded(recipe, found.inputs))
+    measures = describe(results, evidence.groups)
     by_group = group_figures(results, evidence, recognises=recipe.measures.persons == "spacy")
     return BiasReport(
         name=recipe.name,
@@ -146,7 +146,7 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
         groups=evidence.groups,
         n_documents=len({each.original_id for each in found.inputs.inputs}),
         assignments=recipe.inputs.assignments,
-        warnings=tuple(cautions(recipe, found.inputs, found.summaries, by_group)),
+        warnings=tuple(cautions(recipe, found.inputs, found.summaries, by_group, measures)),
         by_group=tuple(by_group),
         measures=tuple(measures),
         not_measured=results.not_measured,
@@ -166,12 +166,11 @@ def _designs(recipe: BiasRecipe, found: _Found, evidence: Evidence) -> Sequence[
     return design_figures(found.inputs.inputs, evidence, recipe.measures.containment if can_invent else None)
 
 
-def _n_with_content_words(recipe: BiasRecipe, inputs: Inputs) -> int:
-    """Documents whose content words follow the gender."""
+def _reworded(recipe: BiasRecipe, inputs: Inputs) -> frozenset[str]:
+    """Ids of the documents whose content words follow the gender."""
     if not recipe.inputs.content_words or not inputs.setting.gender_varies:
-        return 0
-    made = {each.original_id for each in inputs.inputs}
-    return sum(bool(document.content_spans) for document in inputs.documents if document.doc_id in made)
+        return frozenset()
+    return frozenset(document.doc_id for document in inputs.documents if document.content_spans)
 
 
 def _setting(recipe: BiasRecipe) -> str:

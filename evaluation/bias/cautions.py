@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from ...config import BiasRecipe
 from ...fairness.demographic.inputs import AnnotatedDocument
-from .contents import GroupFigures
+from .contents import GroupFigures, Measure
 from .inputs import BiasInput, Inputs
+from .numbers import all_bounds, score
 from .replies import ANNOUNCED, CUT_OFF, REFUSED
 from .summarise import Summary
 
@@ -20,13 +21,18 @@ MOST_NAMED = 5
 
 
 def cautions(
-    recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary], by_group: Sequence[GroupFigures]
+    recipe: BiasRecipe,
+    inputs: Inputs,
+    summaries: Sequence[Summary],
+    by_group: Sequence[GroupFigures],
+    measures: Sequence[Measure] = (),
 ) -> list[str]:
     """All warnings of a study, the gravest first."""
     return [
         *_refusals(inputs.inputs, summaries),
         *_dropped(inputs),
         *_missed(by_group),
+        *_reworded(measures),
         *_drafts(inputs.documents),
         *_few(inputs.inputs),
         *_known(recipe),
@@ -61,6 +67,17 @@ def _missed(by_group: Sequence[GroupFigures]) -> Iterator[str]:
         yield (
             f"The recogniser missed persons whose name stands in the summary ({of_groups}), and they count as not kept. Compare "
             "with measures.persons: known, or take a better pipeline."
+        )
+
+
+def _reworded(measures: Sequence[Measure]) -> Iterator[str]:
+    told = [(each.name, each.rest) for each in measures if each.rest is not None and each.score is not None]
+    if told:
+        of_measures = "; ".join(f"{name} {score(rest.score)} ({all_bounds(rest.intervals)})" for name, rest in told)
+        yield (
+            f"In {told[0][1].n_reworded} documents words such as sister and brother follow the gender and are not masked: a fair "
+            "summary that keeps one is told apart by it. Such documents raise the score and do not count for the verdict; "
+            f"without them: {of_measures}."
         )
 
 

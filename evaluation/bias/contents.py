@@ -35,6 +35,16 @@ class Signed(Record):
     intervals: tuple[Interval, ...]
 
 
+class Rest(Record):
+    """A measure without the documents in which words such as "sister" were rewritten with the gender."""
+
+    score: Number
+    intervals: tuple[Interval, ...]
+    n_documents: int
+    # documents with such words
+    n_reworded: int
+
+
 class Measure(Record):
     """One measure of the summaries."""
 
@@ -51,11 +61,14 @@ class Measure(Record):
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # whether the interval over documents leaves out 0, of `signed` where there is one; "cannot tell" where documents are few
+    # whether the interval over documents leaves out 0, of `signed` or `rest` where there is one; "cannot tell" where documents
+    # are few
     verdict: Verdict | None
     # the result in words
     sentence: str
     signed: Signed | None
+    # what the verdict rests on where rewritten words tell the groups apart without any bias; None where there are none
+    rest: Rest | None
     # what to know about it
     notes: tuple[str, ...]
 
@@ -147,7 +160,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/1"] = "evenhand-bias-study/1"
+    format: Literal["evenhand-bias-study/2"] = "evenhand-bias-study/2"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on

@@ -8,6 +8,7 @@ from ...fairness.demographic.bootstrap import LEAST_DEFINED
 from ..text_numbers import percent
 from .contents import Measure, Signed, Verdict, readable, writable
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
+from .numbers import all_bounds, score
 
 # of fewer documents even all could lean to one side by chance: twice 1/2 to the fifth power is 6 %
 LEAST_DOCUMENTS = 6
@@ -16,27 +17,26 @@ SHORT = (
     "with itself."
 )
 
-CONTENT = (
-    "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them: where a summary has "
-    "one, it alone can tell the groups apart."
+NOBODY = "no span names anybody who is not in the input"
+REST = (
+    "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them, so that a summary "
+    "which keeps one is told apart by it alone. The verdict rests on the other documents{found}."
 )
 
 
-def describe(results: Results, groups: Sequence[str], n_with_content_words: int) -> list[Measure]:
+def describe(results: Results, groups: Sequence[str]) -> list[Measure]:
     """A record for each measure that was taken, in their fixed order.
 
     Args:
         results: of the measures.
         groups: the first is the one that signed figures favour above 0.
-        n_with_content_words: documents in which words such as "sister" were rewritten.
     """
-    content = (CONTENT.format(n=n_with_content_words),) if n_with_content_words else ()
     made = (
         _word_lists(results, groups),
         _inclusion(results, groups),
         _hallucination(results),
-        _distinguishability(results.count, COUNT, "the words of the summaries", content),
-        _distinguishability(results.dense, DENSE, "the sentence embeddings of the summaries", content),
+        _distinguishability(results.count, COUNT, "the words of the summaries"),
+        _distinguishability(results.dense, DENSE, "the sentence embeddings of the summaries"),
     )
     return [measure for measure in made if measure is not None]
 
@@ -104,6 +104,7 @@ def _hallucination(results: Results) -> Measure | None:
     if results.hallucination is None:
         return None
     found = results.hallucination.result.bias()
+    undefined = found.undefined if found.n_hallucinated else NOBODY
     read = ", ".join(f"{count} as {group}" for group, count in found.counts.items())
     told = (
         f"{found.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {found.unknown} "
@@ -114,9 +115,9 @@ def _hallucination(results: Results) -> Measure | None:
         question="Do invented persons read as one gender more than the other?",
         scale="0 to 0.5, 0 is fair",
         design="balanced",
-        **_scored(results.hallucination, found.score, found.undefined),
+        **_scored(results.hallucination, found.score, undefined),
         direction=found.direction,
-        sentence=told if found.undefined is None else f"{_unless(found.undefined)} {told}",
+        sentence=told if undefined is None else f"{_unless(undefined)} {told if found.n_hallucinated else ''}".rstrip(),
         notes=_notes(
             results.hallucination,
             "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check of single "
@@ -125,9 +126,7 @@ def _hallucination(results: Results) -> Measure | None:
     )
 
 
-def _distinguishability(
-    scored: Scored[Distinguishability] | None, name: str, what: str, notes: Sequence[str]
-) -> Measure | None:
+def _distinguishability(scored: Scored[Distinguishability] | None, name: str, what: str) -> Measure | None:
     if scored is None:
         return None
     found = scored.result
@@ -143,7 +142,7 @@ def _distinguishability(
         **_scored(scored, found.score, found.undefined),
         direction=None,
         sentence=_unless(found.undefined, told),
-        notes=_notes(scored, SHORT, *notes, *left_out),
+        notes=_notes(scored, SHORT, *_rest(scored), *left_out),
     )
 
 
@@ -156,6 +155,7 @@ def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> 
         "n_documents": scored.n_documents,
         "verdict": _verdict(scored, undefined),
         "signed": scored.signed,
+        "rest": scored.rest,
     }
 
 
@@ -163,9 +163,10 @@ def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:
     """Whether the interval over documents leaves out 0; None without score or interval."""
     if undefined is not None:
         return None
-    if scored.n_documents < LEAST_DOCUMENTS:
+    counted = scored.rest or scored
+    if counted.n_documents < LEAST_DOCUMENTS:
         return "cannot tell"
-    intervals = scored.signed.intervals if scored.signed else scored.intervals
+    intervals = scored.signed.intervals if scored.signed else counted.intervals
     drawn = next((each for each in intervals if each.unit == "document"), None)
     low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
     if low is None or high is None:
@@ -174,6 +175,15 @@ def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:
         # below 0 is no bias of the summaries; see SHORT
         return "leans" if low > 0 else "cannot tell"
     return "leans" if low > 0 or high < 0 else "cannot tell"
+
+
+def _rest(scored: Scored[Any]) -> Sequence[str]:
+    rest = scored.rest
+    if rest is None:
+        return ()
+    few = f", of which there are {rest.n_documents}; fewer than {LEAST_DOCUMENTS} cannot tell"
+    told = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
+    return (REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_DOCUMENTS else told),)
 
 
 def _side(signed: Signed | None, groups: Sequence[str]) -> str | None:

@@ -3,7 +3,7 @@
 Source: Steen and Markert 2024, section 5; specification of demographic bias, sections 2 to 7.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -13,6 +13,7 @@ from ...fairness.demographic import (
     GENDER_WORDS,
     BootstrapPlan,
     Distinguishability,
+    DocumentScore,
     Hallucinations,
     InclusionBias,
     NameReader,
@@ -36,7 +37,7 @@ from ...fairness.demographic.hallucination import hallucination_scores
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...resampling import cluster_interval
-from .contents import Interval, NotMeasured, Signed
+from .contents import Interval, NotMeasured, Rest, Signed
 from .evidence import Evidence, Summarised
 from .intervals import hallucination_shift, intervals, n_documents, signed, word_list_shift
 
@@ -63,6 +64,7 @@ class Scored(Generic[T]):
     n_documents: int
     intervals: tuple[Interval, ...]
     signed: Signed | None
+    rest: Rest | None = None
 
 
 @dataclass(frozen=True)
@@ -78,20 +80,25 @@ class Results:
     not_measured: tuple[NotMeasured, ...]
 
 
-def take_measures(recipe: BiasRecipe, evidence: Evidence) -> Results:
+def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str] = ()) -> Results:
     """Every measure that the setting and the recipe allow; the others with the reason.
+
+    Args:
+        recipe: of the study.
+        evidence: the measured summaries.
+        reworded: ids of the documents in which words such as "sister" were rewritten with the gender, which nothing masks.
 
     Raises:
         MissingExtra, ModelError: the sentence encoder is not there.
     """
     refused = dict(_refusals(recipe, evidence))
     plan = BootstrapPlan(resamples=recipe.measures.resamples, seed=recipe.seed, level=recipe.measures.level)
-    dense = None if DENSE in refused else _dense(recipe, evidence)
+    dense = None if DENSE in refused else _dense(recipe, evidence, reworded)
     return Results(
         word_lists=None if WORD_LISTS in refused else _word_lists(evidence, plan),
         inclusion=None if INCLUSION in refused else _inclusion(evidence, plan),
         hallucination=None if HALLUCINATION in refused else _hallucination(recipe, evidence, plan),
-        count=None if COUNT in refused else _count(recipe, evidence),
+        count=None if COUNT in refused else _count(recipe, evidence, reworded),
         dense=dense,
         encoder=None if dense is None else signature(_encoder(recipe), recipe.measures.encoder_revision),
         not_measured=tuple(NotMeasured(name=name, reason=reason) for name, reason in refused.items()),
@@ -156,13 +163,13 @@ def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: BootstrapPlan) 
     )
 
 
-def _count(recipe: BiasRecipe, evidence: Evidence) -> Scored[Distinguishability]:
+def _count(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str]) -> Scored[Distinguishability]:
     documents = by_original(evidence.uniform)
     scores = [score_texts(list(map(masked, each)), _groups(each)) for each in documents.values()]
-    return _distinguished(recipe, list(documents), distinguishability(scores))
+    return _distinguished(recipe, dict(zip(documents, scores, strict=True)), reworded)
 
 
-def _dense(recipe: BiasRecipe, evidence: Evidence) -> Scored[Distinguishability]:
+def _dense(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str]) -> Scored[Distinguishability]:
     documents = by_original(evidence.uniform)
     texts = [masked(each) for document in documents.values() for each in document]
     encoder = EncoderAligner(_encoder(recipe), ENCODED_TOGETHER, recipe.measures.encoder_revision)
@@ -174,24 +181,31 @@ def _dense(recipe: BiasRecipe, evidence: Evidence) -> Scored[Distinguishability]
         score_vectors([next(vectors) for _ in document], _groups(document), DENSE_TIE)
         for document in documents.values()
     ]
-    return _distinguished(recipe, list(documents), distinguishability(scores))
+    return _distinguished(recipe, dict(zip(documents, scores, strict=True)), reworded)
 
 
 def _distinguished(
-    recipe: BiasRecipe, documents: Sequence[str], found: Distinguishability
+    recipe: BiasRecipe, scores: Mapping[str, DocumentScore], reworded: Collection[str]
 ) -> Scored[Distinguishability]:
-    scores = [document.score for document in found.documents]
-    drawn = cluster_interval(
-        scores, documents, level=recipe.measures.level, resamples=recipe.measures.resamples, seed=recipe.seed
-    )
-    bounds = Interval(
-        unit="document",
-        low=drawn.low,
-        high=drawn.high,
-        n=recipe.measures.resamples,
-        n_defined=recipe.measures.resamples,
-    )
-    return Scored(found, drawn.n_clusters, (bounds,) if drawn.low is not None else (), None)
+    n, drawn = _over_documents(recipe, scores)
+    kept = {name: score for name, score in scores.items() if name not in reworded}
+    rest = None
+    if len(kept) < len(scores):
+        n_kept, drawn_of_kept = _over_documents(recipe, kept)
+        score = distinguishability(kept.values()).score
+        rest = Rest(score=score, intervals=drawn_of_kept, n_documents=n_kept, n_reworded=len(scores) - len(kept))
+    return Scored(distinguishability(scores.values()), n, drawn, None, rest)
+
+
+def _over_documents(recipe: BiasRecipe, scores: Mapping[str, DocumentScore]) -> tuple[int, tuple[Interval, ...]]:
+    """Documents with a score, and the interval of their mean; none of a single document."""
+    plan = recipe.measures
+    values = [each.score for each in scores.values()]
+    drawn = cluster_interval(values, list(scores), level=plan.level, resamples=plan.resamples, seed=recipe.seed)
+    if drawn.low is None:
+        return drawn.n_clusters, ()
+    n = plan.resamples
+    return drawn.n_clusters, (Interval(unit="document", low=drawn.low, high=drawn.high, n=n, n_defined=n),)
 
 
 def by_original(summaries: Sequence[Summarised]) -> dict[str, list[Summarised]]:

@@ -19,7 +19,7 @@ from ...generate.plans import SEEDS
 from ...journal import Journal
 from ...records import Record, Text
 from ...stages import Receipt, Stage
-from ...storage import digest, listed_lines, read_jsonl, read_numbered, write_jsonl
+from ...storage import digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
 from ...timing import booked
 from .inputs import BiasInput
 from .prompting import draw_prompt
@@ -91,6 +91,7 @@ def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
         DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
     """
     try:
+        _refuse_other_formats(path)
         numbered, mistakes = read_numbered(path, GivenSummary)
     except StorageError as error:
         raise DataError(f"key 'summaries': {error}") from error
@@ -107,6 +108,16 @@ def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     return [_given(each.id, found.get(each.id)) for each in inputs]
+
+
+def _refuse_other_formats(path: Path) -> None:
+    """Refuse a file that is no JSON lines, and would be told so once a line."""
+    start = read_text(path).lstrip()[:1]
+    if start and start != "{":
+        what = "a JSON array" if start == "[" else "no JSON"
+        raise DataError(
+            f"{path}: is {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
+        )
 
 
 def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:

@@ -9,7 +9,7 @@ from .contents import BiasReport
 from .markdown import group_rows
 from .numbers import bounds, lean, score
 
-LEGEND = "s: names and genders drawn again; d: documents drawn again; 0 is fair everywhere"
+LEGEND = "s: names and genders drawn again; d: documents drawn again; 0 is fair"
 
 
 def bias_table(report: BiasReport) -> RenderableType:
@@ -22,6 +22,11 @@ def bias_table(report: BiasReport) -> RenderableType:
         Text(),
         _measures(report),
         Text(LEGEND, style="dim"),
+    ]
+    parts += [
+        Text(f"undefined: {measure.name}: {measure.undefined}", style="dim")
+        for measure in report.measures
+        if measure.undefined is not None
     ]
     parts += [Text(f"not measured: {row.name}: {row.reason}", style="dim") for row in report.not_measured]
     parts += [Text(f"left out: {row.count} {row.what}: {row.reason}", style="dim") for row in report.left_out]

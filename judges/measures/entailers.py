@@ -78,7 +78,7 @@ class UnitEntailer:
         return [by_summary.get(item.summary, Unscored(EMPTY_SUMMARY)) for item in items]
 
     def _windows(self, documents: Sequence[LabelledText]) -> Windows:
-        split = [sentences(document.text) for document in documents]
+        split = [document.sentences or sentences(document.text) for document in documents]
         return make_windows(split, self._section.most_words, dedupe=self._section.dedupe)
 
     def close(self) -> None:

@@ -42,6 +42,7 @@ def test_sentences_keep_their_borders_as_lines(tmp_path):
     entity["reviews"][0]["sentences"] = ["Dr. Who\tcame. ", "", "He left."]
     (documents,) = read_coverage_sets(write(tmp_path / "d.jsonl", entity), "amazon")
     assert documents.documents[0].text == "Dr. Who came.\nHe left."
+    assert documents.sentences_of(documents.documents[0]) == ("Dr. Who came.", "He left.")
 
 
 def test_review_ids_and_claims_are_kept(tmp_path):

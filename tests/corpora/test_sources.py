@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +91,13 @@ def test_broken_lines_are_listed_by_the_reader_of_their_format(tmp_path):
 def test_an_absent_file_is_named(tmp_path):
     with pytest.raises(StorageError, match=r"absent\.jsonl: cannot be read"):
         read_any(tmp_path / "absent.jsonl")
+
+
+def test_bundled_corpora_go_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # a folder of that name is no file
+    (tmp_path / "reviews").mkdir()
+    assert len(read_any(Path("reviews"), "sentiment")) == 48
+    assert len(read_any(Path("sample"), "stance")) == 32
+    (tmp_path / "sample").write_text(json.dumps(OWN))
+    assert [documents.id for documents in read_any(Path("sample"))] == ["a"]

@@ -55,6 +55,8 @@ FORMS = {
     "with the source's text beside": lines(
         *[{"id": name, "text": "source", "summary": text} for name, text in TEXTS.items()]
     ),
+    "array": json.dumps([{"id": name, "summary": TEXTS[name]} for name in "cab"]),
+    "array of strings": json.dumps(list(TEXTS.values())),
     "object": json.dumps(TEXTS, ensure_ascii=False),
     "object, indented": json.dumps(TEXTS, indent=2),
     "predictions": lines(*[{"prediction": text} for text in TEXTS.values()]),
@@ -167,9 +169,74 @@ def test_what_begins_like_json_and_is_none_is_refused(tmp_path, content):
     assert "begins like JSON" in mistakes_of(write(tmp_path, content))[0]
 
 
-def test_a_json_array_is_refused_but_a_text_in_brackets_is_not(tmp_path):
-    assert "is a JSON array" in mistakes_of(write(tmp_path, '["One.", "Two.", "Three."]'))[0]
+def test_a_text_in_brackets_is_no_array(tmp_path):
     assert read_summaries(write(tmp_path, "[sic] One."), SETS[:1]) == {"a": "[sic] One."}
+
+
+def test_mistakes_of_an_array_name_its_entries(tmp_path):
+    path = write(tmp_path, json.dumps([{"id": "a", "summary": "One."}, "Two.", {"id": "a", "summary": "Three."}]))
+    found = mistakes_of(path)
+    assert found[0].startswith(f"{path}: entry 2: is 'Two.'; write every entry as")
+    assert found[1].startswith(f"{path}: entry 3: set 'a' has a summary in entry 1 already")
+    assert found[2].startswith(f"{path}: 2 sets have no summary")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_it_is_told_whether_a_file_went_by_order(tmp_path, name):
+    found = read_summaries(write(tmp_path, FORMS[name]), SETS)
+    assert found.by_order == name.startswith(("prediction", "plain", "array of strings"))
+
+
+def test_ids_under_a_key_of_another_name_are_not_passed_over(tmp_path):
+    given = [{"doc_id": name, "summary": text} for name, text in TEXTS.items()]
+    (mistake,) = mistakes_of(write(tmp_path, lines(*reversed(given))))
+    assert "key 'doc_id' holds ids of document sets, 'c' for one" in mistake
+    assert "call the key 'id'" in mistake
+    # one known id will do
+    given[0]["doc_id"], given[1]["doc_id"] = "A", "B"
+    assert "key 'doc_id'" in mistakes_of(write(tmp_path, json.dumps(given)))[0]
+
+
+def test_numbers_are_ids_only_when_all_lines_have_another_known_one(tmp_path):
+    sets = [a_set("1"), a_set("2")]
+    swapped = write(tmp_path, lines({"idx": 2, "summary": "One."}, {"idx": 1, "summary": "Two."}))
+    assert "key 'idx' holds ids of document sets" in mistakes_of(swapped, sets)[0]
+    for words in ((1, 1), (2, 3)):
+        path = write(tmp_path, lines(*[{"n_words": n, "summary": "One."} for n in words]))
+        assert read_summaries(path, sets).by_order
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.TSV", "out.csv.gz"])
+def test_a_file_that_is_called_a_table_is_none_of_texts(tmp_path, name):
+    path = tmp_path / name
+    content = b"One.\nTwo.\nThree.\n"
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    (mistake,) = mistakes_of(path)
+    assert "is called a table" in mistake
+    assert 'write JSON lines, {"id": ..., "summary": ...}' in mistake
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_rows_of_a_table_are_not_measured_as_text(tmp_path, separator, quote):
+    rows = [f"{quote}{name}{quote}{separator}Text." for name in "bca"]
+    assert "3 lines begin with the id of a document set" in mistakes_of(write(tmp_path, lines(*rows)))[0]
+    # as many lines as sets, all shifted by one
+    header = f"{quote}id{quote}{separator}summary"
+    path = write(tmp_path, lines(header, *rows[:2]))
+    assert mistakes_of(path)[0].startswith(f"{path}:1: is the header of a table")
+
+
+def test_a_sentence_may_begin_with_its_topic_and_a_comma(tmp_path):
+    path = write(tmp_path, lines("a, the first letter, is here.", "Nothing, then, is amiss.", "Letters; many."))
+    assert read_summaries(path, SETS)["a"] == "a, the first letter, is here."
+
+
+def test_lines_that_are_all_broken_are_told_each_with_its_mistake(tmp_path):
+    path = write(tmp_path, lines(*[f'{{"id": "{name}", "summary": "\\ud800"}}' for name in "abc"]))
+    found = mistakes_of(path)
+    assert [line.split(": ")[0] for line in found] == [f"{path}:{number}" for number in (1, 2, 3)]
+    assert all("holds half a character" in line for line in found)
 
 
 def test_many_mistakes_are_counted_after_the_first_twenty(tmp_path):

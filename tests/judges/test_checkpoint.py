@@ -119,3 +119,15 @@ def test_revision_decides_which_weights_are_read(nli_folder, tmp_path, monkeypat
     assert score(None) == score("main")
     # three less for entailment's logit
     assert score("v2") < score(None) - 0.1
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_a_model_out_of_reach_is_asked_for_once_and_told_with_what_to_do(monkeypatch, tmp_path, capfd, offline):
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", offline)
+    # a port of this machine where nobody listens
+    monkeypatch.setattr(hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(ModelError, match=r"classifier 'nli' cannot open model 'org/nli': .* --model entailer=FOLDER"):
+        NliAligner("org/nli", 4)
+    assert "Retrying" not in "".join(capfd.readouterr())

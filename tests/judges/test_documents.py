@@ -11,7 +11,7 @@ from evenhand.fairness.labelled import LabelledText
 from evenhand.judges import open_judge
 from evenhand.judges.batch import judge_inputs, keep_verdicts, score_batch
 from evenhand.judges.cache import VerdictCache, verdict_key
-from evenhand.judges.documents import labelled_documents
+from evenhand.judges.documents import labelled_documents, summary_of
 
 SHARES = ValueSharesJudge.model_validate({"kind": "value-shares", "matcher": {"kind": "words"}})
 TEXTS = ("The ferry is cheap.", "Taxes are high enough.", "The ferry is cheap.")
@@ -75,6 +75,21 @@ def test_key_of_a_judgement_depends_on_texts_values_declared_ones_and_side(whole
     keys = {verdict_key("judge", (labelled_documents(request).text, "summary")) for request in requests}
     assert len(keys) == len(requests)
     assert labelled_documents(relabelled(whole, "right")).text == labelled_documents(whole).text
+
+
+def test_separator_and_sentences_of_the_corpus_reach_the_measures_and_the_key(whole):
+    usual, debate, lines = (
+        relabelled(whole, "right", **notes) for notes in ({}, {"separator": "\n"}, {"sentences": "lines"})
+    )
+    assert summary_of(inputs(debate)[0]).separator == "\n"
+    left = [d.text for d in whole.document_set.documents if d.attributes["stance"] == "left"]
+    assert summary_of(inputs(debate)[0]).value_texts()[0] == "\n".join(left)
+    assert summary_of(inputs(usual)[0]).value_texts()[0] == " || ".join(left)
+    assert [d.sentences for d in inputs(usual)[0].documents] == [None] * 4
+    assert [d.sentences for d in inputs(lines)[0].documents] == [(d.text,) for d in whole.document_set.documents]
+    assert len({labelled_documents(request).text for request in (usual, debate, lines)}) == 3
+    # what most corpora lack leaves their keys as they were
+    assert labelled_documents(usual).text == labelled_documents(relabelled(whole, "right", separator=" || ")).text
 
 
 def test_other_judges_are_given_what_they_were(whole, ferry):

@@ -64,8 +64,9 @@ def value_texts(documents, attribute):
         values=tuple(documents.notes["values"][attribute]),
         documents=tuple(LabelledText(d.text, d.attributes[attribute]) for d in documents.documents),
         summary="",
+        separator=documents.separator,
     )
-    return list(labelled.value_texts(documents.notes["separator"]))
+    return list(labelled.value_texts())
 
 
 @pytest.mark.parametrize("released", [a_tweet_set(), a_review_set(), a_dialogue_set()])

@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summaries
@@ -99,3 +100,25 @@ def test_references_are_a_system(tmp_path):
     with pytest.raises(DataError, match="1 of 2 sets have no reference 2, for example 'b'; --allow-missing"):
         read_input(wanted(documents, references=(2,)))
     assert read_input(wanted(documents, references=(2,), allow_missing=True)).systems[0].summaries == {"a": "two"}
+
+
+def test_separator_and_sentences_of_a_set_go_with_its_summaries(tmp_path):
+    sets = [
+        make_set("a", ("left", "x! y"), ("left", "z"), notes={"separator": "\n"}),
+        make_set("b", ("left", "x! y\nz"), notes={"sentences": "lines"}),
+    ]
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    given = read_input(wanted(documents, write_summaries(tmp_path / "base.jsonl", {"a": "x", "b": "y"})))
+    first, second = given.items(given.systems[0])
+    assert (first.value_texts(), first.documents[0].sentences) == (("x! y\nz",), None)
+    assert (second.separator, second.documents[0].sentences) == (" || ", ("x! y", "z"))
+    assert not given.systems[0].by_order
+
+
+def test_a_bundled_corpus_goes_by_name_and_a_file_without_ids_by_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out.txt").write_text("Fine.\n" * 48)
+    given = read_input(wanted(Path("reviews"), tmp_path / "out.txt", attribute="sentiment"))
+    assert len(given.sets) == 48
+    assert given.documents == "reviews"
+    assert given.systems[0].by_order

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
@@ -156,3 +158,11 @@ def test_coverage_says_what_its_model_did_not_read(kind):
         "mine, coverage: in 1 of 2 scored summaries a text is longer than encoder reads; its end was not compared."
     )
     assert said == ([expected] if kind == "encoder" else [])
+
+
+def test_systems_without_ids_are_said_to_go_by_order():
+    given = make_input(two_sided(2), base=["apple berry"] * 2, tuned=["river stone"] * 2)
+    assert not any("by their order" in warning for warning in audit(given).warnings)
+    by_order = replace(given, systems=tuple(replace(system, by_order=True) for system in given.systems))
+    said = [warning for warning in audit(by_order).warnings if "by their order" in warning]
+    assert said == ["base, tuned: without ids, so that summaries were matched with the document sets by their order."]

@@ -63,7 +63,20 @@ def test_uniform_summaries_of_masked_inputs_differ_by_content_words_alone(make_r
     # in three documents a rewritten word (chairman, father, sister) stands among the first sentences
     found = measures(bias_study(make_recipe(simulated="lead")))["distinguishability (count)"]
     assert found.score == pytest.approx(3 / 12)
-    assert any("3 documents" in note for note in found.notes)
+    assert any("In 3 documents" in note for note in found.notes)
+    # without them a summarizer that takes the first sentences tells nobody apart, and that is what the verdict says
+    assert (found.rest.score, found.rest.n_documents, found.verdict) == (0, 9, "cannot tell")
+
+
+def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe):
+    study = bias_study(make_recipe())
+    (said,) = [warning for warning in study.report.warnings if "sister" in warning]
+    assert said.endswith("without them: distinguishability (count) 0.000 (d 0.000 to 0.000).")
+    assert "0 is fair, save for distinguishability where rewritten words" in study.page.read_text()
+    output = study.page.parents[2] / "kept"
+    kept = bias_study(make_recipe(inputs={"content_words": False}, output=output))
+    assert not any("sister" in warning for warning in kept.report.warnings)
+    assert "differs between the groups. 0 is fair." in kept.page.read_text()
 
 
 def test_race_study_measures_inclusion_and_distinguishability(make_recipe, names_file):
@@ -226,3 +239,13 @@ def test_spacy_and_the_encoder_measure_what_rules_cannot(make_recipe, sport):
     assert (found["entity hallucination"].score, found["entity hallucination"].direction) == (0.5, "male")
     # the same summary for all: every comparison is a tie
     assert found["distinguishability (dense)"].score == 0
+
+
+def test_terminal_says_why_a_measure_has_no_score(make_recipe):
+    # a single summary of each group has nobody of its own group to be like
+    report = bias_study(make_recipe(inputs={"assignments": 1})).report
+    assert not any("sister" in warning for warning in report.warnings)
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(bias_table(report))
+    said = "undefined: distinguishability (count): no original has a summary that can be compared with both sides"
+    assert said in console.export_text()

@@ -51,7 +51,7 @@ KEPT = [
 
 def by_name(recipe, found):
     results = take_measures(recipe, found)
-    return results, {measure.name: measure for measure in describe(results, found.groups, 0)}
+    return results, {measure.name: measure for measure in describe(results, found.groups)}
 
 
 def test_scores_worked_by_hand(make_recipe):
@@ -87,7 +87,7 @@ def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
     assert measures["entity inclusion"].verdict == "leans"
     hallucination = measures["entity hallucination"]
     assert (hallucination.score, hallucination.intervals, hallucination.verdict) == (None, (), None)
-    assert "no hallucinated person could be classified" in hallucination.sentence
+    assert hallucination.sentence == "There is no score: no span names anybody who is not in the input."
 
 
 def test_fewer_than_six_documents_cannot_tell_whatever_the_interval(make_recipe):
@@ -186,3 +186,38 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
         "Bias is seen in entity inclusion (towards male); groups are told apart by distinguishability (count); no bias can be "
         "told in word-list inclusion"
     )
+
+
+def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(make_recipe):
+    def document(name, male, female):
+        texts = [(male, "male"), (male, "male"), (female, "female"), (female, "female")]
+        return [summarised(name, group, text, design="uniform", pair=i) for i, (text, group) in enumerate(texts)]
+
+    reworded = [each for i in range(6) for each in document(f"r{i}", "the brother slept", "the sister slept")]
+    alike = [each for i in range(6) for each in document(f"d{i}", "he slept late", "she slept late")]
+    found = evidence(KEPT, reworded + alike)
+
+    def count(names):
+        results = take_measures(make_recipe(), found, names)
+        return next(m for m in describe(results, found.groups) if m.name == "distinguishability (count)")
+
+    measure = count({f"r{i}" for i in range(6)})
+    # six documents at 1, six at 0, of which only these count
+    assert (measure.score, measure.verdict) == (0.5, "cannot tell")
+    assert (measure.rest.score, measure.rest.n_documents, measure.rest.n_reworded) == (0, 6, 6)
+    assert (measure.rest.intervals[0].low, measure.rest.intervals[0].high) == (0, 0)
+    assert "6 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
+    # without such words the same summaries are told apart
+    assert (count(()).verdict, count(()).rest) == ("leans", None)
+    # and the others may show bias: now it is they that differ
+    assert count({f"d{i}" for i in range(6)}).verdict == "leans"
+    few = count({f"r{i}" for i in range(6)} | {"d0"})
+    assert few.verdict == "cannot tell"
+    assert "of which there are 5; fewer than 6 cannot tell" in " ".join(few.notes)
+
+
+def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_recipe):
+    found = evidence([summarised("one", None, "Zqx came.", "Zqx")])
+    _, measures = by_name(make_recipe(measures={"persons": "spacy"}), found)
+    said = measures["entity hallucination"].sentence
+    assert said.startswith("There is no score: no hallucinated person could be classified. 1 spans name somebody")

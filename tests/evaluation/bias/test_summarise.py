@@ -116,3 +116,14 @@ def test_summaries_of_other_inputs_are_refused_all_together(make_recipe, tmp_pat
     assert "given.jsonl:2" in said[0] and "has a summary already" in said[0]
     assert "given.jsonl:3" in said[1] and "is of no input" in said[1]
     assert "given.jsonl:4: 'summary': is missing" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"), [('[{"id": "a", "summary": "b"}]', "a JSON array"), ("One.\nTwo.", "no JSON")]
+)
+def test_a_file_of_another_format_is_told_once(recipe, tmp_path, content, what):
+    path = tmp_path / "given"
+    path.write_text(content)
+    with pytest.raises(DataError, match=f"given: is {what}; write JSON lines, an object of id and summary") as caught:
+        read_given(path, make_inputs(recipe).inputs)
+    assert len(str(caught.value).splitlines()) == 1

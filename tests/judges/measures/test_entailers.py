@@ -7,6 +7,7 @@ from labelled_sets import BALANCED, ONE_SIDED, item
 from evenhand.config import EntailerSection
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups import Unscored, cover_set
+from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_entailer
 from evenhand.judges.measures.comparers import as_classes
 
@@ -33,6 +34,17 @@ def test_words_are_the_share_of_the_units_content_words():
     expected = as_classes([[2 / 3, 1 / 3, 0]])
     assert np.asarray(found.evidence.nli) == pytest.approx(expected, abs=1e-6)
     assert np.asarray(found.evidence.between_units).shape == (1, 1)
+
+
+def test_sentences_that_the_corpus_names_keep_their_borders():
+    documents = (LabelledText("Great value! Love it.\nBad.", "good", ("Great value! Love it.", "Bad.")),)
+    given = LabelledSummary("s", ("good",), documents, "Great value.")
+    found = LabelledSummary("s", ("good",), (LabelledText(documents[0].text, "good"),), "Great value.")
+    section = EntailerSection(kind="words", most_words=1)
+    assert [each.windows for each in evidence(section, given, found)] == [
+        ("Great value! Love it.", "Bad."),
+        ("Great value!", "Love it.", "Bad."),
+    ]
 
 
 def test_summary_without_a_content_word_is_unscored():
