@@ -47,6 +47,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "against.",
         ),
     ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[LABEL=]FILE",
+            help="For coverage, units that somebody split the summaries into: a JSON object, set id -> list of texts. Once for "
+            "each --summaries. Default: the entailer's own.",
+        ),
+    ] = None,
     references: Annotated[
         list[int] | None,
         typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
@@ -141,11 +149,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     check_folder(out)
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
+    if units and "coverage" not in asked:
+        raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
     sections = read_sections(asked, matcher, entailer, model or [])
     wanted = Wanted(
         documents=documents,
         attribute=attribute,
-        summaries=tuple(map(_labelled, summaries or [])),
+        summaries=tuple(_labelled(each, "--summaries") for each in summaries or []),
+        units=tuple(_labelled(each, "--units") for each in units or []),
         references=tuple(references or ()),
         values=_values(values or []),
         allow_missing=allow_missing,
@@ -202,11 +213,11 @@ def _progress() -> "Iterator[Progress]":
         yield step
 
 
-def _labelled(given: str) -> tuple[str, Path]:
+def _labelled(given: str, option: str) -> tuple[str, Path]:
     """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
     label, equals, path = given.partition("=")
     if not (path if equals else given).strip():
-        raise DataError(f"--summaries {given!r}: names no file; write FILE or LABEL=FILE")
+        raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
     if equals and label.strip() and path.strip() and not Path(given).exists():
         return label.strip(), Path(path.strip()).expanduser()
     name = Path(given).name

@@ -27,6 +27,8 @@ class LabelledSummary:
     summary: str
     # joins the texts of one value
     separator: str = SEPARATOR
+    # single facts of the summary as somebody split it; None where they have to be found
+    units: tuple[str, ...] | None = None
 
     @property
     def labels(self) -> tuple[int, ...]:

@@ -47,6 +47,8 @@ class UnitCoverage:
     attribute: str
     values: tuple[str, ...]
     mode: CoverageMode
+    # whether units were given; else the entailer's splitter finds them
+    given_units: bool = False
 
     name = "coverage"
 
@@ -57,8 +59,9 @@ class UnitCoverage:
 
     @property
     def signature(self) -> str:
-        """Entailer and mode."""
-        return f"coverage|{self.entailer.signature}|mode:{self.mode}|fewest:{FEWEST_UNITS}|v:1"
+        """Entailer and mode, and whether the units were given."""
+        units = "|units:given" if self.given_units else ""
+        return f"coverage|{self.entailer.signature}{units}|mode:{self.mode}|fewest:{FEWEST_UNITS}|v:1"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Covered | Unscored]:
         """Coverage of each set; of an empty summary, of one value's documents and of fewer than three units there is none."""

@@ -75,7 +75,7 @@ def _families(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Fami
         yield ValueShares(tools.matcher, given.attribute, given.values, plan.mode, plan.tau, plan.target)
     if tools.entailer is not None:
         mode: CoverageMode = "paper" if plan.mode == "paper" else "released"
-        yield UnitCoverage(tools.entailer, given.attribute, given.values, mode)
+        yield UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units)
     if "opinions" in plan.measures:
         need("networkx", "measure 'opinions'")
         yield Opinions(plan.opinion_units)

@@ -1,11 +1,12 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from ...corpora.coverage_units import read_units
 from ...corpora.reader import documents_file
 from ...corpora.sources import read_any
 from ...corpora.summaries import read_summaries
@@ -24,6 +25,8 @@ class Wanted:
     attribute: str
     # label and file of each summaries file
     summaries: tuple[tuple[str, Path], ...] = ()
+    # label and file of units that somebody split each system's summaries into; () lets them be found
+    units: tuple[tuple[str, Path], ...] = ()
     # places of the human references to audit, from 1
     references: tuple[int, ...] = ()
     # declared values in the order of every table; () takes the file's own, else order of first appearance
@@ -47,6 +50,8 @@ class System:
     summaries: Mapping[str, str]
     # whether the file has no ids, and its summaries went to the sets in their order
     by_order: bool = False
+    # by set id, units of its summary as somebody split it; None where they have to be found
+    units: Mapping[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +69,22 @@ class AuditInput:
     documents_digest: str
     n_not_drawn: int
 
+    @property
+    def has_units(self) -> bool:
+        """Whether units of the summaries were given."""
+        return any(system.units is not None for system in self.systems)
+
     def items(self, system: System) -> list[LabelledSummary | None]:
         """The system's summary of each set with its documents; None where there is none."""
         return [
             LabelledSummary(
-                documents.id, values, self.labelled(documents), system.summaries[documents.id], documents.separator
+                documents.id,
+                values,
+                self.labelled(documents),
+                system.summaries[documents.id],
+                documents.separator,
+                # a set that a file of units lacks has none
+                None if system.units is None else system.units.get(documents.id, ()),
             )
             if documents.id in system.summaries
             else None
@@ -98,6 +114,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             systems.append(System(label, str(path), file_digest(path), summaries, summaries.by_order))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
+    systems = _with_units(systems, sets, wanted, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -168,6 +185,32 @@ def _label_mistakes(wanted: Wanted) -> Iterable[str]:
         yield "nothing to audit: give --summaries FILE, or --references 1 for the first human reference of each set"
     for label in sorted({label for label in labels if labels.count(label) > 1}):
         yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"
+
+
+def _with_units(
+    systems: Sequence[System], sets: Sequence[DocumentSet], wanted: Wanted, mistakes: list[str]
+) -> list[System]:
+    """The systems with the units that were given for them; all or none, since other units would be another measure."""
+    if not wanted.units:
+        return list(systems)
+    # a single file belongs to a single system, whatever either is called
+    is_single = len(wanted.units) == len(wanted.summaries) == 1
+    files = {wanted.summaries[0][0] if is_single else label: path for label, path in wanted.units}
+    labels = [label for label, _ in wanted.summaries]
+    if set(files) != set(labels) or len(files) < len(wanted.units) or wanted.references:
+        systems_of = ", ".join([*labels, *map(reference_label, wanted.references)])
+        mistakes.append(
+            f"--units are there for {', '.join(files)}, but {systems_of} are audited: give --units NAME=FILE once for each of "
+            "--summaries and no --references, or no --units; with other units it is another measure"
+        )
+        return list(systems)
+    found = []
+    for system in systems:
+        try:
+            found.append(replace(system, units=read_units(files[system.label], list(system.summaries))))
+        except EvenhandError as error:
+            mistakes.append(str(error))
+    return found
 
 
 def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistakes: list[str]) -> System:

@@ -23,7 +23,7 @@ from ..support import DECIMALS, NO_NUMBER
 from ..support import splitter as sentence_splitter
 from .comparers import Classifier, Compared, Comparer, Likeness, SharedWords
 from .measure import UnitEvidence
-from .units import Splitter, Units, open_splitter
+from .units import NO_UNIT, Splitter, Units, open_splitter
 
 NO_CONTENT = "no unit has a content word"
 
@@ -31,8 +31,8 @@ NO_CONTENT = "no unit has a content word"
 class UnitEntailer:
     """An entailer: splits summaries, makes windows, and has a comparer say what they have to do with each other.
 
-    Equal summaries are split once, the windows of a set made once for all of its summaries, and windows and units of equal text
-    encoded once a call.
+    A summary that comes with units keeps them. Equal summaries are split once, the windows of a set made once for all of its
+    summaries, and windows and units of equal text encoded once a call.
     """
 
     def __init__(self, section: EntailerSection, compares: str, splitter: Splitter, comparer: Comparer) -> None:
@@ -73,9 +73,15 @@ class UnitEntailer:
         return found
 
     def _units(self, items: Sequence[LabelledSummary]) -> list[Units | Unscored]:
-        distinct = list(dict.fromkeys(item.summary for item in items if item.summary.strip()))
+        to_split = (item.summary for item in items if item.units is None and item.summary.strip())
+        distinct = list(dict.fromkeys(to_split))
         by_summary = dict(zip(distinct, self._splitter.split(distinct), strict=True))
-        return [by_summary.get(item.summary, Unscored(EMPTY_SUMMARY)) for item in items]
+        return [
+            by_summary.get(item.summary, Unscored(EMPTY_SUMMARY))
+            if item.units is None
+            else item.units or Unscored(NO_UNIT)
+            for item in items
+        ]
 
     def _windows(self, documents: Sequence[LabelledText]) -> Windows:
         split = [document.sentences or sentences(document.text) for document in documents]

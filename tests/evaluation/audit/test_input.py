@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -113,6 +114,28 @@ def test_separator_and_sentences_of_a_set_go_with_its_summaries(tmp_path):
     assert (first.value_texts(), first.documents[0].sentences) == (("x! y\nz",), None)
     assert (second.separator, second.documents[0].sentences) == (" || ", ("x! y", "z"))
     assert not given.systems[0].by_order
+
+
+def test_units_of_a_file_go_with_their_system(tmp_path):
+    documents = write_sets(tmp_path / "docs.jsonl", two_sided(2))
+    summaries = write_summaries(tmp_path / "base.jsonl", {"set-0": "x y", "set-1": "z"})
+    other = write_summaries(tmp_path / "other.jsonl", {"set-0": "x y", "set-1": "z"})
+    units = tmp_path / "units.json"
+    units.write_text(json.dumps({"set-0": ["x", "y"]}))
+    alone = read_input(wanted(documents, summaries, units=(("units", units),)))
+    assert [each.units for each in alone.items(alone.systems[0])] == [("x", "y"), ()]
+    assert alone.has_units
+    without = read_input(wanted(documents, summaries))
+    assert [each.units for each in without.items(without.systems[0])] == [None, None]
+    both = read_input(wanted(documents, summaries, other, units=(("other", units), ("base", units))))
+    assert all(system.units == {"set-0": ("x", "y")} for system in both.systems)
+    with pytest.raises(
+        DataError, match="--units are there for base, but base, other are audited: give --units NAME=FILE once"
+    ):
+        read_input(wanted(documents, summaries, other, units=(("base", units),)))
+    units.write_text(json.dumps({"set-9": ["x"]}))
+    with pytest.raises(DataError, match="units of none of the document sets, but of 'set-9'"):
+        read_input(wanted(documents, summaries, units=(("base", units),)))
 
 
 def test_a_bundled_corpus_goes_by_name_and_a_file_without_ids_by_order(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Entailment of units by windows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from labelled_sets import BALANCED, ONE_SIDED, item
@@ -34,6 +36,17 @@ def test_words_are_the_share_of_the_units_content_words():
     expected = as_classes([[2 / 3, 1 / 3, 0]])
     assert np.asarray(found.evidence.nli) == pytest.approx(expected, abs=1e-6)
     assert np.asarray(found.evidence.between_units).shape == (1, 1)
+
+
+def test_units_that_somebody_split_are_taken_as_they_are():
+    given = replace(item("Cheap ferry at night.", PAIRS), units=("The ferry is cheap. It is.", "Night ferry."))
+    found, own, none = evidence(
+        EntailerSection(kind="words"), given, item("Cheap ferry at night.", PAIRS), replace(given, units=())
+    )
+    assert found.units == ("The ferry is cheap. It is.", "Night ferry.")
+    assert own.units == ("Cheap ferry at night.",)
+    # a set that the file of units lacks
+    assert none == Unscored("summary has no unit")
 
 
 def test_sentences_that_the_corpus_names_keep_their_borders():
