@@ -115,10 +115,17 @@ class Stage:
         Raises:
             StorageError: another process works in this phase, or the folder cannot be written.
         """
-        if self.receipt() is not None or (found := replace(self, folder=folder).receipt()) is None:
+        try:
+            found = replace(self, folder=folder).receipt()
+        except StorageError:
+            # damaged there is as good as absent
+            return False
+        if found is None or self.receipt() is not None:
             return False
         lock = _lock(self.folder)
         try:
+            if self.receipt() is not None:
+                return False
             self._put_aside()
             for name in self.outputs:
                 _copy(folder / name, self.folder / name)
@@ -126,9 +133,9 @@ class Stage:
             write_json(self.receipt_path, found.model_dump(mode="json"))
             self.journal_path().unlink(missing_ok=True)
         except OSError as error:
+            # an error of many files lists them
             raise StorageError(
-                f"{self.folder}: {error.filename} of {folder} cannot be copied there: {error.strerror}; mend the "
-                "rights or make room"
+                f"{self.folder}: files of {folder} cannot be copied there: {error}; mend the rights or make room"
             ) from error
         finally:
             lock.release()
@@ -185,7 +192,9 @@ def read_receipt(path: Path) -> Receipt | None:
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True)
+        # what an interrupted run left there is no part of the copy
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
     else:
         shutil.copyfile(source, target)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ..config import FairExtractiveSection, Recipe
 from ..errors import DataError
 from ..fairness.opinion import ObjectivePlan, Selection, biased_batch, group_quotas, select_batch, select_fair
+from ..fairness.opinion.tokens import VERSION
 from ..records import SummaryRequest
 from ..storage import digest
 from ..text import fold, sentences
@@ -20,7 +21,7 @@ from .plans import Draw
 
 UNMET = "quotas cannot be met"
 # signature of what writes these summaries
-NO_MODEL = "no model"
+NO_MODEL = f"no model|content-tokens:{VERSION}"
 
 
 @dataclass

@@ -77,11 +77,13 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
     absent = [name for name in (REQUESTS, CANDIDATES) if not (phase.folder / name).is_file()]
     if absent:
         raise StorageError(f"{phase.folder / absent[0]}: is not there; run the 'generate' stage of {phase.name} first")
-    inputs = {
+    inputs: dict[str, Any] = {
         "requests": file_digest(phase.folder / REQUESTS),
         "candidates": file_digest(phase.folder / CANDIDATES),
         "judges": [[judge.name, judge.signature] for judge in judges],
     }
+    if phase.method == "thinned":
+        inputs["of_copies"] = phase.recipe.pairs.judge
     return Stage("judge", phase.folder, inputs, (JUDGEMENTS,))
 
 

@@ -63,13 +63,15 @@ def test_a_folder_is_copied_whole(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     adapter = Stage("train", there, "a", ("adapter",))
     adapter.run(lambda: write_text(there / "adapter" / "in" / "weights", "w") or {})
-    # half a copy, as a kill would leave it
+    # half a copy, as a kill would leave it, and a file of something else
     write_text(here / "adapter" / "in" / "weights", "")
+    write_text(here / "adapter" / "stale", "")
     assert Stage("train", here, "a", ("adapter",)).adopt(there)
     assert (here / "adapter" / "in" / "weights").read_text() == "w"
+    assert Stage("train", here, "a", ("adapter",)).receipt()
 
 
-@pytest.mark.parametrize("spoil", ["inputs", "file", "receipt"])
+@pytest.mark.parametrize("spoil", ["inputs", "file", "receipt", "damage"])
 def test_nothing_is_taken_over_that_was_made_from_other_inputs_or_changed_since(tmp_path, spoil):
     here, there = tmp_path / "here", tmp_path / "there"
     stage(there, inputs="b" if spoil == "inputs" else "a").run(writer(there))
@@ -77,6 +79,8 @@ def test_nothing_is_taken_over_that_was_made_from_other_inputs_or_changed_since(
         write_text(there / "out.txt", "changed")
     if spoil == "receipt":
         stage(there).receipt_path.unlink()
+    if spoil == "damage":
+        write_text(stage(there).receipt_path, "{")
     assert not stage(here).adopt(there)
     assert not here.exists()
 

@@ -18,7 +18,7 @@ from .exposure import Exposure, exposure_abstractive, exposure_extractive, norma
 from .graph_edges import LEAST_WEIGHT, interaction_edges
 from .key_graph import key_graph
 from .keywords import entity_keywords, textrank
-from .tokens import content_tokens
+from .tokens import VERSION, content_tokens
 
 # "auto" is extractive if every unit of the summary equals one of the source, else abstractive
 ExposureMode = Literal["auto", "extractive", "abstractive"]
@@ -167,6 +167,7 @@ def _signature(plan: GraphPlan, *, given: bool, named: bool) -> str:
     return "|".join(
         (
             "opinion-interaction",
+            f"content-tokens:{VERSION}",
             f"keywords:{ranked}{'+entities' if named else ''}",
             f"louvain:{plan.resolution:g}x{plan.seeds}",
             f"attach:{plan.method}>{plan.threshold:g}",

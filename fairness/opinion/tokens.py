@@ -8,6 +8,9 @@ import regex
 
 from ..stop_words import ENGLISH_STOP_WORDS
 
+# of the rules below, for signatures of what rests on them
+VERSION = 2
+
 LINK = regex.compile(r"https?://\S*|\bwww\.\S+", regex.IGNORECASE)
 MENTION = regex.compile(r"@[\p{L}\p{M}\p{N}_]+")
 CONTRACTIONS = ("n't", "'re", "'ve", "'ll", "'d", "'m")

@@ -13,6 +13,7 @@ from ...config import EntailerSection
 from ...fairness.groups import SetEvidence, Unscored, Windows, make_windows
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.opinion.tokens import VERSION
 from ...models import signature
 from ...text import sentences
 from ..aligner import Pairing
@@ -142,4 +143,4 @@ def open_words(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     Raises:
         ModelError: the splitter's model is a path that holds none.
     """
-    return UnitEntailer(section, "words|content-tokens:2", open_splitter(section, models), SharedWords())
+    return UnitEntailer(section, f"words|content-tokens:{VERSION}", open_splitter(section, models), SharedWords())

@@ -67,7 +67,7 @@ class NeuralMatcher:
         self.loads = model.key
         parts = {"model": signature(section.model_name, section.revision), **options, "T": section.temperature}
         named = "|".join(f"{key}:{value}" for key, value in parts.items())
-        self.signature = f"{section.kind}|{named}|source:{counter}|v:1"
+        self.signature = f"{section.kind}|{named}|source:{counter}|v:2"
         self._temperature = section.temperature
         self._too_long = TooLong(section.kind, section.on_overflow)
         self._model = model

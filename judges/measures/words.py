@@ -17,10 +17,11 @@ from ...fairness.groups.nltk_data import SETTING
 from ...fairness.groups.tokens import Tokenize
 from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion import content_tokens
+from ...fairness.opinion.tokens import VERSION
 from ..shared import SharedModels
 
 # changes when `content_tokens` does
-WORDS_SIGNATURE = "words|content-tokens|v:2"
+WORDS_SIGNATURE = f"words|content-tokens|v:{VERSION}"
 
 
 class WordMatcher:

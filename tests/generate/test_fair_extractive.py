@@ -162,7 +162,11 @@ def test_quota_that_a_set_cannot_meet_is_a_counted_failure(tmp_path):
     assert (failure.request_id, failure.reason) == ("small/all", "quotas cannot be met")
     assert "a summary of 4 units cannot be taken from groups of sizes" in failure.detail
     (candidate,) = read_jsonl(phase.folder / CANDIDATES, Candidate)
-    assert (candidate.method, candidate.model, candidate.plan) == ("fair-extractive", "no model", "proportional")
+    assert (candidate.method, candidate.model, candidate.plan) == (
+        "fair-extractive",
+        "no model|content-tokens:2",
+        "proportional",
+    )
     assert candidate.n_prompt_tokens == 0
 
 

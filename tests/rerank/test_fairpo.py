@@ -289,6 +289,18 @@ def test_judges_of_the_reward_are_not_asked_about_copies(tmp_path, monkeypatch):
     rerank(phase)
     (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
     assert [each.scores["words"] is None for each in group.candidates] == [False, True, True, True]
+    # another judge of pairs has not been asked about the copies
+    values = phase.recipe.model_dump(mode="json", exclude={"task": True})
+    values |= {"task": {"scope": "all"}, "pairs": {"mode": "fairpo", "judge": "other"}}
+    values["judges"] |= {"other": {"kind": "equal-coverage", "fewest_units": 1, "entailer": {"kind": "words"}}}
+    values["reward"]["judges"] = ["words", "ec", "other"]
+    values["reward"] |= {"combine": "z_mean", "weights": {"words": 1.0, "ec": -1.0, "other": -1.0}}
+    both = open_phase(Recipe.model_validate(values), "round-00")
+    judge(both)
+    values["pairs"]["judge"] = "ec"
+    _, reused = judge(open_phase(Recipe.model_validate(values), "round-00"))
+    assert not reused
+    assert rerank(open_phase(Recipe.model_validate(values), "round-00"))
 
 
 def test_there_are_no_ties_among_three(tmp_path):
