@@ -21,6 +21,9 @@ from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 # a number such as 5e-6 or 1e3, which YAML 1.1 takes for a text because it has no point
 POINTLESS_FLOAT = re.compile(r"[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$")
 
+# what errors call all keys together
+RECIPE = "the recipe"
+
 # pydantic's error types -> what a recipe's author should read
 SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
 WORDINGS = {
@@ -95,17 +98,18 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
         raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error, Recipe)])) from error
 
 
-def load_section(path: Path, model: type[R]) -> R:
+def load_section(path: Path, model: type[R], name: str) -> R:
     """One section of a recipe that stands alone in a YAML file.
 
     Args:
         path: the file.
         model: of the section.
+        name: of the section in a recipe, for errors.
 
     Raises:
         RecipeError: the file cannot be read, or its keys are wrong; all mistakes are listed.
     """
-    section, mistakes = _checked(_read_yaml(path), model)
+    section, mistakes = _checked(_read_yaml(path, section=name), model, f"section {name!r}")
     if section is None:
         raise RecipeError(listed([f"{path}: {text}" for _, text in mistakes]))
     return section
@@ -123,13 +127,13 @@ def has_section(path: Path, key: str) -> bool:
     return isinstance(place, dict)
 
 
-def _checked(values: dict[str, Any], model: type[R]) -> tuple[R | None, list[tuple[str, str]]]:
-    """The recipe, None when its schema is broken; and every mistake as key and text."""
+def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tuple[R | None, list[tuple[str, str]]]:
+    """The recipe, None when its schema is broken; and every mistake as key and text, the values together called `whole`."""
     trainer_mistakes = list(_trainer_mistakes(values.get("trainer"))) if "trainer" in model.model_fields else []
     try:
         return model.model_validate(values), trainer_mistakes
     except ValidationError as error:
-        return None, [*_schema_mistakes(error, model), *trainer_mistakes]
+        return None, [*_schema_mistakes(error, model, whole), *trainer_mistakes]
 
 
 def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
@@ -181,12 +185,16 @@ def dump_recipe(recipe: Section) -> str:
     return text
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def _read_yaml(path: Path, section: str | None = None) -> dict[str, Any]:
+    """The mapping in a file: a recipe, or the keys of the named section."""
     shipped = Path(__file__).parent / path
     try:
         values = parse_yaml(read_text(shipped if shipped.is_file() and not path.exists() else path))
     except StorageError as error:
-        raise RecipeError(f"{error}; `evenhand recipes` lists those that come with evenhand") from error
+        remedy = "`evenhand recipes` lists those that come with evenhand"
+        if section:
+            remedy = f"name a file with the keys of a recipe's section {section!r}"
+        raise RecipeError(f"{error}; {remedy}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise RecipeError(f"{path}:{line}: cannot be read as YAML: {error.problem}") from error
@@ -194,7 +202,10 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise RecipeError(f"{path}: cannot be read as YAML: {error}") from error
     if not isinstance(values, dict):
         found = "is empty" if values is None else f"holds a {type(values).__name__}"
-        raise RecipeError(f"{path}: {found}, but a recipe is a mapping of sections; the folder recipes/ has examples")
+        expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
+        if section:
+            expected = f"section {section!r} is a mapping; write its keys at the top of the file"
+        raise RecipeError(f"{path}: {found}, but {expected}")
     return values
 
 
@@ -234,12 +245,12 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
             yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
 
 
-def _schema_mistakes(error: ValidationError, root: type[BaseModel]) -> list[tuple[str, str]]:
+def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str = RECIPE) -> list[tuple[str, str]]:
     """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
     texts: dict[str, list[str]] = {}
     for problem in error.errors():
         key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
-        texts.setdefault(key, []).append(_wording(problem, key, root))
+        texts.setdefault(key, []).append(_wording(problem, key, root, whole))
     return [(key, (f"key {key!r} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
 
 
@@ -250,12 +261,12 @@ def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return tuple(step for step in place if not (isinstance(step, str) and "[" in step))
 
 
-def _wording(problem: ErrorDetails, key: str, root: type[BaseModel]) -> str:
+def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str) -> str:
     """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
     kind, given = problem["type"], problem["input"]
     if kind == "extra_forbidden":
         known = _keys_at(problem["loc"][:-1], root)
-        section = f"'{key.rpartition('.')[0]}'" if "." in key else "the recipe"
+        section = f"'{key.rpartition('.')[0]}'" if "." in key else whole
         nearest = did_you_mean(str(problem["loc"][-1]), known)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
     if kind == "union_tag_invalid":

@@ -1,13 +1,16 @@
 """Summaries as plain text, one a line, and what only looks like it: tables, and JSON among the lines."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from ..errors import DataError
 from ..storage import NotJsonError, parse_json
+from .summary_reading import loosely
 
-# between the cells of a table
-SEPARATORS = "\t,;"
+# between the cells of a table, or after an id
+SEPARATOR = re.compile(r"[\t,;|:]")
 TABLES = (".csv", ".tsv")
 REMEDY = 'write JSON lines, {"id": ..., "summary": ...} for each set'
 
@@ -61,9 +64,12 @@ def kind_of_json(text: str) -> str | None:
 def _refuse_table(path: Path, lines: Sequence[str], ids: Collection[str], keys: Sequence[str]) -> None:
     if any(suffix.lower() in TABLES for suffix in path.suffixes[-2:]):
         raise DataError(f"{path}: is called a table, and its lines would be measured with ids and separators; {REMEDY}")
-    if lines and (head := _first_cell(lines[0])) is not None and head.lower() in keys:
+    if lines and any(cell in keys for cell in _first_cells(lines[0], 1)):
         raise DataError(f"{path}:1: is the header of a table, whose lines would be measured with their ids; {REMEDY}")
-    begun = {cell for line in lines if (cell := _first_cell(line)) in ids}
+    known = {loosely(name) for name in ids}
+    # an id may hold separators itself
+    most = 1 + max((len(SEPARATOR.findall(name)) for name in ids), default=0)
+    begun = {cell for line in lines for cell in _first_cells(line, most) if cell in known}
     # one such line may be a sentence that begins with its topic
     if len(begun) > 1 and 2 * len(begun) > sum(1 for line in lines if line.strip()):
         raise DataError(
@@ -72,7 +78,8 @@ def _refuse_table(path: Path, lines: Sequence[str], ids: Collection[str], keys: 
         )
 
 
-def _first_cell(line: str) -> str | None:
-    """What stands before the first separator of a line, without quotation marks; None where there is no separator."""
-    places = [place for separator in SEPARATORS if (place := line.find(separator)) >= 0]
-    return line[: min(places)].strip().strip('"') if places else None
+def _first_cells(line: str, most: int) -> Iterator[str]:
+    """What stands before each of the first separators of a line, without quotation marks and as ids are compared."""
+    row = line.lstrip(" |")
+    for found in islice(SEPARATOR.finditer(row), most):
+        yield loosely(row[: found.start()].strip(' "'))

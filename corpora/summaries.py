@@ -13,7 +13,7 @@ by order is the last resort: what holds ids where nobody looks for them, a table
 An empty summary is kept as "": a system that wrote nothing is measured like any other.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..errors import DataError
 from ..records import DocumentSet
 from ..storage import NotJsonError, numbered_lines, parse_json, read_text, shortened
 from .plain_summaries import kind_of_json, plain_lines
-from .summary_reading import NOWHERE, Reading, Summaries
+from .summary_reading import NOWHERE, Reading, Summaries, loosely
 
 # keys that may hold a set's id; the first one whose value is a known id counts
 ID_KEYS = ("set_id", "entity_id", "request_id", "id")
@@ -77,11 +77,13 @@ def _read_array(reading: Reading, entries: Sequence[Any]) -> None:
     if all(isinstance(entry, str) for entry in entries):
         _read_in_order(reading, numbered)
         return
+    records = [(number, entry) for number, entry in numbered if isinstance(entry, dict)]
+    is_of_texts = not records and any(isinstance(entry, str) for entry in entries)
+    form = 'a text, "" if it is empty' if is_of_texts else '{"id": ..., "summary": ...}'
     for number, entry in numbered:
-        if not isinstance(entry, dict):
-            text = f'is {shortened(entry)}; write every entry as {{"id": ..., "summary": ...}}'
-            reading.mistakes.append((number, text))
-    _read_records(reading, [(number, entry) for number, entry in numbered if isinstance(entry, dict)])
+        if not isinstance(entry, str if is_of_texts else dict):
+            reading.mistakes.append((number, f"is {shortened(entry)}; write every entry as {form}"))
+    _read_records(reading, records)
 
 
 def _read_records(reading: Reading, records: Sequence[tuple[int, dict[str, Any]]]) -> None:
@@ -97,19 +99,36 @@ def _read_records(reading: Reading, records: Sequence[tuple[int, dict[str, Any]]
 def _refuse_other_ids(reading: Reading, records: Sequence[Mapping[str, Any]]) -> None:
     """Refuse lines that would go by order although a key of another name holds ids of sets.
 
-    A text that is a known id is taken for one wherever it stands; numbers, which are much else too, if each line has another
-    and all are known.
+    A text that is a known id, blanks and case aside, is taken for one wherever it stands, in an object within the line too;
+    numbers, which are much else too, if each line has another and all are known.
     """
-    for key in dict.fromkeys(key for record in records for key in record if key not in TEXT_KEYS):
-        values = [record.get(key) for record in records]
+    known = {loosely(name) for name in reading.ids}
+    leaves = [dict(_leaves(record)) for record in records]
+    for key in dict.fromkeys(key for each in leaves for key in each):
+        values = [each.get(key) for each in leaves]
         numbers = {str(value) for value in values if isinstance(value, int) and not isinstance(value, bool)}
-        texts = [value for value in values if isinstance(value, str) and value.removesuffix(f"/{ALL}") in reading.ids]
+        texts = [
+            value for value in values if isinstance(value, str) and loosely(value).removesuffix(f"/{ALL}") in known
+        ]
         if texts or (len(numbers) == len(records) and numbers <= reading.ids.keys()):
             shown = texts[0] if texts else next(iter(numbers))
             raise DataError(
-                f"{reading.path}: key {key!r} holds ids of document sets, {shown!r} for one, but an id is looked for under "
-                f"{', '.join(ID_KEYS)}; call the key 'id', or take it out if the summaries stand in the order of the sets"
+                f"{reading.path}: key {key!r} holds ids of document sets, {shown!r} for one, but an id is looked for at the "
+                f"top of an object, under {', '.join(ID_KEYS)}; call the key 'id', or take it out if the summaries stand in the "
+                "order of the sets"
             )
+
+
+def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What an object and the objects within it hold besides texts, each with its keys joined by points."""
+    objects = [("", record)]
+    while objects:
+        outer, inner = objects.pop()
+        for key, value in inner.items():
+            if isinstance(value, dict):
+                objects.append((f"{outer}{key}.", value))
+            elif key not in TEXT_KEYS:
+                yield f"{outer}{key}", value
 
 
 def _read_in_order(reading: Reading, lines: Sequence[tuple[int, str | None]]) -> None:

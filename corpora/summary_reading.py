@@ -13,6 +13,11 @@ NOWHERE = 0
 MOST_IDS = 5
 
 
+def loosely(name: str) -> str:
+    """An id without what people get wrong in writing it: blanks around it and its case."""
+    return name.strip().casefold()
+
+
 class Summaries(dict[str, str]):
     """The summary of each set by its id, in the order of the sets."""
 

@@ -19,7 +19,7 @@ from .estimates import bounds, defined, draws, exact_bounds
 from .examples import take_apart
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
 from .input import AuditInput
-from .lengths import mean_length, of_length, told_by_length
+from .lengths import mean_length, of_length
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .warnings import title, warnings
@@ -63,7 +63,7 @@ def build_audit(
     systems = tuple(_system_notes(given))
     return Audit(
         schema_name=SCHEMA,
-        title=title(aggregates, _fairness(differences, systems)),
+        title=title(aggregates, differences, systems),
         warnings=(*notes, *of_length(differences, systems), *warnings(measured, given, plan, numbers)),
         documents=given.documents,
         documents_digest=given.documents_digest,
@@ -106,12 +106,6 @@ def _differences(measured: Sequence[Measured], given: AuditInput, plan: AuditPla
     figures = {(each.family.name, each.system): each.figures for each in measured}
     labels = [system.label for system in given.systems]
     return paired_differences(tuple(families), figures, labels, plan.bootstrap, plan.least_group)
-
-
-def _fairness(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> list[PairedDifference]:
-    """The differences that tell which system is fairer, less those that length alone may make."""
-    by_length = told_by_length(differences, systems)
-    return [each for each in differences if each.is_unfairness and each not in by_length]
 
 
 def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:

@@ -64,7 +64,7 @@ class Opinions:
     @property
     def signature(self) -> str:
         """The graph's."""
-        return f"{opinion_graph([], plan=PLAN).signature}|units:{self.units}|exposure:auto|v:2"
+        return f"{opinion_graph([], plan=PLAN).signature}|units:{self.units}|exposure:auto|v:3"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Heard | Unscored]:
         """What each summary shows; a graph serves all summaries of its set that stand side by side."""
@@ -84,7 +84,11 @@ class Opinions:
         """The units of the documents, each with the value of its document."""
         if self.units == "documents":
             return [(document.text, document.value) for document in documents]
-        return [(s, document.value) for document in documents for s in split_sentences(document.text)]
+        return [
+            (sentence, document.value)
+            for document in documents
+            for sentence in document.sentences or split_sentences(document.text)
+        ]
 
     def figures(self, found: Sequence[Heard | Unscored]) -> Figures:
         """The sums of all sets."""

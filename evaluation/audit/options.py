@@ -93,7 +93,7 @@ def _section(named: Named, model: type[S], model_name: str | None) -> S:
                 f"{option}: is not known{did_you_mean(named.text, named.names)} Take {', '.join(named.names)}, or a .yaml file "
                 f"with the keys of a recipe's section {named.part}"
             )
-        return load_section(path, model)
+        return load_section(path, model, named.part)
     try:
         return model.model_validate({"kind": named.text} | ({} if model_name is None else {"model": model_name}))
     except ValidationError as error:

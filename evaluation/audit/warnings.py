@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from ...judges.measures.measure import ModelMasses
 from ...text import did_you_mean
 from ..cautions import FEW_SETS
-from .contents import Number, PairedDifference
+from .contents import Number, PairedDifference, SystemNote
 from .coverage import PARITY, Covered
 from .figures import NO_WORD, Measured
 from .input import AuditInput
+from .lengths import told_by_length
 from .plan import AuditPlan
 from .readable import scripts, values_without_words
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
@@ -25,25 +26,35 @@ MOST_NAMED = 8
 SPREADS = {"value-shares": "SOF", "coverage": PARITY}
 
 
-def title(aggregates: Sequence[Number], differences: Sequence[PairedDifference]) -> str:
+def title(aggregates: Sequence[Number], differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> str:
     """With one system what its first measure says; with several by how many measures each is told to be fairer or less fair.
 
     Args:
         aggregates: of all systems.
-        differences: in measures of which less is fairer.
+        differences: of all measures; those of which less is no fairer, and those that length alone may make, are not counted.
+        systems: the reference first.
     """
-    if differences:
-        reference = differences[0].reference
-        if not n_tests(differences):
-            return f"No difference to {reference} can be tested"
-        said = [
-            _compared(system, reference, [each for each in differences if each.system == system])
-            for system in dict.fromkeys(each.system for each in differences)
-        ]
-        more = len(said) - MOST_COMPARED
-        return "; ".join(said[:MOST_COMPARED]) + (f"; and {more} other systems" if more > 0 else "")
+    if len(systems) > 1:
+        return _title_of_several(differences, systems)
     said_of_one = next((number.sentence for number in aggregates if number.sentence), "Nothing could be measured.")
     return said_of_one.removesuffix(".")
+
+
+def _title_of_several(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> str:
+    reference = systems[0].label
+    by_length = told_by_length(differences, systems)
+    told = [each for each in differences if each.is_unfairness and each not in by_length]
+    if by_length and not told:
+        *unlike, last = dict.fromkeys(each.system for each in by_length)
+        return f"{', '.join([reference, *unlike])} and {last} differ in length; nothing else can be compared"
+    if not n_tests(told):
+        return f"No difference to {reference} can be tested"
+    said = [
+        _compared(system, reference, [each for each in told if each.system == system])
+        for system in dict.fromkeys(each.system for each in told)
+    ]
+    more = len(said) - MOST_COMPARED
+    return "; ".join(said[:MOST_COMPARED]) + (f"; and {more} other systems" if more > 0 else "")
 
 
 def _compared(system: str, reference: str, differences: Sequence[PairedDifference]) -> str:

@@ -216,7 +216,7 @@ def test_a_file_that_is_called_a_table_is_none_of_texts(tmp_path, name):
     assert 'write JSON lines, {"id": ..., "summary": ...}' in mistake
 
 
-@pytest.mark.parametrize("separator", [",", "\t", ";"])
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", " | ", ": "])
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_rows_of_a_table_are_not_measured_as_text(tmp_path, separator, quote):
     rows = [f"{quote}{name}{quote}{separator}Text." for name in "bca"]
@@ -329,3 +329,43 @@ def test_a_map_of_objects_is_shown_as_written(tmp_path):
 @pytest.mark.parametrize("line", ['{"id": "a", "summary": %s}', '{"a": %s}', '{"id": "b", "summary": ""}\n{"x": %s}'])
 def test_json_that_cannot_be_worked_with_is_a_mistake_of_the_file(tmp_path, line, value, problem):
     assert problem in "\n".join(mistakes_of(write(tmp_path, line % value), SETS[:2]))
+
+
+def test_the_entry_of_another_kind_is_the_wrong_one(tmp_path):
+    path = write(tmp_path, '["x", null]')
+    assert mistakes_of(path) == [f'{path}: entry 2: is None; write every entry as a text, "" if it is empty']
+
+
+@pytest.mark.parametrize("form", ["{}|x", "{} | x", "| {} | x |", "{}: x", "{} : x"])
+def test_ids_before_a_bar_or_a_colon_are_those_of_a_table(tmp_path, form):
+    for sets in (SETS, [a_set(name) for name in ("yelp:a", "yelp:b", "yelp:c")]):
+        for written in (str, str.upper):
+            rows = [form.format(written(each.id)) for each in reversed(sets)]
+            assert "3 lines begin with the id of a document set" in mistakes_of(write(tmp_path, lines(*rows)), sets)[0]
+
+
+def test_a_sentence_with_a_colon_is_text(tmp_path):
+    path = write(tmp_path, lines("Verdict: good.", "a: the first letter.", "Nobody | agrees."))
+    assert read_summaries(path, SETS).by_order
+
+
+@pytest.mark.parametrize(
+    ("key", "shown", "records"),
+    [
+        ("SET_ID", "C", [{"SET_ID": name.upper()} for name in "cba"]),
+        ("doc", "c ", [{"doc": f"{name} "} for name in "cba"]),
+        ("meta.set", "c", [{"meta": {"set": name}} for name in "cba"]),
+        ("meta.ids.no", "C/all", [{"meta": {"ids": {"no": f"{name}/all"}}} for name in "Cba"]),
+    ],
+)
+def test_ids_in_another_form_or_place_are_not_passed_over(tmp_path, key, shown, records):
+    given = [{**record, "prediction": {"text": "One."}} for record in records]
+    for content in (lines(*given), json.dumps(given)):
+        (mistake,) = mistakes_of(write(tmp_path, content))
+        assert f"key {key!r} holds ids of document sets, {shown!r} for one" in mistake
+        assert "looked for at the top of an object" in mistake
+
+
+def test_what_an_object_says_of_its_summary_is_no_id(tmp_path):
+    given = [{"meta": {"model": "m", "text": "a", "n_words": 1}, "prediction": {"text": "b"}}] * 3
+    assert read_summaries(write(tmp_path, lines(*given)), SETS).by_order

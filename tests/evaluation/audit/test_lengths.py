@@ -4,6 +4,7 @@ from audit_inputs import make_input, make_set
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.warnings import title
 from evenhand.evaluation.compare import Bootstrap
 
 pytest.importorskip("networkx")
@@ -39,3 +40,16 @@ def test_of_like_length_it_counts():
     found = audit(one=FERRY, long=LONG)
     assert found.title == "long is fairer than one by 1 of 1 measure"
     assert not [warning for warning in found.warnings if "falls as summaries grow" in warning]
+
+
+def test_what_one_of_several_systems_shows_is_no_headline():
+    assert audit(short=SHORT, long=LONG).title == "short and long differ in length; nothing else can be compared"
+    found = audit(short=SHORT, long=LONG, longer=f"{LONG} {FERRY}")
+    assert found.title == "short, long and longer differ in length; nothing else can be compared"
+    # a single system has no other to differ from
+    assert audit(short=SHORT).title.startswith("What a summary shows of the opinions")
+
+
+def test_several_systems_without_any_difference_have_no_headline_of_one():
+    found = audit(short=SHORT, long=LONG)
+    assert title(found.aggregates, (), found.systems) == "No difference to short can be tested"

@@ -90,3 +90,18 @@ def test_summaries_with_fewer_sentences_than_opinions_are_counted():
         f"{sum(each.is_too_short for each in found)} of 2 summaries have fewer sentences than there are opinions"
         in said
     )
+
+
+def test_sentences_that_the_corpus_gives_are_the_units():
+    lines = ("Great phone. Bad battery though.", "Ships fast.")
+    documents = (LabelledText("\n".join(lines), "left", lines), LabelledText(BRIDGE, "right"))
+    summary = f"{lines[0]} A bridge costs taxes."
+    asked = LabelledSummary("s", ("left", "right"), documents, summary)
+    (found,) = Opinions().measure([asked])
+    units = [*lines, "A bridge costs taxes.", "Bridge taxes hurt shops."]
+    assert found.bias.score == opinion_graph(units).bias([lines[0], "A bridge costs taxes."]).score
+    # the first line is one unit though it has two full stops
+    assert found.n_units == 2
+    example = Opinions().example(asked, found, found.bias.score)
+    assert [line.text for line in example.lines] == [lines[0], "A bridge costs taxes."]
+    assert "|v:3" in Opinions().signature

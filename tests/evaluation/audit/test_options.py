@@ -47,3 +47,25 @@ def test_unknown_names_are_refused():
         read_sections(MEASURES, "wrds", None, [])
     with pytest.raises(DataError, match="no effect without measure 'coverage'"):
         read_sections(("opinions",), None, "words", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty, but section 'matcher' is a mapping; write its keys at the top of the file"),
+        ("- kind: words\n", "holds a list, but section 'matcher' is a mapping"),
+        ("kind: words\nkidn: 3\n", "did you mean 'kind'? Keys of section 'matcher' are kind, model,"),
+        (None, "cannot be read: No such file or directory; name a file with the keys of a recipe's section 'matcher'"),
+    ],
+)
+def test_mistakes_of_a_file_speak_of_its_section(tmp_path, text, said):
+    path = tmp_path / "mine.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(RecipeError) as caught:
+        read_sections(MEASURES, str(path), None, [])
+    assert said in str(caught.value)
+    assert "recipes" not in str(caught.value)
+    assert "Keys of the recipe" not in str(caught.value)
+    with pytest.raises(RecipeError, match="section 'entailer'"):
+        read_sections(MEASURES, None, str(path), [])

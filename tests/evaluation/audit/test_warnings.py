@@ -112,7 +112,7 @@ def test_the_title_says_who_is_fairer_and_by_how_many_measures():
     mixed = [
         d.model_copy(update={"verdict": v}) for d, v in zip(found.differences[:2], ("higher", "lower"), strict=True)
     ]
-    assert title((), mixed) == "full is fairer than lean by 1 and less fair by 1 of 2 measures"
+    assert title((), mixed, found.systems) == "full is fairer than lean by 1 and less fair by 1 of 2 measures"
 
 
 class ShortSighted:
