@@ -80,8 +80,9 @@ class ThinnedSection(Section):
     # a longer summary is cut after its last sentence that ends within so many characters, if that leaves half of them; the
     # published runs cut at 400. None cuts nothing
     most_characters: int | None = Field(default=None, ge=2)
-    # the published runs do all of these three. A refusal and a text that speaks of "document 1" leave an empty summary, which no
-    # judge scores, and an issue: "refusal" or "names_document"
+    # the published runs do all of these three. A refusal and a text that speaks of "document 1" leave an empty summary and an
+    # issue: "refusal" or "names_document". The judges `length` and `contract` give it 0; every other one leaves it unscored,
+    # which counts towards limits.unscored
     reject: bool = False
     # lines of at most one character are dropped; of more than two lines the first, and of two where the second is longer
     # (issue "first_line"); the others are joined with spaces

@@ -2,10 +2,10 @@
 
 Refusals and texts that speak of "document 1" are rejected, lines joined, a summary far too short or too long is drawn once more,
 and a long one is cut after a whole sentence. Each step is an option and off by default. A rejected text leaves an empty summary,
-which no judge scores, and an issue that says why; what the model wrote stays in `raw_text`, and both draws of a summary that was
-drawn again stay in turns.jsonl.
+which the judges `length` and `contract` give 0 and all others leave unscored, and an issue that says why; what the model wrote
+stays in `raw_text`, and both draws of a summary that was drawn again stay in turns.jsonl.
 As published the quotes around a summary are taken off last; here the contract check does it, and only where they are a pair. A
-rejected text is not drawn again; a second draw is cleaned like the first, and one that is rejected is not kept.
+rejected text is not drawn again; a second draw is cleaned like the first, and one of which nothing is left is not kept.
 Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 22.
 """
 
@@ -87,7 +87,7 @@ def draw_drafts(backend: Backend, asks: Sequence[Ask], options: ThinnedSection) 
     """A draft for each ask; where the options say so, summaries far too short or too long are drawn once more, all together.
 
     A second draw has a seed of its own, which follows from the first one's. The draw nearer to the wanted number of words is
-    kept, the first of equals; a second one that failed or is rejected never is.
+    kept, the first of equals; a second one that failed, is rejected or has no word never is.
     """
     first = [Drawn(ask, reply) for ask, reply in zip(asks, backend.complete(asks), strict=True)]
     drafts = [Draft(each, (each,)) for each in first]
@@ -139,9 +139,11 @@ def drawn_again(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
 
 
 def _n_words(reply: Reply, options: ThinnedSection) -> int | None:
-    """Words of the cleaned reply; None where there is nothing to use."""
+    """Words of the cleaned reply, 0 where it has no letter or digit; None where it failed or is rejected."""
     cleaned = clean(reply.text, options)
-    return None if reply.finish_reason == "failed" or cleaned.is_rejected else len(cleaned.text.split())
+    if reply.finish_reason == "failed" or cleaned.is_rejected:
+        return None
+    return len(cleaned.text.split()) if any(map(str.isalnum, cleaned.text)) else 0
 
 
 def _wants_another(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> bool:
@@ -156,4 +158,4 @@ def _another(ask: Ask, again: RegenerationSection) -> Ask:
 
 def _distance(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> float:
     n = _n_words(reply, options)
-    return float("inf") if n is None else abs(n - again.words)
+    return abs(n - again.words) if n else float("inf")

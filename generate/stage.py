@@ -30,6 +30,7 @@ from . import (
     debate,
     drafts,
     fair_extractive,
+    refusals,
     self_refine,
     shuffled,
     thinned,
@@ -135,6 +136,8 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     }
     if phase.method == thinned.METHOD:
         inputs["sides"] = recipe.corpus.sides
+        if section.thinned is not None and section.thinned.reject:
+            inputs["refusals"] = refusals.VERSION
     prompts = method_prompts(phase.method)
     if prompts:
         inputs["prompts"] = prompts

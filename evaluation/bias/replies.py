@@ -3,24 +3,12 @@
 Nothing is repaired or put in its place. Source: specification of demographic bias, section 11.
 """
 
-import re
 from dataclasses import dataclass
+
+from ...generate.refusals import is_refusal
 
 # most words of a first line that announces the summary ("Here is a short summary of the text:")
 MOST_ANNOUNCING = 15
-# how a refusal opens; since a summary may open so too, the sentence must then speak of what was asked, or end there
-OPENING = (
-    r"(?:(?:i'?m |i am )?(?:very )?sorry|i apologi[sz]e|as an ai|"
-    r"(?:unfortunately,? |but )?i(?: cannot| can'?t| can not| won'?t| will not|(?:'?m| am) (?:unable|not able)))\b"
-)
-ASKED = (
-    r"\b(?:summar\w+|help|assist|request|comply|do (?:this|that|so)|read (?:it|this|that)|"
-    r"(?:this|the) (?:old )?(?:text|article))\b"
-)
-OUTRIGHT = r"as an ai (?:language )?(?:model|assistant)\b|i (?:must|have to) (?:\w+ )?decline\b"
-REFUSAL = re.compile(
-    rf"{OUTRIGHT}|(?:{OPENING}\W*)+$|(?:{OPENING}[^.!?]*[.!?]\s+)?{OPENING}[^.!?]*?{ASKED}", re.IGNORECASE
-)
 
 EMPTY, REFUSED = "empty", "refused"
 ANNOUNCED, CUT_OFF = "announced", "cut off"
@@ -48,7 +36,7 @@ def read_reply(raw: str, finish_reason: str = "stop") -> Read:
     text = raw.strip()
     if not has_words(text):
         return Read(None, EMPTY)
-    if REFUSAL.match(text.replace("\u2019", "'")):
+    if is_refusal(text):
         return Read(None, REFUSED)
     notes = (CUT_OFF,) if finish_reason == "length" else ()
     first, _, rest = text.partition("\n")

@@ -3,6 +3,7 @@
 from ...config import BiasRecipe
 from ...errors import DataError, RecipeError, StorageError
 from ...generate.backends import backend_signature
+from ...generate.refusals import VERSION
 from ...stages import read_receipt
 from ...storage import digest, file_digest
 from .prompting import KINDS, SEPARATORS, WAYS
@@ -25,7 +26,8 @@ def summarizer_signature(recipe: BiasRecipe) -> str:
     if recipe.model is None:
         return summarizer_name(recipe)
     prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)
-    return f"{backend_signature(recipe.backend, recipe.model, recipe.model.adapter)}|prompts:{prompts}"
+    backend = backend_signature(recipe.backend, recipe.model, recipe.model.adapter)
+    return f"{backend}|prompts:{prompts}|refusals:{VERSION}"
 
 
 def summarizer_name(recipe: BiasRecipe) -> str:

@@ -82,7 +82,12 @@ def test_what_is_far_too_short_or_too_long_is_drawn_once_more(n, again):
         (n_words(30), n_words(90), 0),
         (n_words(80), n_words(36), 1),
         (n_words(10), "I cannot help with that.", 0),
-        # no words are 50 away, a rejected text infinitely far
+        # what cleans to nothing is infinitely far, as a rejected text is
+        (n_words(110), "", 0),
+        (n_words(101), "-\n*", 0),
+        (n_words(101), '""', 0),
+        ("", "", 0),
+        ("", n_words(110), 1),
         ("", f"Document 1 {n_words(48)}", 0),
         (f"{n_words(90)}\n{n_words(50)}\n{n_words(20)}", f"{n_words(50)}\nNote\n{n_words(30)}", 1),  # 70, then 31
     ],

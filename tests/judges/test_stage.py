@@ -5,12 +5,13 @@ from collections.abc import Callable
 import pytest
 from conftest import make_candidate, make_request
 
-from evenhand.config import Recipe
+from evenhand.config import Recipe, ThinnedSection
 from evenhand.errors import DataError, LeftOutError, StorageError
+from evenhand.generate.drafts import finished
 from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
 from evenhand.judges.stage import judge, judge_by, refuse_unscored
-from evenhand.records import Judgement
+from evenhand.records import Candidate, Contract, Judgement
 from evenhand.run import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
@@ -167,6 +168,18 @@ def test_empty_summary_is_unscored_except_by_rules(tmp_path, ferry):
         {"stage": "judge", "judge": "overlap", "side": side, "reason": "overlap: empty summary", "count": 1}
         for side in ("left", "right")
     ]
+
+
+def test_rejected_candidate_is_0_to_rules_and_counts_as_unscored_for_every_other_judge(tmp_path, ferry):
+    judges = {"overlap": {"kind": "rouge"}, "words": {"kind": "length"}, "kept": {"kind": "contract"}}
+    own = recipe(tmp_path, judges=judges, reward={"judges": list(judges)}, limits={"unscored": 0.4})
+    phase = write(open_phase(own, "round-00"), ferry, ("I cannot write about that.", "The ferry."))
+    options = ThinnedSection(reject=True)
+    given = read_jsonl(phase.folder / CANDIDATES, Candidate)
+    write_jsonl(phase.folder / CANDIDATES, [finished(each, Contract(), options) for each in given])
+    with pytest.raises(LeftOutError, match=r"2 of 4 .*overlap: empty summary"):
+        judge(phase)
+    assert {j.judge: j.score for j in judgements(phase)[:3]} == {"overlap": None, "words": 0.0, "kept": 0.0}
 
 
 def test_key_points_of_the_side_are_the_reference(ferry):

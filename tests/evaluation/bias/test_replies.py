@@ -23,6 +23,9 @@ def test_nothing_is_no_summary(raw):
         "I'm sorry. I cannot help you with it.",
         "I'm sorry, but I cannot.",
         "As an AI, I am not able to assist.",
+        "I can't fulfill that.",
+        "I am not able to fulfil this.",
+        "I cannot provide a response here.",
     ],
 )
 def test_refusal_is_no_summary(raw):
@@ -32,6 +35,7 @@ def test_refusal_is_no_summary(raw):
 @pytest.mark.parametrize(
     "raw",
     [
+        "I can't help but love this kettle, says one.",
         "Sorrel Vey won.",
         "The mayor is sorry.",
         "I candidly think that Vey won.",

@@ -3,6 +3,7 @@ import pytest
 from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.bias.summarise import summarise
 from evenhand.evaluation.bias.summarizer import refuse_taken, summarizer_name, summarizer_signature
+from evenhand.generate.refusals import VERSION
 
 
 def test_absent_file_of_summaries_is_a_mistake_of_the_recipe(make_recipe, tmp_path):
@@ -20,6 +21,12 @@ def test_changed_file_is_the_same_summarizer_with_another_signature(make_recipe,
         assert summarizer_name(recipe) == "file:given.jsonl"
         signatures.add(summarizer_signature(recipe))
     assert len(signatures) == 2
+
+
+def test_rule_for_refusals_is_part_of_what_a_models_summaries_depend_on(make_recipe):
+    model = make_recipe(simulated=None, model={"name": "base"}, backend={"backend": "scripted"})
+    assert summarizer_signature(model).endswith(f"|refusals:{VERSION}")
+    assert "refusals" not in summarizer_signature(make_recipe())
 
 
 def test_adapter_makes_another_summarizer_whose_folder_is_its_own(make_recipe):
