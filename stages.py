@@ -120,7 +120,7 @@ class Stage:
         except StorageError:
             # damaged there is as good as absent
             return False
-        if found is None or self.receipt() is not None:
+        if found is None:
             return False
         lock = _lock(self.folder)
         try:
@@ -193,7 +193,8 @@ def read_receipt(path: Path) -> Receipt | None:
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         # what an interrupted run left there is no part of the copy
-        shutil.rmtree(target, ignore_errors=True)
+        if target.exists():
+            shutil.rmtree(target)
         shutil.copytree(source, target)
     else:
         shutil.copyfile(source, target)

@@ -17,6 +17,11 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.replace("\u2019", "'").replace("\u2018", "'").lower())
 
 
+def has_words(text: str) -> bool:
+    """Whether a text has a letter or digit of any script; zero-width spaces are none."""
+    return any(map(str.isalnum, text))
+
+
 def sentences(text: str, language: str = "en") -> list[str]:
     """The text's sentences, stripped, in order; [] for a blank text. Line breaks end a sentence too."""
     from sentencex import segment

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..config import RegenerationSection, ThinnedSection
 from ..records import Candidate, Contract, Turn
 from ..storage import digest
-from ..text import fold
+from ..text import fold, has_words
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .plans import SEEDS
@@ -143,7 +143,7 @@ def _n_words(reply: Reply, options: ThinnedSection) -> int | None:
     cleaned = clean(reply.text, options)
     if reply.finish_reason == "failed" or cleaned.is_rejected:
         return None
-    return len(cleaned.text.split()) if any(map(str.isalnum, cleaned.text)) else 0
+    return len(cleaned.text.split()) if has_words(cleaned.text) else 0
 
 
 def _wants_another(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> bool:

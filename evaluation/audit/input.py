@@ -114,7 +114,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             systems.append(System(label, str(path), file_digest(path), summaries, summaries.by_order))
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
-    systems = _with_units(systems, sets, wanted, mistakes)
+    systems = _with_units(systems, wanted, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     if mistakes:
         raise DataError(listed(mistakes))
@@ -187,9 +187,7 @@ def _label_mistakes(wanted: Wanted) -> Iterable[str]:
         yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"
 
 
-def _with_units(
-    systems: Sequence[System], sets: Sequence[DocumentSet], wanted: Wanted, mistakes: list[str]
-) -> list[System]:
+def _with_units(systems: Sequence[System], wanted: Wanted, mistakes: list[str]) -> list[System]:
     """The systems with the units that were given for them; all or none, since other units would be another measure."""
     if not wanted.units:
         return list(systems)

@@ -6,6 +6,7 @@ Nothing is repaired or put in its place. Source: specification of demographic bi
 from dataclasses import dataclass
 
 from ...generate.refusals import is_refusal
+from ...text import has_words
 
 # most words of a first line that announces the summary ("Here is a short summary of the text:")
 MOST_ANNOUNCING = 15
@@ -24,11 +25,6 @@ class Read:
     reason: str | None
     # "announced": a first line was taken off; "cut off": the reply ran into the limit of tokens
     notes: tuple[str, ...] = ()
-
-
-def has_words(text: str) -> bool:
-    """Whether a text has a letter or digit of any script; zero-width spaces are none."""
-    return any(map(str.isalnum, text))
 
 
 def read_reply(raw: str, finish_reason: str = "stop") -> Read:

@@ -20,10 +20,11 @@ from ...journal import Journal
 from ...records import Record, Text
 from ...stages import Receipt, Stage
 from ...storage import digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
+from ...text import has_words
 from ...timing import booked
 from .inputs import BiasInput
 from .prompting import draw_prompt
-from .replies import EMPTY, Read, has_words, read_reply
+from .replies import EMPTY, Read, read_reply
 from .simulated import simulate
 from .summarizer import STAGE, summarizer_name, summarizer_signature
 
