@@ -10,10 +10,10 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -41,6 +41,15 @@ def canonical_json(value: Any) -> str:
 def digest(value: Any, length: int = 16) -> str:
     """First `length` hexadecimal digits of the SHA-256 of the value's canonical JSON."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def digest_of_all(values: Iterable[Any], length: int = 16) -> str:
+    """`digest` of the list of these values, of which one is in memory at a time."""
+    found = hashlib.sha256(b"[")
+    for place, value in enumerate(values):
+        found.update(f"{',' if place else ''}{canonical_json(value)}".encode())
+    found.update(b"]")
+    return found.hexdigest()[:length]
 
 
 def file_digest(path: Path) -> str:
@@ -104,16 +113,48 @@ def parse_line(line: str, model: type[R]) -> R:
 
 
 def read_jsonl(path: Path, model: type[R]) -> list[R]:
-    """The records of a JSON-lines file, in order; blank lines are skipped.
+    """The records of a JSON-lines file, in order; see `iter_jsonl`."""
+    return list(iter_jsonl(path, model))
+
+
+def iter_jsonl(path: Path, model: type[R]) -> Iterator[R]:
+    """The records of a JSON-lines file, in order, one in memory at a time; blank lines are skipped.
+
+    From the first wrong line on nothing is yielded, but the rest is read, so that the error lists all mistakes of the file.
 
     Raises:
         StorageError: the file cannot be read.
         DataError: some lines are wrong; all are listed with file and line number, up to 20.
     """
-    records, mistakes = read_numbered(path, model)
+    mistakes = []
+    for number, line in _lines(path):
+        try:
+            record = parse_line(line, model)
+        except DataError as error:
+            mistakes.append((number, str(error)))
+            continue
+        if not mistakes:
+            yield record
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
-    return [record for _, record in records]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, each with its number, as `read_text` would give them.
+
+    Raises:
+        StorageError: as of `read_text`.
+    """
+    try:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line.removesuffix("\n")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        # it finds the same fault again and can say where it is
+        read_text(path)
+        raise
 
 
 def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list[tuple[int, str]]]:
@@ -248,8 +289,11 @@ def read_json(path: Path) -> Any:
     return parse_json_of(path, read_text(path))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole: to a temporary name, flushed to disk, then renamed into place.
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A file to be written in the block: it has a temporary name, is flushed to disk, then renamed into place.
+
+    Where the block fails, nothing of it is left, and what was at `path` stays.
 
     Raises:
         StorageError: the folder or file cannot be written.
@@ -258,7 +302,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -272,11 +316,24 @@ def write_text(path: Path, text: str) -> None:
             temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(text)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, whole."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_jsonl(path: Path, records: Iterable[BaseModel]) -> None:
-    """Write records as JSON lines, whole."""
-    write_text(path, "".join(record.model_dump_json() + "\n" for record in records))
+    """Write records as JSON lines, whole; one of them is in memory at a time."""
+    with whole_file(path) as file:
+        for record in records:
+            write_record(file, record)
+
+
+def write_record(file: TextIO, record: BaseModel) -> None:
+    """Write a record as one line."""
+    file.write(record.model_dump_json() + "\n")

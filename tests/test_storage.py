@@ -14,7 +14,9 @@ from evenhand.records import Document, DocumentSet, Sampling
 from evenhand.storage import (
     canonical_json,
     digest,
+    digest_of_all,
     file_digest,
+    iter_jsonl,
     parse_json,
     parse_line,
     read_json,
@@ -48,6 +50,11 @@ def test_a_digest_is_the_sha256_of_the_canonical_text():
     assert digest({"b": "ä", "a": [1, 2]}) == "b5165d1ad78fdaff"
     assert digest({"b": "ä", "a": [1, 2]}, length=6) == "b5165d"
     assert digest(Sampling()) == digest(Sampling().model_dump())
+
+
+def test_a_list_has_one_digest_whether_it_is_held_or_streamed():
+    for values in ([], [{"b": "ä", "a": 1}], [Sampling(), 2, None]):
+        assert digest_of_all(iter(values)) == digest([v.model_dump() if v.__class__ is Sampling else v for v in values])
 
 
 def test_a_file_digest_follows_the_bytes_and_a_folder_digest_the_names_too(tmp_path):
@@ -86,6 +93,44 @@ def test_json_is_indented_for_people_and_refuses_what_json_cannot_hold(tmp_path)
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(tmp_path / "b.json", {"x": float("nan")})
     assert not (tmp_path / "b.json").exists()
+
+
+def test_records_are_read_one_by_one_until_the_first_mistake_and_then_all_mistakes_are_told(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"number": 1}\r\n\n{"number": 2}\n{"number": "x"}\n{"number": 3}\n{"numb')
+    lines = iter_jsonl(path, Line)
+    assert [next(lines).number, next(lines).number] == [1, 2]
+    with pytest.raises(DataError) as caught:
+        next(lines)
+    places = [line.split(": ")[0] for line in str(caught.value).splitlines()]
+    assert places == [f"{path}:4", f"{path}:6"]
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"number": 1}\n\xff', gzip.compress(b'{"number": 1}\n')[:-4]], ids=["latin", "gzip"]
+)
+def test_a_file_that_breaks_midway_is_told_as_if_it_had_been_read_whole(tmp_path, data):
+    path = tmp_path / ("lines.jsonl.gz" if data[0] == 0x1F else "lines.jsonl")
+    path.write_bytes(data)
+    with pytest.raises(StorageError) as whole:
+        read_text(path)
+    with pytest.raises(StorageError) as streamed:
+        list(iter_jsonl(path, Line))
+    assert str(streamed.value) == str(whole.value)
+
+
+def test_records_that_cannot_all_be_made_leave_the_old_file(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    write_jsonl(path, [Line(number=1)])
+
+    def records():
+        yield Line(number=2)
+        raise DataError("the second cannot be made")
+
+    with pytest.raises(DataError, match="the second"):
+        write_jsonl(path, records())
+    assert read_jsonl(path, Line) == [Line(number=1)]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_wrong_line_says_field_value_and_problem():
