@@ -42,6 +42,9 @@ class SetEvidence:
     labels: Sequence[int]
     # probability that a unit entails another, (units, units); None merges no units
     between_units: ArrayLike | None = None
+    # pairs of units that entail each other, in both orders, (links, 2): in place of all those probabilities, where few units do;
+    # units that are linked through others need no link of their own
+    links: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -173,21 +176,26 @@ def _links(
     sets: Sequence[SetEvidence], n_units: Sequence[int], above: float, first_place: int
 ) -> tuple[Places, Places, Places]:
     """Places of a set and of two of its units that entail each other, in both directions."""
-    given = [
-        np.zeros((n, n)) if s.between_units is None else np.asarray(s.between_units, dtype=float)
-        for s, n in zip(sets, n_units, strict=True)
-    ]
-    for place, (each, n) in enumerate(zip(given, n_units, strict=True), first_place):
-        if each.shape != (n, n):
+    given = [np.zeros((0, 0)) if s.between_units is None else np.asarray(s.between_units, dtype=float) for s in sets]
+    for place, (each, s, n) in enumerate(zip(given, sets, n_units, strict=True), first_place):
+        if s.between_units is not None and each.shape != (n, n):
             raise DataError(f"set {place}: entailment between units needs shape {(n, n)}, got {each.shape}")
     # set after set, unit after unit
-    mutual, sizes = np.concatenate([np.zeros(0), *(each.reshape(-1) for each in given)]), np.array(n_units, dtype=int)
+    mutual, sizes = (
+        np.concatenate([np.zeros(0), *(each.reshape(-1) for each in given)]),
+        np.array([*map(len, given)], dtype=int),
+    )
     (places,) = (mutual > above).nonzero()
     of_set, one, row = _located(places, sizes, sizes)
     other = row - (np.cumsum(sizes) - sizes)[of_set]
     back = places + (other - one) * (sizes[of_set] - 1)
-    links = (one != other) & (mutual[back] > above)
-    return of_set[links], one[links], other[links]
+    linked = (one != other) & (mutual[back] > above)
+    listed = [(place, s.links) for place, s in enumerate(sets) if s.links is not None]
+    return (
+        np.concatenate([of_set[linked], *(np.full(len(links), place) for place, links in listed)]),
+        np.concatenate([one[linked], *(links[:, 0] for _, links in listed)]),
+        np.concatenate([other[linked], *(links[:, 1] for _, links in listed)]),
+    )
 
 
 def _classes(evidence: SetEvidence, place: int) -> Floats:

@@ -3,14 +3,17 @@
 Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 14.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from math import floor
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...fairness.groups import Unscored
+from ...fairness.groups.entailment import MERGE_ABOVE
 from ...fairness.opinion import content_tokens
 from ...fairness.opinion.encoding import encode
 from ...timing import booked
@@ -29,6 +32,10 @@ class Compared:
 
     # (contradiction, neutral, entailment), shape (claims, premises, 3)
     classes: Floats
+    # entailment of a claim by another one, (claims, claims); None where nobody asked, or where `links` says it
+    between: Floats | None = None
+    # claims that entail each other; see `SetEvidence`
+    links: NDArray[np.intp] | None = None
     # comparisons in which a text was cut
     n_cut: int = 0
     # claims of which something can be said, (claims,); None: all
@@ -40,8 +47,8 @@ class Comparer(Protocol):
 
     loads: str
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        """The comparisons of each pairing."""
+    def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
+        """The comparisons of each pairing; with `between` also of its claims with each other."""
         ...
 
     def close(self) -> None:
@@ -56,26 +63,40 @@ class Classifier:
         self.loads = model.key
         self._model = model
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        """The comparisons of each pairing."""
+    def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
+        """The comparisons of each pairing; with `between` also of its claims with each other."""
         if not pairings:
             return []
         classifier = self._model.get()
+        asked = [_with_claims(p) if between else p for p in pairings]
         with booked("models"):
-            found, cut = classifier.classes(pairings)
-        return [_of_pairing(p, found, cut) for p in pairings]
+            found, cut = classifier.classes(asked)
+        return [_of_pairing(p, len(own.premises), found, cut) for p, own in zip(asked, pairings, strict=True)]
 
     def close(self) -> None:
         """Give the model's memory back."""
         self._model.close()
 
 
-def _of_pairing(pairing: Pairing, found: Mapping[Pair, Classes], cut: Set[Pair]) -> Compared | Unscored:
+def _with_claims(pairing: Pairing) -> Pairing:
+    """The pairing with its claims as further premises."""
+    return Pairing((*pairing.premises, *pairing.claims), pairing.claims)
+
+
+def _split(classes: Floats, n_premises: int, n_cut: int) -> Compared:
+    """What was compared with premises, and what with the claims after them, where there are such."""
+    between = classes[:, n_premises:, 2] if classes.shape[1] > n_premises else None
+    return Compared(classes[:, :n_premises], between, n_cut=n_cut)
+
+
+def _of_pairing(
+    pairing: Pairing, n_premises: int, found: Mapping[Pair, Classes], cut: Set[Pair]
+) -> Compared | Unscored:
     pairs = [[(premise, claim) for premise in pairing.premises] for claim in pairing.claims]
     if any(pair not in found for row in pairs for pair in row):
         return Unscored(UNIT_TOO_LONG)
     classes = np.array([[found[pair] for pair in row] for row in pairs])  # (claims, premises, classes)
-    return Compared(classes, sum(pair in cut for row in pairs for pair in row))
+    return _split(classes, n_premises, sum(pair in cut for row in pairs for pair in row))
 
 
 class Likeness:
@@ -85,14 +106,17 @@ class Likeness:
         self.loads = model.key
         self._model = model
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        """The comparisons of each pairing."""
+    def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
+        """The comparisons of each pairing; with `between` also of its claims with each other."""
         if not pairings:
             return []
         encoder = self._model.get()
         with booked("models"):
-            found = encoder.align(pairings)
-        return [Compared(as_classes(alignment.matrix.T), alignment.n_cut) for alignment in found]
+            found = encoder.align([_with_claims(p) if between else p for p in pairings])
+        return [
+            _split(as_classes(alignment.matrix.T), len(p.premises), alignment.n_cut)
+            for alignment, p in zip(found, pairings, strict=True)
+        ]
 
     def close(self) -> None:
         """Give the model's memory back."""
@@ -104,14 +128,14 @@ class SharedWords:
 
     loads = ""
 
-    def compare(self, pairings: Sequence[Pairing]) -> list[Compared | Unscored]:
-        """The comparisons of each pairing."""
+    def compare(self, pairings: Sequence[Pairing], *, between: bool) -> list[Compared | Unscored]:
+        """The comparisons of each pairing; with `between` also of its claims with each other."""
         tokens: dict[str, list[str]] = {}
         for text in dict.fromkeys(text for p in pairings for text in (*p.premises, *p.claims)):
             tokens[text] = content_tokens(text)
-        return [self._compare(p, tokens) for p in pairings]
+        return [self._compare(p, tokens, between) for p in pairings]
 
-    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]]) -> Compared:
+    def _compare(self, pairing: Pairing, tokens: dict[str, list[str]], between: bool) -> Compared:
         n = len(pairing.premises)
         present = encode([tokens[text] for text in (*pairing.premises, *pairing.claims)]).counts() > 0
         has, wanted = present[:n], present[n:]  # (texts, vocabulary)
@@ -119,10 +143,35 @@ class SharedWords:
         sizes = np.asarray(wanted.sum(axis=1), dtype=float).reshape(-1, 1)
         has_content = sizes[:, 0] > 0
         likeness = np.divide(shared, sizes, out=np.zeros_like(shared), where=sizes > 0)
-        return Compared(as_classes(likeness), has_content=has_content)
+        links = alike([frozenset(tokens[claim]) for claim in pairing.claims]) if between else None
+        return Compared(as_classes(likeness), links=links, has_content=has_content)
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+def alike(texts: Sequence[Set[str]], above: float = MERGE_ABOVE) -> NDArray[np.intp]:
+    """Pairs of texts that share more than this share of the words of either, each in both directions, shape (links, 2).
+
+    Of texts with the very same words each is linked with the first alone: whoever follows links finds the same clusters. Neither
+    memory nor, in texts that differ, time grows with the number of pairs: two texts that share so much share one of the few words
+    of each that are rarest among all.
+    """
+    first: dict[Set[str], int] = {}
+    pairs = [
+        (place, earlier) for place, words in enumerate(texts) if (earlier := first.setdefault(words, place)) != place
+    ]
+    frequency = Counter(word for words in first for word in words)
+    with_word: dict[str, list[int]] = defaultdict(list)
+    for words, place in first.items():
+        rarest = sorted(words, key=lambda word: (frequency[word], word))[: len(words) - floor(above * len(words))]
+        for other in {place for word in rarest for place in with_word[word]}:
+            if len(words & texts[other]) > above * max(len(words), len(texts[other])):
+                pairs.append((place, other))
+        for word in rarest:
+            with_word[word].append(place)
+    links = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    return np.concatenate([links, links[:, ::-1]])
 
 
 def as_classes(likeness: Any) -> Floats:

@@ -61,11 +61,11 @@ class UnitEntailer:
             if item.documents not in windows:
                 windows[item.documents] = self._windows(item.documents)
         pairings = {
-            place: Pairing((*windows[item.documents].texts, *(mine if between else ())), mine)
+            place: Pairing(windows[item.documents].texts, mine)
             for place, (item, mine) in enumerate(zip(items, units, strict=True))
             if not isinstance(mine, Unscored)
         }
-        compared = dict(zip(pairings, self._comparer.compare(list(pairings.values())), strict=True))
+        compared = dict(zip(pairings, self._comparer.compare(list(pairings.values()), between=between), strict=True))
         found: list[UnitEvidence | Unscored] = []
         for place, (item, mine) in enumerate(zip(items, units, strict=True)):
             found.append(
@@ -101,17 +101,19 @@ def _evidence(
         return compared
     # float32 sums differ in the seventh digit with the batch they stood in
     classes = np.round(compared.classes, DECIMALS)
-    if not np.isfinite(classes).all():
+    between = None if compared.between is None else np.round(compared.between, DECIMALS)
+    if not (np.isfinite(classes).all() and (between is None or np.isfinite(between).all())):
         return Unscored(NO_NUMBER)
-    n = len(windows.texts)
-    between = classes[:, n:, 2] if classes.shape[1] > n else None  # (units, units)
+    links = compared.links
     if (kept := compared.has_content) is not None and not kept.all():
         # "..." is no fact that documents could support or not
         if not kept.any():
             return Unscored(NO_CONTENT)
         units = tuple(unit for unit, is_kept in zip(units, kept, strict=True) if is_kept)
         classes, between = classes[kept], None if between is None else between[kept][:, kept]
-    evidence = SetEvidence(classes[:, :n], windows.documents, item.labels, between_units=between)
+        if links is not None:
+            links = (np.cumsum(kept) - 1)[links[kept[links].all(axis=1)]]
+    evidence = SetEvidence(classes, windows.documents, item.labels, between_units=between, links=links)
     return UnitEvidence(units, windows.texts, evidence, compared.n_cut)
 
 

@@ -1,9 +1,14 @@
 """Entailment of units by windows."""
 
+import tracemalloc
 from dataclasses import replace
+from itertools import combinations
 
+import networkx
 import numpy as np
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 from labelled_sets import BALANCED, ONE_SIDED, item
 
 from evenhand.config import EntailerSection
@@ -11,7 +16,7 @@ from evenhand.errors import JudgeError
 from evenhand.fairness.groups import Unscored, cover_set
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_entailer
-from evenhand.judges.measures.comparers import as_classes
+from evenhand.judges.measures.comparers import alike, as_classes
 
 THREE = {0: "contradiction", 1: "neutral", 2: "entailment"}
 PAIRS = (("left", "The ferry is cheap. Nurses need it at night."), ("right", "A bridge pays."))
@@ -35,7 +40,7 @@ def test_words_are_the_share_of_the_units_content_words():
     # cheap, ferry, night: two of three, one of three, none
     expected = as_classes([[2 / 3, 1 / 3, 0]])
     assert np.asarray(found.evidence.nli) == pytest.approx(expected, abs=1e-6)
-    assert np.asarray(found.evidence.between_units).shape == (1, 1)
+    assert found.evidence.links.shape == (0, 2)
 
 
 def test_units_that_somebody_split_are_taken_as_they_are():
@@ -96,6 +101,40 @@ def test_units_of_equal_words_are_taken_as_one():
     assert covered.clusters == ((0, 1), (2,))
     # two clusters, one on each side
     assert (covered.n_units, covered.by_value, covered.ec) == (2, (0.5, 0.5), 0)
+
+
+@drawn(st.lists(st.sets(st.integers(0, 45), max_size=40), max_size=12), st.integers(0, 3), st.randoms())
+def test_links_join_what_comparing_every_two_units_joins(texts, n_copies, random):
+    # near copies, which two sets drawn apart never are
+    texts = [{str(word) for word in words} for words in texts]
+    texts += [set(list(words)[: len(words) - 1]) for words in random.choices(texts, k=n_copies)] if texts else []
+    texts += random.choices(texts, k=n_copies) if texts else []
+    graph = networkx.empty_graph(len(texts))
+    for one, other in combinations(range(len(texts)), 2):
+        shared = len(texts[one] & texts[other])
+        if texts[one] == texts[other] or shared / max(len(texts[one]), len(texts[other])) > 0.95:
+            graph.add_edge(one, other)
+    links = alike([frozenset(words) for words in texts])
+    found = networkx.empty_graph(len(texts))
+    found.add_edges_from(links.tolist())
+    assert list(map(set, networkx.connected_components(found))) == list(map(set, networkx.connected_components(graph)))
+    assert sorted(links.tolist()) == sorted(links[:, ::-1].tolist())
+
+
+@pytest.mark.parametrize("alike_units", [False, True], ids=["different", "equal"])
+def test_memory_of_coverage_by_words_does_not_grow_with_the_pairs_of_units(alike_units):
+    def peak(n):
+        units = tuple(f"The ferry is cheap{'' if alike_units else f' number{i}'}." for i in range(n))
+        given = replace(item("Any.", PAIRS), units=units)
+        tracemalloc.start()
+        (found,) = evidence(EntailerSection(kind="words"), given)
+        cover_set(found.evidence, 2)
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    # quadratic would be 16 times
+    assert peak(2000) < 6 * peak(500)
 
 
 def test_windows_grow_to_the_limit_and_equal_ones_stand_once_where_asked():
