@@ -31,10 +31,10 @@ class AskingJudge(Judge, Protocol):
 
 
 def by_model(judges: Sequence[Judge]) -> list[list[Judge]]:
-    """The judges in groups that hold one model together, in order of first appearance."""
+    """The judges in groups that hold one model together, or none, in order of first appearance."""
     groups: dict[str, list[Judge]] = {}
     for each in judges:
-        groups.setdefault(each.loads or each.name, []).append(each)
+        groups.setdefault(each.loads, []).append(each)
     return list(groups.values())
 
 

@@ -5,7 +5,9 @@ the seed paper's ROUGE proxy. Source: Lin 2004; specification of the seed paper,
 """
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from statistics import fmean
+from typing import Any
 
 from ..config import RougeJudge
 from ..extras import need
@@ -14,6 +16,8 @@ from .shared import SharedModels
 
 TYPES = ("rouge1", "rouge2", "rougeL")
 MEASURES = ("precision", "recall", "fmeasure")
+# texts whose tokens are kept: the sources and candidates of a batch, of which every judge reads the same
+KNOWN_TEXTS = 1024
 
 
 def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str, dict[str, float]]:
@@ -22,9 +26,25 @@ def rouge(document: str, summary: str, types: Sequence[str] = TYPES) -> dict[str
     Precision is the share of the summary's n-grams found in the document, recall the share of the document's found in
     the summary.
     """
-    scorer = need("rouge_score.rouge_scorer", "judge 'rouge'").RougeScorer(list(types), use_stemmer=False)
-    found = scorer.score(document, summary)
+    found = _scorer(tuple(types)).score(document, summary)
     return {kind: {measure: float(getattr(found[kind], measure)) for measure in MEASURES} for kind in types}
+
+
+@lru_cache(maxsize=KNOWN_TEXTS)
+def tokens(text: str) -> tuple[str, ...]:
+    """The words of a text as ROUGE reads them; a text that many candidates or judges are compared with is read once."""
+    return tuple(need("rouge_score.tokenize", "judge 'rouge'").tokenize(text, None))
+
+
+class _Tokenizer:
+    """What the scorer asks for tokens."""
+
+    tokenize = staticmethod(tokens)
+
+
+@cache
+def _scorer(types: tuple[str, ...]) -> Any:
+    return need("rouge_score.rouge_scorer", "judge 'rouge'").RougeScorer(list(types), tokenizer=_Tokenizer())
 
 
 class Rouge:
@@ -46,10 +66,9 @@ class Rouge:
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
         """One verdict for each input; a text without a-z and 0-9, which ROUGE cannot see, is unscored."""
-        tokenize = need("rouge_score.tokenize", "judge 'rouge'").tokenize
         verdicts = []
         for each in inputs:
-            if tokenize(each.text, None) and tokenize(each.reference, None):
+            if tokens(each.text) and tokens(each.reference):
                 found = rouge(each.reference, each.text, self._types)
                 verdicts.append(
                     Verdict(fmean(found[kind][measure] for kind in self._types for measure in self._measures))

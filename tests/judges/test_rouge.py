@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.config import RougeJudge
 from evenhand.judges.judge import JudgeInput
-from evenhand.judges.rouge import open_rouge, rouge
+from evenhand.judges.rouge import open_rouge, rouge, tokens
 from evenhand.judges.shared import SharedModels
 
 pytest.importorskip("rouge_score")
@@ -66,3 +66,12 @@ def test_script_that_rouge_cannot_see_is_unscored_and_not_zero(text, reference):
 def test_signature_names_type_measure_and_reference():
     assert judge().signature == "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:1"
     assert judge(against="opposing").signature != judge().signature
+
+
+def test_a_source_is_read_once_for_all_candidates_and_judges():
+    tokens.cache_clear()
+    inputs = [JudgeInput(str(n), "r", f"The ferry costs {n}.", True, "The ferry is cheap.") for n in range(9)]
+    for options in ({}, {"measure": "precision"}, {"type": "average", "measure": "mean"}):
+        judge(**options).score(inputs)
+    # nine candidates and the source
+    assert tokens.cache_info().misses == 10
