@@ -152,8 +152,9 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     size = section.requests_per_batch
     batches = [requests[start : start + size] for start in range(0, len(requests), size)]
     journal = Journal(stage.journal_path(), Line)
-    done = [line.root for line in journal.records if isinstance(line.root, Batch)]
-    rounds = [line.root for line in journal.records if isinstance(line.root, Round)]
+    lines = [line.root for line in journal]
+    done = [line for line in lines if isinstance(line, Batch)]
+    rounds = [line for line in lines if isinstance(line, Round)]
     open_batches = range(len(done), len(batches))
     if open_batches:
         order = draws(section.plans)

@@ -90,14 +90,14 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
 def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]:
     work = read_work(phase)
     journal = Journal(stage.journal_path(), Batch)
-    done = {(j.judge, j.candidate_id) for batch in journal.records for j in batch.judgements}
+    done = {(j.judge, j.candidate_id) for batch in journal for j in batch.judgements}
     with (
         closing(VerdictCache(cache_path())) as cache,
         tqdm(total=len(judges) * len(work.candidates), unit="judgement", disable=None) as bar,
     ):
         # a kill may have come between the journal and the cache
-        if journal.records:
-            last = journal.records[-1]
+        if len(journal):
+            last = journal[-1]
             judged = {each.candidate_id for each in last.judgements}
             keep_verdicts(last, judge_work(judges, [p for p in work.with_requests() if p[1].id in judged]), cache)
         for group in by_model(judges):
@@ -112,10 +112,11 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
                         if any((each.name, c.id) not in done for each in company for _, c in candidates):
                             judge_batch(company, candidates, cache, journal)
                         bar.update(len(company) * len(batch))
-    found = {(j.candidate_id, j.judge): j for batch in journal.records for j in batch.judgements}
+    batches = list(journal)
+    found = {(j.candidate_id, j.judge): j for batch in batches for j in batch.judgements}
     judgements = [found[c.id, each.name] for c in work.candidates for each in judges if phase.is_judged(c, each.name)]
     write_jsonl(phase.folder / JUDGEMENTS, judgements)
-    counts = _counts(work, judges, judgements, journal.records)
+    counts = _counts(work, judges, judgements, batches)
     journal.close()
     return counts
 

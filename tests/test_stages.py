@@ -222,11 +222,11 @@ stage = Stage("generate", folder, "a", ("lines.jsonl",))
 
 def work():
     journal = Journal(stage.journal_path(), Line)
-    resumed = len(journal.records)
+    resumed = len(journal)
     for number in range(resumed, 8):
         time.sleep(pause)
         journal.append([Line(number=number)])
-    write_jsonl(folder / "lines.jsonl", journal.records)
+    write_jsonl(folder / "lines.jsonl", list(journal))
     return {"resumed": resumed}
 
 receipt, reused = stage.run(work)

@@ -158,7 +158,7 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
 def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:
     journal = Journal(stage.journal_path(), SummaryBatch)
     size = recipe.backend.requests_per_batch
-    n_done = sum(len(batch.summaries) for batch in journal.records)
+    n_done = sum(len(batch.summaries) for batch in journal)
     if n_done < len(inputs):
         with (
             closing(open_engine(recipe)) as engine,
@@ -169,7 +169,7 @@ def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_eng
                 journal.append([SummaryBatch(summaries=tuple(made))])
                 bar.update(len(made))
     journal.close()
-    return [each for batch in journal.records for each in batch.summaries]
+    return [each for batch in journal for each in batch.summaries]
 
 
 def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> list[Summary]:

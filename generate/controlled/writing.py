@@ -97,13 +97,13 @@ def _work(
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
     size = recipe.backend.requests_per_batch
-    n_done = sum(len(batch.written) for batch in journal.records)
+    n_done = sum(len(batch.written) for batch in journal)
     with tqdm(total=len(tasks), initial=n_done, desc=stage.name, unit="text", disable=None) as bar:
         for start in range(n_done, len(tasks), size):
             batch = WrittenBatch(written=tuple(write_texts(engine(), tasks[start : start + size], recipe)))
             journal.append([batch])
             bar.update(len(batch.written))
-    written = [each for batch in journal.records for each in batch.written]
+    written = [each for batch in journal for each in batch.written]
     write_jsonl(texts, written)
     journal.close()
     return {

@@ -41,7 +41,7 @@ def test_kept_rounds_are_answered_without_the_backend_and_counted(tmp_path):
     first = KeptRounds(ScriptedBackend(echo), 0, [], lambda each: journal.append([each]))
     said = [first.complete([ask("one"), ask("two", 1)]), first.complete([ask("three four")])]
     real = Noting(echo)
-    second = KeptRounds(real, 0, Journal(tmp_path / "journal.jsonl", Round).records, journal.append)
+    second = KeptRounds(real, 0, list(Journal(tmp_path / "journal.jsonl", Round)), journal.append)
     assert [second.complete([ask("one"), ask("two", 1)]), second.complete([ask("three four")])] == said
     assert real.calls == [[ask("three four")]]
     # one and two words, as the scripted backend counts tokens
@@ -83,7 +83,7 @@ def killed_after(made, n_lines):
     finally:
         process.kill()
         process.wait()
-    return [line.root for line in Journal(journal, Line).records]
+    return [line.root for line in Journal(journal, Line)]
 
 
 @pytest.mark.slow
