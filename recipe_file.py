@@ -3,23 +3,19 @@
 All mistakes of a recipe are reported together, each with its key, what was found and how to mend it.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from .config import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
+from .config.plain_yaml import NotYamlError, dump_yaml, parse_yaml, read_yaml
 from .errors import RecipeError, StorageError
-from .storage import listed, read_text
+from .storage import MOST_SHOWN, listed, shortened
 from .text import did_you_mean
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
-
-# a number such as 5e-6 or 1e3, which YAML 1.1 takes for a text because it has no point
-POINTLESS_FLOAT = re.compile(r"[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$")
 
 # what errors call all keys together
 RECIPE = "the recipe"
@@ -27,16 +23,16 @@ RECIPE = "the recipe"
 # pydantic's error types -> what a recipe's author should read
 SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
 WORDINGS = {
-    **dict.fromkeys(SECTION_EXPECTED, "is a section and needs keys of its own below it, got {given!r}"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "needs a whole number, got {given!r}"),
-    **dict.fromkeys(("float_type", "float_parsing"), "needs a number, got {given!r}"),
-    **dict.fromkeys(("bool_type", "bool_parsing"), "needs true or false, got {given!r}"),
-    "finite_number": "needs a finite number, got {given!r}",
+    **dict.fromkeys(SECTION_EXPECTED, "is a section and needs keys of its own below it, got {given}"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "needs a whole number, got {given}"),
+    **dict.fromkeys(("float_type", "float_parsing"), "needs a number, got {given}"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "needs true or false, got {given}"),
+    "finite_number": "needs a finite number, got {given}",
     "missing": "is missing",
-    "path_type": "needs a path, got {given!r}",
-    "string_type": "needs a text, got {given!r}; put a text that looks like a number in quotes",
+    "path_type": "needs a path, got {given}",
+    "string_type": "needs a text, got {given}; put a text that looks like a number in quotes",
     "too_short": "needs at least one entry",
-    "tuple_type": "needs a list such as [{given}], got {given!r}",
+    "tuple_type": "needs a list such as [{entry}], got {given}",
     "union_tag_not_found": "needs a 'kind': one of {kinds}",
 }
 
@@ -140,66 +136,25 @@ def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
     """Where a key was written: the override that set it, or the file."""
     for set_key, override in overridden.items():
         if key == set_key or key.startswith(f"{set_key}."):
-            return f"--set {override!r}"
+            return f"--set {shortened(override)}"
     return str(path)
-
-
-class _RecipeLoader(yaml.SafeLoader):
-    """A safe loader that refuses a key written twice, where the plain one keeps the last silently, and reads 5e-6 as a number."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(problem="a key must be a plain name", problem_mark=key_node.start_mark)
-            if key_node.value in seen:
-                problem = f"key {key_node.value!r} is written twice; take one out"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
-            seen.add(key_node.value)
-        return super().construct_mapping(node, deep)
-
-
-_RecipeLoader.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
-
-
-def parse_yaml(text: str) -> Any:
-    """YAML as recipes are written in: safe, a key written twice refused, 5e-6 a number.
-
-    Raises:
-        YAMLError: the text is no such YAML.
-    """
-    return yaml.load(text, Loader=_RecipeLoader)  # noqa: S506 (a subclass of SafeLoader)
-
-
-class _RecipeDumper(yaml.SafeDumper):
-    """Quotes what the loader would otherwise read as a number."""
-
-
-_RecipeDumper.add_implicit_resolver("tag:yaml.org,2002:float", POINTLESS_FLOAT, list("-+0123456789"))
 
 
 def dump_recipe(recipe: Section) -> str:
     """The recipe as YAML, every default spelled out; what loaded it reads it back as it is."""
-    values = recipe.model_dump(mode="json")
-    text: str = yaml.dump(values, Dumper=_RecipeDumper, sort_keys=False, allow_unicode=True, width=110)
-    return text
+    return dump_yaml(recipe.model_dump(mode="json"))
 
 
 def _read_yaml(path: Path, section: str | None = None) -> dict[str, Any]:
     """The mapping in a file: a recipe, or the keys of the named section."""
     shipped = Path(__file__).parent / path
     try:
-        values = parse_yaml(read_text(shipped if shipped.is_file() and not path.exists() else path))
+        values = read_yaml(shipped if shipped.is_file() and not path.exists() else path)
     except StorageError as error:
         remedy = "`evenhand recipes` lists those that come with evenhand"
         if section:
             remedy = f"name a file with the keys of a recipe's section {section!r}"
         raise RecipeError(f"{error}; {remedy}") from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise RecipeError(f"{path}:{line}: cannot be read as YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise RecipeError(f"{path}: cannot be read as YAML: {error}") from error
     if not isinstance(values, dict):
         found = "is empty" if values is None else f"holds a {type(values).__name__}"
         expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
@@ -213,12 +168,11 @@ def _set(values: dict[str, Any], override: str) -> str:
     """Set one value in place; the key that was set."""
     key, equals, text = override.partition("=")
     if not equals or not all(key.split(".")):
-        raise RecipeError(f"--set {override!r}: write KEY=VALUE, for example generate.max_model_len=2048")
+        raise RecipeError(f"--set {shortened(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
     try:
         value = parse_yaml(text)
-    except yaml.YAMLError as error:
-        problem = getattr(error, "problem", None) or str(error)
-        raise RecipeError(f"--set {override!r}: the value cannot be read as YAML: {problem}") from error
+    except NotYamlError as error:
+        raise RecipeError(f"--set {shortened(override)}: the value {error}") from error
     *parents, last = key.split(".")
     place = values
     for step in parents:
@@ -226,7 +180,7 @@ def _set(values: dict[str, Any], override: str) -> str:
             place[step] = {}
         place = place[step]
         if not isinstance(place, dict):
-            raise RecipeError(f"--set {override!r}: {step!r} is a value, not a section")
+            raise RecipeError(f"--set {shortened(override)}: {shortened(step)} is a value, not a section")
     place[last] = value
     return key
 
@@ -236,7 +190,7 @@ def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
     if not isinstance(trainer, dict):
         return
     for key in trainer:
-        where = f"key 'trainer.{key}'"
+        where = f"key {shortened(f'trainer.{key}')}"
         if key in RENAMED_TRAINER_KEYS:
             yield f"trainer.{key}", f"{where} no longer exists in TRL: {RENAMED_TRAINER_KEYS[key]}"
         elif key in OWNED_TRAINER_KEYS:
@@ -251,7 +205,7 @@ def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str =
     for problem in error.errors():
         key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
         texts.setdefault(key, []).append(_wording(problem, key, root, whole))
-    return [(key, (f"key {key!r} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
+    return [(key, (f"key {shortened(key)} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
 
 
 def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -271,16 +225,19 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
     if kind == "union_tag_invalid":
         tag = str(given["kind"])
-        return f"has the unknown kind {tag!r}{did_you_mean(tag, JUDGE_KINDS)} Kinds are {', '.join(JUDGE_KINDS)}."
+        return (
+            f"has the unknown kind {shortened(tag)}{did_you_mean(tag, JUDGE_KINDS)} Kinds are {', '.join(JUDGE_KINDS)}."
+        )
     if kind == "value_error":
         message = problem["msg"].removeprefix("Value error, ")
         return f"is wrong: {message}" if key else message
     if given is None and kind in SECTION_EXPECTED:
         return "is empty; write its keys below it, or take it out"
     if kind in WORDINGS:
-        return WORDINGS[kind].format(given=given, kinds=", ".join(JUDGE_KINDS))
+        entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN else "..."
+        return WORDINGS[kind].format(given=shortened(given), entry=entry, kinds=", ".join(JUDGE_KINDS))
     message = problem["msg"].removeprefix("Input ")
-    return f"{message[:1].lower()}{message[1:]}, got {given!r}"
+    return f"{message[:1].lower()}{message[1:]}, got {shortened(given)}"
 
 
 def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:

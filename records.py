@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from .text import repeated, some_of
+
 
 def not_blank(text: str) -> str:
     """The text; refused when it is blank."""
@@ -70,10 +72,8 @@ class DocumentSet(Record):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "DocumentSet":
-        ids = [document.id for document in self.documents]
-        twice = sorted({i for i in ids if ids.count(i) > 1})
-        if twice:
-            raise ValueError(f"document ids occur more than once: {', '.join(twice)}; rename them")
+        if twice := repeated(document.id for document in self.documents):
+            raise ValueError(f"document ids occur more than once: {some_of(twice)}; rename them")
         return self
 
     def values(self, attribute: str) -> tuple[str, ...]:

@@ -7,11 +7,14 @@ import contextlib
 import gzip
 import hashlib
 import json
+import math
 import os
 import re
+import reprlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -25,8 +28,16 @@ R = TypeVar("R", bound=BaseModel)
 MOST_LISTED = 20
 # characters of a wrong value that an error shows
 MOST_SHOWN = 80
+# characters of one mistake that an error tells
+MOST_TOLD = 1000
 # problems of one record that an error names
 MOST_PROBLEMS = 5
+# arrays and objects within each other that JSON and YAML may have; Python's own bound differs from version to version
+MOST_NESTED = 100
+# all bytes but those that tell how deep a text is nested; what a string of JSON leaves of itself then; what each bracket adds
+NOT_NESTING = bytes(set(range(256)) - set(b'[]{}"'))
+STRING = re.compile(rb'"[^"]*"?')
+STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 # half of a pair that stands for one character; alone it is none
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -72,7 +83,7 @@ def explain(error: ValidationError) -> str:
     problems = error.errors()
     parts = []
     for problem in problems[:MOST_PROBLEMS]:
-        where = shortened(".".join(str(step) for step in problem["loc"]) or "record")
+        where = shortened(".".join(str(step)[:MOST_SHOWN] for step in problem["loc"]) or "record")
         if problem["type"] == "extra_forbidden":
             parts.append(f"{where}: is no key of this record; mend its spelling or take it out")
             continue
@@ -82,23 +93,39 @@ def explain(error: ValidationError) -> str:
         message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
         given = problem.get("input")
         shown = f", got {shortened(given)}" if isinstance(given, str | int | float) else ""
-        parts.append(f"{where}: {message[:1].lower()}{message[1:]}{shown}")
+        parts.append(cut(f"{where}: {message[:1].lower()}{message[1:]}{shown}"))
     if len(problems) > MOST_PROBLEMS:
         parts.append(f"and {len(problems) - MOST_PROBLEMS} more")
     return "; ".join(parts)
 
 
 def shortened(value: Any) -> str:
-    """How an error shows a value: its `repr`, cut after 80 characters."""
-    shown = repr(value)
+    """How an error shows a value: its `repr`, cut after 80 characters; a large value is not written out for it."""
+    if isinstance(value, str):
+        shown = repr(value[:MOST_SHOWN])
+        return shown if len(shown) <= MOST_SHOWN and len(value) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
+    if isinstance(value, int) and value.bit_length() > MOST_SHOWN:
+        return f"a whole number of {value.bit_length():,} bits"
+    shown = _BRIEF.repr(value)
     return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 4]} ..."
 
 
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel = 4
+_BRIEF.maxtuple = _BRIEF.maxlist = _BRIEF.maxdict = 20
+_BRIEF.maxstring = _BRIEF.maxother = MOST_SHOWN
+
+
+def cut(text: str) -> str:
+    """What an error says of one mistake, cut after 1,000 characters: names and texts in it may be of any length."""
+    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
+
+
 def parse_line(line: str, model: type[R]) -> R:
-    """The record on one line.
+    """The record on one line of a file that evenhand wrote itself.
 
     Raises:
-        DataError: the line is no JSON object or no such record; the text says what is wrong, not where the line is.
+        DataError: the line is not a JSON object or not such a record; the text says what is wrong, not where the line is.
     """
     try:
         return model.model_validate_json(line)
@@ -112,13 +139,33 @@ def parse_line(line: str, model: type[R]) -> R:
         raise DataError(explain(error)) from error
 
 
+def parse_given_line(line: str, model: type[R]) -> R:
+    """The record on one line of a file that people or other programs wrote; what is wrong is told as `parse_line` does.
+
+    It sees what `parse_line` does not look for and takes two to three times as long: a key that stands there twice, of which all
+    but one would be lost, and numbers that no file can hold, wherever they are.
+
+    Raises:
+        DataError: as of `parse_line` and `parse_json`.
+    """
+    try:
+        return model.model_validate(parse_json(line))
+    except NotJsonError as error:
+        if error.is_syntax:
+            parse_line(line, model)
+        raise
+    except ValidationError:
+        # in the words of JSON: "an array", where Python's are "a tuple"
+        return parse_line(line, model)
+
+
 def read_jsonl(path: Path, model: type[R]) -> list[R]:
-    """The records of a JSON-lines file, in order; see `iter_jsonl`."""
+    """The records of a JSON-lines file that evenhand wrote itself, in order; see `iter_jsonl`."""
     return list(iter_jsonl(path, model))
 
 
 def iter_jsonl(path: Path, model: type[R]) -> Iterator[R]:
-    """The records of a JSON-lines file, in order, one in memory at a time; blank lines are skipped.
+    """The records of a JSON-lines file that evenhand wrote itself, in order, one in memory at a time; blank lines are skipped.
 
     From the first wrong line on nothing is yielded, but the rest is read, so that the error lists all mistakes of the file.
 
@@ -158,7 +205,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list[tuple[int, str]]]:
-    """The good records of a JSON-lines file and what is wrong with its other lines, each with its line number.
+    """The good records of a JSON-lines file that anybody wrote, and what is wrong with its other lines, each with its number.
 
     For readers that check more than single lines and report all mistakes together.
 
@@ -166,9 +213,9 @@ def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list
         StorageError: the file cannot be read.
     """
     records, mistakes = [], []
-    for number, line in numbered_lines(read_text(path)):
+    for number, line in _lines(path):
         try:
-            records.append((number, parse_line(line, model)))
+            records.append((number, parse_given_line(line, model)))
         except DataError as error:
             mistakes.append((number, str(error)))
     return records, mistakes
@@ -183,7 +230,7 @@ def numbered_lines(text: str) -> list[tuple[int, str]]:
 def listed(mistakes: Sequence[str]) -> str:
     """Mistakes as lines of one text, the first 20 of them, the rest counted."""
     more = len(mistakes) - MOST_LISTED
-    return "\n".join(mistakes[:MOST_LISTED]) + (f"\n... and {more} more" if more > 0 else "")
+    return "\n".join(map(cut, mistakes[:MOST_LISTED])) + (f"\n... and {more} more" if more > 0 else "")
 
 
 def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
@@ -206,6 +253,19 @@ def read_text(path: Path) -> str:
     return StringIO(text, newline=None).read()
 
 
+@contextlib.contextmanager
+def as_given() -> Iterator[None]:
+    """Where files are read that were given: one that cannot be read is a mistake in what was given, hence a DataError.
+
+    Raises:
+        DataError: in place of any StorageError within.
+    """
+    try:
+        yield
+    except StorageError as error:
+        raise DataError(str(error)) from error
+
+
 def read_bytes(path: Path) -> bytes:
     """A file's content; a file named .gz is unpacked.
 
@@ -222,11 +282,15 @@ def read_bytes(path: Path) -> bytes:
 
 
 class NotJsonError(DataError):
-    """A text is no JSON that can be used; `line` is where it breaks, 1 where that is not known."""
+    """A text is not JSON that can be used.
 
-    def __init__(self, text: str, line: int = 1) -> None:
+    `line` is where it breaks, 1 where that is not known; `is_syntax` whether it is not JSON at all.
+    """
+
+    def __init__(self, text: str, line: int = 1, *, is_syntax: bool = False) -> None:
         super().__init__(text)
         self.line = line
+        self.is_syntax = is_syntax
 
 
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -238,31 +302,51 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def parse_json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys) -> Any:
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise NotJsonError(f"holds the number {shortened(text)}, which JSON has not; write null, or leave it out")
+    return number
+
+
+def _refuse_nesting(text: str) -> None:
+    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, told by the brackets outside of strings."""
+    if text.count("[") + text.count("{") <= MOST_NESTED:
+        return
+    plain = text.replace("\\\\", "").replace('\\"', "").encode(errors="replace")
+    brackets = STRING.sub(b"", plain.translate(None, NOT_NESTING))
+    if max(accumulate(map(STEPS.__getitem__, brackets)), default=0) > MOST_NESTED:
+        raise NotJsonError(f"is nested too deeply to be read: more than {MOST_NESTED} levels")
+
+
+def parse_json(
+    text: str, make_object: Callable[[list[tuple[str, Any]]], Any] = _with_unique_keys, *, allow_nan: bool = False
+) -> Any:
     """The value that a JSON text holds.
 
     Args:
         text: JSON.
         make_object: makes an object of its keys and values, in order; the default refuses a key that stands there twice.
+        allow_nan: read NaN and Infinity, which Python's own writer puts into files.
 
     Raises:
-        NotJsonError: it is no JSON, or holds what cannot be worked with: nesting deeper than Python follows, a whole number of
-            thousands of digits, half a character (a lone surrogate, which no file can hold). The text says what, not where
-            the file is.
+        NotJsonError: it is not JSON, or holds what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and
+            other numbers without an end, a whole number of thousands of digits, half a character (a lone surrogate, which no file
+            can hold). The text says what, not where the file is.
     """
+    _refuse_nesting(text)
     try:
-        found = json.loads(text, object_pairs_hook=make_object)
+        number = None if allow_nan else _finite
+        found = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
         if SURROGATE.search(text):
             json.dumps(found, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         # some of its messages end in "at", for the place that Python shows
         problem = error.msg.removesuffix(" at")
-        raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno) from error
+        raise NotJsonError(f"is not JSON ({problem} at column {error.colno})", error.lineno, is_syntax=True) from error
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         raise NotJsonError(f"holds half a character, {half!r}, which no text can hold; take it out") from error
-    except RecursionError as error:
-        raise NotJsonError("is nested too deeply to be read") from error
     except NotJsonError:
         raise
     except ValueError as error:
@@ -271,22 +355,22 @@ def parse_json(text: str, make_object: Callable[[list[tuple[str, Any]]], Any] = 
     return found
 
 
-def parse_json_of(path: Path, text: str) -> Any:
+def parse_json_of(path: Path, text: str, *, allow_nan: bool = False) -> Any:
     """The value of a JSON file whose text was read already; see `read_json`."""
     try:
-        return parse_json(text)
+        return parse_json(text, allow_nan=allow_nan)
     except NotJsonError as error:
         raise DataError(f"{path}:{error.line}: {error}") from error
 
 
-def read_json(path: Path) -> Any:
-    """The value of a JSON file.
+def read_json(path: Path, *, allow_nan: bool = False) -> Any:
+    """The value of a JSON file; `allow_nan` as of `parse_json`.
 
     Raises:
         StorageError: the file cannot be read.
         DataError: it is not JSON, or holds what `parse_json` refuses; the line is named.
     """
-    return parse_json_of(path, read_text(path))
+    return parse_json_of(path, read_text(path), allow_nan=allow_nan)
 
 
 @contextlib.contextmanager

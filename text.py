@@ -2,8 +2,13 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
+# names that an error lists
+MOST_NAMED = 5
+# characters of a name; comparing takes the more time the longer it is
+MOST_COMPARED = 200
 WORD = re.compile(r"\w+(?:'\w+)*")
 
 
@@ -32,5 +37,18 @@ def sentences(text: str, language: str = "en") -> list[str]:
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """How an error about an unknown name goes on: "; did you mean 'nearest'?", or "." when no known name is near."""
+    if len(given) > MOST_COMPARED:
+        return "."
     close = difflib.get_close_matches(given, list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that occur more than once, each once, in order of the alphabet."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first five names joined by commas, the others counted."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

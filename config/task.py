@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from ..text import repeated, some_of
 from .section import Section
 
 
@@ -34,9 +35,8 @@ class CorpusSection(Section):
 
     @model_validator(mode="after")
     def _sides_differ(self) -> "CorpusSection":
-        twice = sorted({side for side in self.sides or () if (self.sides or ()).count(side) > 1})
-        if twice:
-            raise ValueError(f"sides names {', '.join(twice)} more than once; name each side once")
+        if twice := repeated(self.sides or ()):
+            raise ValueError(f"sides names {some_of(twice)} more than once; name each side once")
         return self
 
 

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text, not_blank
 from ..storage import listed_lines, read_numbered, shortened
-from ..text import did_you_mean, fold
+from ..text import did_you_mean, fold, repeated, some_of
 
 # the attribute when nobody says what the labels mean; its values are the numbers
 UNNAMED = "label"
@@ -120,10 +120,8 @@ def _mistakes(entity: _Entity, order: Labels) -> Iterable[str]:
             yield f"review {number} has label {shortened(review.label)}; labels of this data set are {known}"
         if not "".join(review.sentences).strip():
             yield f"review {number} has no text; take it out"
-    ids = _ids(entity)
-    twice = sorted({name for name in ids if ids.count(name) > 1})
-    if twice:
-        yield f"review ids occur more than once: {', '.join(twice)}; rename them"
+    if twice := repeated(_ids(entity)):
+        yield f"review ids occur more than once: {some_of(twice)}; rename them"
 
 
 def _ids(entity: _Entity) -> list[str]:

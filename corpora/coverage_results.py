@@ -89,7 +89,8 @@ def _finite(value: Any) -> Any:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    found = read_json(path)
+    # undefined values are written as NaN
+    found = read_json(path, allow_nan=True)
     if not isinstance(found, dict) or not found:
         raise DataError(f"{path}: holds no JSON object of results by entity_id")
     return found

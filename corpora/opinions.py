@@ -31,7 +31,7 @@ from ..errors import DataError
 from ..fairness.opinion import LABELS
 from ..records import Record, Text
 from ..storage import MOST_SHOWN, NotJsonError, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
-from ..text import did_you_mean
+from ..text import did_you_mean, some_of
 
 # strict, so that `true` is no label
 Label = str | Annotated[float, Field(strict=True)] | None
@@ -40,8 +40,6 @@ Reason = Literal["groups", "opinions", "both", "other"]
 # columns of a table that are no opinions
 COLUMNS = ("set_id", "summary_id", "annotator", "fairness", "reason")
 NEEDED = COLUMNS[:3]
-# of a source, in an error
-MOST_SHOWN_OPINIONS = 10
 
 
 class OpinionList(Record):
@@ -147,9 +145,8 @@ def _wrong_labels(given: OpinionLabels, opinions: dict[str, tuple[str, ...]]) ->
         return
     for name, label in given.labels.items():
         if name not in known:
-            has = ", ".join(each[:MOST_SHOWN] for each in known[:MOST_SHOWN_OPINIONS])
-            more = f" and {len(known) - MOST_SHOWN_OPINIONS} more" if len(known) > MOST_SHOWN_OPINIONS else ""
-            yield f"{shortened(name)} is no opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}{more}"
+            has = some_of([each[:MOST_SHOWN] for each in known])
+            yield f"{shortened(name)} is no opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}"
         if label is not None and label not in LABELS and label not in LABELS.values():
             shown = ", ".join(f"{text} ({value:g})" for text, value in LABELS.items())
             yield f"opinion {shortened(name)} has the label {shortened(label)}; labels are {shown}"

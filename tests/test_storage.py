@@ -2,26 +2,33 @@
 
 import gzip
 import json
+import math
+import re
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from evenhand.errors import DataError, StorageError
 from evenhand.records import Document, DocumentSet, Sampling
 from evenhand.storage import (
+    as_given,
     canonical_json,
     digest,
     digest_of_all,
     file_digest,
     iter_jsonl,
+    listed,
     parse_json,
     parse_line,
     read_json,
     read_jsonl,
+    read_numbered,
     read_text,
+    shortened,
     write_json,
     write_jsonl,
     write_text,
@@ -238,8 +245,26 @@ def test_json_file_is_read_and_a_broken_one_named_with_its_line(tmp_path):
         (r'["\ud83d"]', "half a character"),
         (r'{"\uDE00": 1}', "half a character"),
         ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' twice"),
+        ("[" * 101 + "]" * 101, "nested too deeply to be read: more than 100 levels"),
+        ('["' + "]" * 200 + '", ' + "[" * 100 + "]" * 101, "nested too deeply"),
+        ('{"a": [NaN]}', "the number 'NaN', which JSON has not"),
+        ("[-Infinity]", "the number '-Infinity'"),
+        ("[1e999]", "the number '1e999'"),
     ],
-    ids=["broken", "digits", "arrays", "objects", "high half", "low half", "key twice"],
+    ids=[
+        "broken",
+        "digits",
+        "arrays",
+        "objects",
+        "high half",
+        "low half",
+        "key twice",
+        "a level too many",
+        "behind a string",
+        "nan",
+        "infinity",
+        "huge",
+    ],
 )
 def test_json_that_cannot_be_worked_with_is_a_data_error(tmp_path, text, match):
     with pytest.raises(DataError, match=match):
@@ -247,6 +272,68 @@ def test_json_that_cannot_be_worked_with_is_a_data_error(tmp_path, text, match):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(DataError, match=rf"a\.json:1: .*{match}"):
         read_json(tmp_path / "a.json")
+
+
+def test_brackets_in_strings_nest_nothing():
+    value = ["[{" * 500, '"[' * 500, "\\" + "[" * 500, {"[" * 200: '\\"['}]
+    assert parse_json(json.dumps(value)) == value
+    deepest = json.loads("[" * 100 + "]" * 100)
+    assert parse_json(json.dumps(deepest)) == deepest
+
+
+def test_nan_is_read_where_a_format_has_it():
+    assert math.isnan(parse_json("[NaN]", allow_nan=True)[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ('{"number": 1, "text": "first", "text": "second"}', "has an object with the key 'text' twice; keep one"),
+        ('{"number": 1, "notes": {"deep": [NaN]}}', "holds the number 'NaN'"),
+        ('{"number": 1, "notes": {"deep": 1e400}}', "holds the number '1e400'"),
+        (
+            '{"number": 1,',
+            r"is not JSON \(EOF while parsing a value at column 13\); one object a line is expected; put",
+        ),
+        ('{"number": 1, "notes": {}, "texts": 1}', "'texts': is no key of this record"),
+        ('{"number": "five"}', "'number': should be a valid integer"),
+        ("[1]", "'record': should be an object"),
+    ],
+)
+def test_lines_of_others_are_read_with_suspicion(tmp_path, line, match):
+    class Noted(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        number: int
+        text: str = ""
+        notes: dict[str, Any] = {}
+
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"number": 1}\n' + line + "\n")
+    records, mistakes = read_numbered(path, Noted)
+    assert records == [(1, Noted(number=1))]
+    ((number, text),) = mistakes
+    assert number == 2
+    assert re.match(match, text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 10**7, ["x" * 10**6] * 1000, dict.fromkeys(range(10**5), "x"), 10**10_000, [[[[[[[[[[1]]]]]]]]]]],
+    ids=["text", "list", "dict", "number", "deep"],
+)
+def test_a_shown_value_is_cut_whatever_it_is(value):
+    assert len(shortened(value)) <= 80
+
+
+def test_a_list_of_mistakes_is_cut_in_both_ways():
+    text = listed(["x" * 5000] * 100)
+    assert text.endswith("\n... and 80 more")
+    assert len(text) < 20 * 1001 + 20
+
+
+def test_a_given_file_that_cannot_be_read_is_wrong_data(tmp_path):
+    with pytest.raises(DataError, match=r"absent: cannot be read: No such file"), as_given():
+        read_text(tmp_path / "absent")
 
 
 def test_both_halves_of_a_character_are_one():

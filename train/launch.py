@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
+from pydantic import BaseModel, Field, ValidationError
 
 from ..config import TrainSection
+from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..processes import followed_environment
 from ..run import Phase
 from ..stages import Receipt
-from ..storage import read_text
+from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
 from .refusal import failure_path, read_failure
 from .stage import training_stage
@@ -51,6 +52,14 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
     return stage.run(work)
 
 
+class _AccelerateConfig(BaseModel):
+    """What is read of an accelerate configuration; the rest is accelerate's."""
+
+    distributed_type: str
+    num_machines: int | None = Field(default=None, ge=1)
+    num_processes: int | None = Field(default=None, ge=1)
+
+
 def accelerate_config(name: str) -> Path:
     """The accelerate configuration of that name: one that evenhand ships, or the file at that path.
 
@@ -72,10 +81,10 @@ def n_processes(section: TrainSection, config: Path) -> int:
         RecipeError: the file is no accelerate configuration, asks for several machines, or for one process where the recipe
             asks for more.
     """
-    values = _values(config)
-    if int(values.get("num_machines") or 1) > 1:
+    values = _read(config)
+    if (values.num_machines or 1) > 1:
         raise RecipeError(
-            f"{config}: asks for {values['num_machines']} machines, which cannot be started from one; run on every machine: "
+            f"{config}: asks for {values.num_machines} machines, which cannot be started from one; run on every machine: "
             f"accelerate launch --config_file {config} --machine_rank RANK -m evenhand.train.dpo --config RECIPE"
         )
     if _distributed_type(config) == "NO":
@@ -85,18 +94,22 @@ def n_processes(section: TrainSection, config: Path) -> int:
                 "train.accelerate_config, for example zero2"
             )
         return 1
-    return section.num_processes or int(values.get("num_processes") or 1)
+    return section.num_processes or values.num_processes or 1
 
 
-def _values(config: Path) -> dict[str, Any]:
-    values = yaml.safe_load(read_text(config))
-    if not isinstance(values, dict) or "distributed_type" not in values:
-        raise RecipeError(f"{config}: is no accelerate configuration; `accelerate config` writes one")
-    return values
+def _read(config: Path) -> _AccelerateConfig:
+    with as_given():
+        values = read_yaml(config)
+    try:
+        return _AccelerateConfig.model_validate(values if isinstance(values, dict) else {})
+    except ValidationError as error:
+        raise RecipeError(
+            f"{config}: is not an accelerate configuration ({explain(error)}); `accelerate config` writes one"
+        ) from error
 
 
 def _distributed_type(config: Path) -> str:
-    return str(_values(config)["distributed_type"]).upper()
+    return _read(config).distributed_type.upper()
 
 
 def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:

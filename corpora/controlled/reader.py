@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_va
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import digest, explain, listed, read_json, read_jsonl, read_text
+from ...storage import digest, explain, listed, listed_lines, read_json, read_numbered, read_text
+from ...text import repeated, some_of
 from .ground_truth import GroundTruth, ground_truth
 
 # released ratios may have been rounded
@@ -113,11 +114,13 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
         raise DataError(
             f"{path}: JSON lines hold topics and key points themselves; leave the evidence file {evidence} out"
         )
-    sets = read_jsonl(path, ControlledSet)
-    ids = [each.id for each in sets]
-    twice = sorted({i for i in ids if ids.count(i) > 1})
+    numbered, mistakes = read_numbered(path, ControlledSet)
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    sets = [each for _, each in numbered]
+    twice = repeated(each.id for each in sets)
     if twice or not sets:
-        problem = f"set ids occur more than once: {', '.join(twice)}" if twice else "holds no controlled set"
+        problem = f"set ids occur more than once: {some_of(twice)}" if twice else "holds no controlled set"
         raise DataError(f"{path}: {problem}")
     return sets
 

@@ -19,6 +19,7 @@ from pydantic import Field, StrictBool, ValidationError, model_validator
 from ...errors import DataError
 from ...records import Record, Text
 from ...storage import digest, explain, read_json
+from ...text import repeated, some_of
 from .annotation import Span
 
 FORMAT: Final = "evenhand-human-annotations"
@@ -118,10 +119,8 @@ class AnnotationSheet(Record):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "AnnotationSheet":
-        ids = [item.id for item in self.items]
-        twice = sorted({i for i in ids if ids.count(i) > 1})
-        if twice:
-            raise ValueError(f"items {', '.join(twice)} occur more than once; keep one of each")
+        if twice := repeated(item.id for item in self.items):
+            raise ValueError(f"items {some_of(twice)} occur more than once; keep one of each")
         return self
 
 

@@ -8,6 +8,7 @@ from ...config import Recipe
 from ...errors import DataError
 from ...run import phases
 from ...storage import digest, listed
+from ...text import repeated
 from ..systems import PolicyOutput, read_policy
 from .contents import Cost
 from .cost import read_cost
@@ -98,10 +99,8 @@ def refuse_incomparable(entries: Sequence[Entry]) -> None:
         DataError: labels are equal, or an entry has other requests, other documents or other judges than the first; all such
             are listed.
     """
-    labels = [entry.label for entry in entries]
-    mistakes = [
-        f"two entries are called {label!r}; rename a recipe" for label in sorted(set(labels)) if labels.count(label) > 1
-    ]
+    twice = repeated(entry.label for entry in entries)
+    mistakes = [f"two entries are called {label!r}; rename a recipe" for label in twice]
     first = entries[0]
     for other in entries[1:]:
         mistakes += [f"{other.folder}: {problem}" for problem in _differences(first, other)]

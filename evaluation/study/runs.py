@@ -8,15 +8,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ...config import JudgeOptions, Recipe
+from ...config.plain_yaml import NotYamlError, parse_yaml
 from ...errors import RecipeError
 from ...generate.stage import phase_requests
-from ...recipe_file import has_section, load_recipe, parse_yaml
+from ...recipe_file import has_section, load_recipe
 from ...records import Contract, SummaryRequest
 from ...run import open_phase
-from ...storage import digest, listed
+from ...storage import digest, listed, shortened
+from ...text import repeated
 from .entries import Named
 from .values import BUDGETS
 
@@ -148,15 +148,16 @@ def _sweep(text: str) -> _Sweep:
     key, equals, written = text.partition("=")
     try:
         values = parse_yaml(f"[{written}]") if equals else []
-    except yaml.YAMLError:
+    except NotYamlError:
         values = []
     if not all(key.split(".")) or not values or None in values:
         raise RecipeError(
-            f"--over {text!r}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value in brackets"
+            f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value in "
+            "brackets"
         )
     twice = [value for place, value in enumerate(values) if value in values[:place]]
     if twice:
-        raise RecipeError(f"--over {text!r}: {twice[0]!r} is there twice; write each value once")
+        raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
     return _Sweep(key, tuple(values))
 
 
@@ -174,8 +175,6 @@ def folder_name(label: str) -> str:
 
 
 def _same(what: str, texts: Iterable[str]) -> list[str]:
-    seen = list(texts)
     return [
-        f"two runs {what} {text!r}; give each recipe a file name and an output of its own"
-        for text in sorted({t for t in seen if seen.count(t) > 1})
+        f"two runs {what} {text!r}; give each recipe a file name and an output of its own" for text in repeated(texts)
     ]

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from ...records import Record, Text
+from ...text import repeated, some_of
 
 # label of the spans that count; a recogniser's other labels are ignored
 PERSON = "PERSON"
@@ -49,8 +50,6 @@ class Instance(Record):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "Instance":
-        ids = [entity.id for entity in self.source_entities]
-        twice = sorted({i for i in ids if ids.count(i) > 1})
-        if twice:
-            raise ValueError(f"ids of source entities occur more than once: {', '.join(twice)}; rename them")
+        if twice := repeated(entity.id for entity in self.source_entities):
+            raise ValueError(f"ids of source entities occur more than once: {some_of(twice)}; rename them")
         return self

@@ -168,6 +168,6 @@ def test_long_names_and_labels_are_shown_cut(tmp_path):
         {"set_id": "us", "opinions": dict.fromkeys(names, "")},
         {**BEN, "labels": {"y" * 9000: "absent", names[0]: "z" * 9000}},
     )
-    with pytest.raises(DataError, match="and 20 more") as caught:
+    with pytest.raises(DataError, match="and 25 more") as caught:
         read_opinions(path)
     assert all(len(line) < 1500 for line in str(caught.value).splitlines())

@@ -85,7 +85,7 @@ def test_several_machines_are_started_by_hand() -> None:
 
 def test_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- a\n")
-    with pytest.raises(RecipeError, match="is no accelerate configuration"):
+    with pytest.raises(RecipeError, match="is not an accelerate configuration"):
         n_processes(TrainSection(), tmp_path / "list.yaml")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ....records import Record, Text
+from ....text import repeated
 from ..instances import PERSON
 from .words import could_be_possessive
 
@@ -157,8 +158,7 @@ class AnnotatedDocument(Record):
                 yield f"{what}: the span from {span.start} to {span.end} is outside the document of {n} tokens"
 
     def _repeated(self) -> Iterator[str]:
-        ids = [chain.id for chain in self.chains]
-        for twice in sorted({i for i in ids if ids.count(i) > 1}):
+        for twice in repeated(chain.id for chain in self.chains):
             yield f"chain id {twice!r} occurs more than once"
 
     def _crossing(self) -> Iterator[str]:
