@@ -21,6 +21,7 @@ from .config import (
     OpinionGraphJudge,
     Recipe,
     RubricJudge,
+    SplittingMetricSection,
     SummacJudge,
     ValueSharesJudge,
 )
@@ -28,6 +29,7 @@ from .errors import EvenhandError, RecipeError
 from .extras import need
 from .judges.measures.words import source_counter
 from .judges.rubric import rubric_template
+from .judges.splitters import open_splitter
 from .judges.summac import read_weights
 from .storage import listed
 from .train.launch import accelerate_config, n_processes
@@ -70,6 +72,8 @@ def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[tuple[
         yield f"{key}.template", partial(rubric_template, name, options)
     if isinstance(options, AlignmentJudge | MetricSection):
         yield f"{key}.model", partial(models.check, options.model)
+    if isinstance(options, AlignmentJudge | SplittingMetricSection):
+        yield f"{key}.splitter", partial(open_splitter, options.splitter)
     if isinstance(options, SummacJudge) and options.weights is not None:
         yield f"{key}.weights", partial(read_weights, options.weights)
     if isinstance(options, ExtractJudge) and "similarity" in options.extractors:

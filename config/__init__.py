@@ -20,11 +20,19 @@ from .fairness import (
 from .generate import GenerateSection, Plan
 from .judges import AlignmentJudge, ExtractJudge, FineSurEJudge, JudgeOptions, RougeJudge, RubricJudge, RuleJudge
 from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection, RegenerationSection, ThinnedSection
-from .metrics import BertScoreJudge, BleurtJudge, MetricSection, MiniCheckJudge, SummacJudge, UniEvalJudge
+from .metrics import (
+    BertScoreJudge,
+    BleurtJudge,
+    MetricSection,
+    MiniCheckJudge,
+    SplittingMetricSection,
+    SummacJudge,
+    UniEvalJudge,
+)
 from .model import BackendSection, ModelSection
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
-from .section import Section
+from .section import Section, SplitterName
 from .task import CorpusSection, SplitSection, TaskSection
 from .train import PACKED_ATTENTION, WITHOUT_PAIRS, FairPOSection, LoraSection, TrainSection
 
@@ -68,7 +76,9 @@ __all__ = [
     "RuleJudge",
     "Section",
     "SplitSection",
+    "SplitterName",
     "SplitterSection",
+    "SplittingMetricSection",
     "SummacJudge",
     "TaskSection",
     "ThinnedSection",

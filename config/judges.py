@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
 from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from .model import BackendSection, ModelSection
-from .section import JudgeSection, refuse_without_effect
+from .section import JudgeSection, SplitterName, refuse_without_effect
 
 
 class RubricJudge(JudgeSection):
@@ -139,16 +139,18 @@ class AlignmentJudge(JudgeSection):
     # AlignScore only: which head of the checkpoint is read (three-way, two-way, regression), and whether source and summary are
     # split (`_sp`) or compared whole
     mode: Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"] = "nli_sp"
+    # as for the other metrics
+    splitter: SplitterName = "sentencex"
     batch_size: int = Field(default=32, ge=1)
 
     @model_validator(mode="after")
     def _mode_has_an_effect(self) -> "AlignmentJudge":
         if self.mode != "nli_sp" and self.aligner != "alignscore":
             raise ValueError(f"mode {self.mode!r} is one of AlignScore's; write aligner: alignscore, or leave mode out")
-        if not self.splits and (self.direction == "recall" or self.chunks):
+        if not self.splits and (self.direction == "recall" or self.chunks or self.splitter != "sentencex"):
             raise ValueError(
-                f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall and chunks have no "
-                f"effect; write mode: {self.mode}_sp, or leave them out"
+                f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall, chunks and splitter "
+                f"have no effect; write mode: {self.mode}_sp, or leave them out"
             )
         return self
 

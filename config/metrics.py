@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from .section import JudgeSection
+from .section import JudgeSection, SplitterName
 
 
 class MetricSection(JudgeSection):
@@ -37,10 +37,20 @@ class BertScoreJudge(MetricSection):
     batch_size: int = Field(default=16, ge=1)
 
 
-class SummacJudge(MetricSection):
+class SplittingMetricSection(MetricSection):
+    """A metric that reads texts sentence by sentence."""
+
+    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
+    splitter: SplitterName = "sentencex"
+
+
+class SummacJudge(SplittingMetricSection):
     """SummaC: entailment of each summary sentence by each sentence of the text."""
 
     kind: Literal["summac"]
+    # with "nltk" the texts are read as the authors' code reads them: no sentence of ten characters and less, the first hundred of
+    # the text, and by conv the first ten of the summary
+    splitter: SplitterName = "sentencex"
     model: str = "tals/albert-xlarge-vitaminc-mnli"
     # "zs": best sentence of the text, mean over the summary's; "conv": a trained read-out of their histogram
     variant: Literal["zs", "conv"] = "zs"
@@ -61,7 +71,7 @@ class SummacJudge(MetricSection):
         return self
 
 
-class UniEvalJudge(MetricSection):
+class UniEvalJudge(SplittingMetricSection):
     """UniEval's consistency: for each sentence of the summary, whether it agrees with the text."""
 
     kind: Literal["unieval"]
@@ -71,7 +81,7 @@ class UniEvalJudge(MetricSection):
     batch_size: int = Field(default=8, ge=1)
 
 
-class MiniCheckJudge(MetricSection):
+class MiniCheckJudge(SplittingMetricSection):
     """MiniCheck: whether a chunk of the text supports the whole summary, best chunk."""
 
     kind: Literal["minicheck"]

@@ -5,6 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+# what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
+SplitterName = Literal["sentencex", "nltk"]
+
 
 class Section(BaseModel):
     """Base of all recipe sections: immutable, unknown keys refused, and so are .inf and .nan."""

@@ -3,21 +3,21 @@
 Precision: every sentence of the summary is a claim, compared with every chunk of the source; the best chunk counts, and
 the score is the mean over the claims. Recall turns the roles round: every sentence of the source is a claim, compared
 with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), section 3.3; specification of the seed
-paper, section 6 (`nli_sp` and the other modes). Sentences are split by sentencex, where the paper's code uses NLTK.
+paper, section 6 (`nli_sp` and the other modes). With `splitter: nltk` AlignScore's scores are those of its
+own code on whole documents.
 """
 
 import math
 from functools import partial
-from importlib.metadata import version
 
 from ..config import AlignmentJudge
 from ..models import signature
-from ..text import sentences
 from .aligner import Aligner, Pairing
 from .encoder import lazy_encoder
 from .judge import Judge, JudgeInput, judge_signature
 from .nli import lazy_nli
 from .shared import Lazy, SharedModels
+from .splitters import Splitter, open_splitter
 from .support import Reading, SupportJudge, aggregate
 
 # words that a chunk of AlignScore aims at
@@ -34,9 +34,9 @@ def chunk_sizes(n_words: int, n_sentences: int) -> tuple[int, list[int]]:
     return per_chunk, [min(per_chunk, n_sentences - start) for start in range(0, n_sentences, per_chunk)]
 
 
-def chunks(text: str) -> list[str]:
+def chunks(splitter: Splitter, text: str) -> list[str]:
     """The text in chunks of about 350 words, sentences joined with a space; [] for a blank text."""
-    found = sentences(text)
+    found = splitter.split(text)
     per_chunk, _ = chunk_sizes(len(text.split()), len(found))
     return [" ".join(found[start : start + per_chunk]) for start in range(0, len(found), per_chunk)]
 
@@ -46,17 +46,19 @@ def whole(text: str) -> tuple[str, ...]:
     return (text.strip(),) if text.strip() else ()
 
 
-def parts(options: AlignmentJudge, each: JudgeInput) -> Pairing:
+def parts(options: AlignmentJudge, splitter: Splitter, each: JudgeInput) -> Pairing:
     """The premises and claims that the options make of a summary and its reference."""
     if options.direction == "recall":
-        return Pairing(premises=tuple(sentences(each.text)), claims=tuple(sentences(each.reference)))
+        return Pairing(premises=tuple(splitter.split(each.text)), claims=tuple(splitter.split(each.reference)))
     if not options.splits:
         return Pairing(premises=whole(each.reference), claims=whole(each.text))
-    source = chunks(each.reference) if options.source_chunks == "350-words" else sentences(each.reference)
-    return Pairing(premises=tuple(source), claims=tuple(sentences(each.text)))
+    source = (
+        chunks(splitter, each.reference) if options.source_chunks == "350-words" else splitter.split(each.reference)
+    )
+    return Pairing(premises=tuple(source), claims=tuple(splitter.split(each.text)))
 
 
-def _signature(options: AlignmentJudge) -> str:
+def _signature(options: AlignmentJudge, splitter: Splitter) -> str:
     in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
     return judge_signature(
         f"alignment-{options.direction}",
@@ -66,8 +68,7 @@ def _signature(options: AlignmentJudge) -> str:
         against=options.against,
         chunks="350-words" if in_chunks else "sentence",
         **({"mode": options.mode} if options.mode != "nli_sp" else {}),
-        # where a sentence ends decides what the claims and the chunks are
-        sentences=f"sentencex-{version('sentencex')}",
+        sentences=splitter.signature,
         v=2,
     )
 
@@ -89,6 +90,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
     Raises:
         ModelError: the model is a path that holds none.
         JudgeError: an AlignScore checkpoint is named as it was released, as a pickle.
+        MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
     if options.aligner == "alignscore":
         from .alignscore import checkpoint_folder, refuse_pickle
@@ -97,5 +99,6 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
     # a regression is trained towards 0 and 1, but nothing keeps it between them
     low, high = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
-    reading = Reading(partial(parts, options), aggregate, low, high)
-    return SupportJudge(name, _signature(options), options.against, _aligner(options, models), reading)
+    splitter = open_splitter(options.splitter)
+    reading = Reading(partial(parts, options, splitter), aggregate, low, high)
+    return SupportJudge(name, _signature(options, splitter), options.against, _aligner(options, models), reading)

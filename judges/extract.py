@@ -24,7 +24,8 @@ from .nli import lazy_nli
 from .overflow import CUT_WORDS, cut_words
 from .rubric import Rubric, engine_part, lazy_backend, rubric_template
 from .shared import Lazy, SharedModels
-from .support import NO_NUMBER, splitter
+from .splitters import sentence_signature
+from .support import NO_NUMBER
 
 # aspect -> lowest and highest grade
 SCALES = {"consistency": (1, 5), "faithfulness": (1, 7), "relevance": (1, 5)}
@@ -158,7 +159,7 @@ def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) ->
         scoring=options.scoring,
         **attempts,
         **cut,
-        sentences=splitter(),
+        sentences=sentence_signature(),
         v=2,
     )
 

@@ -25,7 +25,7 @@ from .judge import Against, JudgeInput, Verdict, judge_signature
 from .overflow import within_length
 from .rubric import PROMPTS, engine_part, lazy_backend
 from .shared import Lazy, SharedModels
-from .support import splitter
+from .splitters import sentence_signature
 
 
 class FineSurE:
@@ -111,7 +111,7 @@ def _signature(options: FineSurEJudge, template: PromptTemplate, model: str) -> 
         reply=options.most_reply_tokens,
         attempts=options.max_attempts,
         **cut,
-        sentences=splitter(),
+        sentences=sentence_signature(),
         v=2,
     )
 

@@ -2,11 +2,12 @@
 
 The text is packed sentence by sentence into chunks of up to 500 words; a T5 reads each with the whole summary, and the score is
 the best chunk's probability of "supported" at its first step. Source: Tang et al. 2024 (arXiv:2404.10774) and its code;
-specification of the seed paper, section 6. Sentences are split by sentencex, where the paper's code uses NLTK, and joined by
+specification of the seed paper, section 6. With `splitter: nltk` the sentences are those of the paper's code, but joined by
 spaces over line breaks too. When a question is too long, that code cuts the summary away, which stands last; here the chunk
 loses its end, which the judgement says.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,11 @@ from ..config import MiniCheckJudge
 from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
-from ..text import sentences
 from .aligner import Pairing
 from .judge import Judge, JudgeInput, judge_signature
 from .shared import SharedModels
-from .support import Reading, SupportJudge, aggregate, splitter
+from .splitters import Splitter, open_splitter
+from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
 # ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
@@ -51,14 +52,14 @@ class Support:
         return Answers(UNSUPPORTED, SUPPORTED)
 
 
-def packed(text: str, most_words: int) -> list[str]:
-    """The text's sentences packed into chunks of up to `most_words` words between white space.
+def packed(sentences: Sequence[str], most_words: int) -> list[str]:
+    """A text's sentences packed into chunks of up to `most_words` words between white space.
 
-    Sentences stay whole, so that one of more words is a chunk of its own; [] for a blank text.
+    Sentences stay whole, so that one of more words is a chunk of its own; [] for none.
     """
     found: list[list[str]] = []
     n_words = 0
-    for sentence in sentences(text):
+    for sentence in sentences:
         n = len(sentence.split())
         if not found or n_words + n > most_words:
             found.append([])
@@ -73,9 +74,11 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
 
     Raises:
         ModelError: the model is a path that holds none.
+        MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
     key = canonical_json(["minicheck", options.model, options.revision, options.most_tokens, options.batch_size])
     load = partial(YesNoAligner, options.model, Support(), options.most_tokens, options.batch_size, options.revision)
+    splitter = open_splitter(options.splitter)
     named = judge_signature(
         "minicheck",
         "minicheck",
@@ -83,13 +86,15 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
         chunk=options.chunk_words,
         tokens=options.most_tokens,
         against=options.against,
-        sentences=splitter(),
+        sentences=splitter.signature,
         v=2,
     )
-    reading = Reading(partial(_pair, options.chunk_words), aggregate)
+    reading = Reading(partial(_pair, splitter, options.chunk_words), aggregate)
     return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
 
 
-def _pair(chunk_words: int, each: JudgeInput) -> Pairing:
+def _pair(splitter: Splitter, chunk_words: int, each: JudgeInput) -> Pairing:
     claim = each.text.strip()
-    return Pairing(premises=tuple(packed(each.reference, chunk_words)), claims=(claim,) if claim else ())
+    return Pairing(
+        premises=tuple(packed(splitter.split(each.reference), chunk_words)), claims=(claim,) if claim else ()
+    )

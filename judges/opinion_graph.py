@@ -16,7 +16,7 @@ from ..storage import canonical_json
 from ..text import sentences
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
 from .shared import SharedModels
-from .support import splitter
+from .splitters import sentence_signature
 
 
 class OpinionGraphScore:
@@ -88,7 +88,7 @@ def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedMode
         exposure=options.exposure,
         # which communities are found is the library's
         networkx=versions["networkx"],
-        sentences=splitter(),
+        sentences=sentence_signature(),
         v=3,
     )
     return OpinionGraphScore(name, options, named)

@@ -5,10 +5,10 @@ entailments by all sentences of the text are counted in bins; a trained linear l
 summary's sentences goes through a second layer, and the score is its probability of "consistent". Conv does not exist without
 trained weights: the seed paper's code never loaded any, so its figures for SummaC come from a random read-out.
 
-Source: Laban et al. 2022 (TACL 10) and its code; specification of the seed paper, section 6. Three things differ from that
-code. Its ZS takes the best contradiction off the best entailment unless told otherwise; the specification, and so this, counts
-entailment only. It leaves out sentences of ten characters and less, and all but the first hundred of a text; here none is. Its
-Conv reads the first ten sentences of a summary; here all are.
+Source: Laban et al. 2022 (TACL 10) and its code. That code leaves out sentences of ten characters and less and all but the first
+hundred of a text, and its Conv reads the first ten sentences of a summary; with `splitter: nltk` this does too, and Conv then
+gives its scores on whole documents. Its ZS takes the best contradiction off the best entailment unless told otherwise
+(`use_con=False`); here entailment alone counts. It cuts a pair of sentences to 500 tokens, this to what the model reads.
 
 The released read-out (summac_conv_vitc_sent_perc_e.bin) is a pickle; turn it once into plain tensors:
 
@@ -19,6 +19,7 @@ The released read-out (summac_conv_vitc_sent_perc_e.bin) is a pickle; turn it on
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +30,13 @@ from ..errors import JudgeError
 from ..extras import need
 from ..models import signature
 from ..storage import file_digest
-from ..text import sentences
 from .aligner import Pairing
 from .judge import Judge, JudgeInput, judge_signature
 from .nli import lazy_nli
 from .released import only_tensors, read_released
 from .shared import SharedModels
-from .support import Reading, SupportJudge, aggregate, splitter
+from .splitters import Splitter, open_splitter
+from .support import Reading, SupportJudge, aggregate
 
 Array = NDArray[np.float64]
 
@@ -51,6 +52,8 @@ SHAPES = {
     "layer_final.bias": (2,),
 }
 CONSISTENT = 1
+# what the authors' code reads of a text: sentences of more characters than these, and so many of them
+SHORT, MOST_SENTENCES, MOST_SUMMARY_SENTENCES = 10, 100, 10
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
     Raises:
         ModelError: the model is a path that holds none.
         JudgeError: the weights of Conv are not there, or are no such weights.
+        MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
     model = lazy_nli(models, options.model, options.batch_size, options.label, options.revision)
     reduce: Callable[[Array], float] = aggregate
@@ -133,6 +137,11 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
     if options.weights is not None:
         reduce = read_weights(options.weights).score
         weights = {"weights": file_digest(options.weights)[:8]}
+    splitter = open_splitter(options.splitter)
+    pair, read = partial(_pair, splitter), ""
+    if options.splitter == "nltk":
+        most_claims = MOST_SUMMARY_SENTENCES if options.variant == "conv" else None
+        pair, read = partial(_pair_as_published, splitter, most_claims), ",as-published"
     named = judge_signature(
         f"summac-{options.variant}",
         "summac",
@@ -140,11 +149,20 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
         **({"label": options.label} if options.label is not None else {}),
         **weights,
         against=options.against,
-        sentences=splitter(),
+        sentences=f"{splitter.signature}{read}",
         v=2,
     )
-    return SupportJudge(name, named, options.against, model, Reading(_pair, reduce))
+    return SupportJudge(name, named, options.against, model, Reading(pair, reduce))
 
 
-def _pair(each: JudgeInput) -> Pairing:
-    return Pairing(premises=tuple(sentences(each.reference)), claims=tuple(sentences(each.text)))
+def _pair(splitter: Splitter, each: JudgeInput) -> Pairing:
+    return Pairing(premises=tuple(splitter.split(each.reference)), claims=tuple(splitter.split(each.text)))
+
+
+def _pair_as_published(splitter: Splitter, most_claims: int | None, each: JudgeInput) -> Pairing:
+    """The sentences that the authors' code reads."""
+    premises, claims = (
+        tuple(sentence for sentence in splitter.split(text) if len(sentence) > SHORT)
+        for text in (each.reference, each.text)
+    )
+    return Pairing(premises=premises[:MOST_SENTENCES], claims=claims[:most_claims])

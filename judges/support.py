@@ -7,7 +7,6 @@ compares the two, and in how the matrix becomes a score. All else is here.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,8 +81,3 @@ class SupportJudge:
     def close(self) -> None:
         """Give the aligner's memory back."""
         self._model.close()
-
-
-def splitter() -> str:
-    """What splits sentences, for signatures: where a sentence ends decides what the premises and claims are."""
-    return f"sentencex-{version('sentencex')}"

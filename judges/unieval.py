@@ -2,8 +2,8 @@
 
 A T5 is asked "is this claim consistent with the document?" about each sentence; the score is P(Yes) / (P(Yes) + P(No)) at its
 first step. The text stands last in the question, so a question that is too long loses the text's end, which the judgement
-says. Source: Zhong et al. 2022 (arXiv:2210.07197) and its code; specification of the seed paper, section 6. Sentences are
-split by sentencex, where the paper's code uses NLTK.
+says. Source: Zhong et al. 2022 (arXiv:2210.07197) and its code; specification of the seed paper, section 6. With
+`splitter: nltk` the sentences are those of the paper's code.
 """
 
 from functools import partial
@@ -13,11 +13,11 @@ from ..config import UniEvalJudge
 from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
-from ..text import sentences
 from .aligner import Pairing
 from .judge import Judge, JudgeInput, judge_signature
 from .shared import SharedModels
-from .support import Reading, SupportJudge, aggregate, splitter
+from .splitters import Splitter, open_splitter
+from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
 
@@ -48,23 +48,27 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
 
     Raises:
         ModelError: the model is a path that holds none.
+        MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
     key = canonical_json(["unieval", options.model, options.revision, options.most_tokens, options.batch_size])
     load = partial(
         YesNoAligner, options.model, Consistency(), options.most_tokens, options.batch_size, options.revision
     )
+    splitter = open_splitter(options.splitter)
     named = judge_signature(
         "unieval-consistency",
         "unieval",
         model=signature(options.model, options.revision),
         tokens=options.most_tokens,
         against=options.against,
-        sentences=splitter(),
+        sentences=splitter.signature,
         v=2,
     )
-    return SupportJudge(name, named, options.against, models.lazy(key, load), Reading(_pair, aggregate))
+    return SupportJudge(
+        name, named, options.against, models.lazy(key, load), Reading(partial(_pair, splitter), aggregate)
+    )
 
 
-def _pair(each: JudgeInput) -> Pairing:
+def _pair(splitter: Splitter, each: JudgeInput) -> Pairing:
     text = each.reference.strip()
-    return Pairing(premises=(text,) if text else (), claims=tuple(sentences(each.text)))
+    return Pairing(premises=(text,) if text else (), claims=tuple(splitter.split(each.text)))

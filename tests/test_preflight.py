@@ -48,6 +48,7 @@ def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
         "ec": {"kind": "equal-coverage", "entailer": {"kind": "nli", "model": "./absent"}},
         "own": {"kind": "contrast", "entailer": {"kind": "words", "units": "llm", "splitter": LANGUAGE_MODEL}},
         "graph": {"kind": "opinion-graph"},
+        "split": {"kind": "unieval", "model": "org/model", "splitter": "nltk"},
     }
     values = recipe(tmp_path, {"fit": judges["fit"]}).model_dump(mode="json")
     values["generate"]["plans"] = {"plain": {}}
@@ -56,5 +57,5 @@ def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
     keys = [line.split("'")[1] for line in str(caught.value).splitlines()]
     assert keys == [
         "judges.ngram.matcher", "judges.bart.matcher.model", "judges.ec.entailer.model",
-        "judges.own.entailer.splitter.model.name",
+        "judges.own.entailer.splitter.model.name", "judges.split.splitter",
     ]  # fmt: skip

@@ -22,7 +22,7 @@ from ...fairness.opinion import (
     rouge1_f1,
     summary_units,
 )
-from ...judges.support import splitter
+from ...judges.splitters import sentence_signature
 from ...records import Record
 from .opinion_texts import NO_TEXTS, OpinionTexts
 
@@ -117,7 +117,7 @@ def _rouge_signature() -> str:
 
 def _graph_signature() -> str:
     """Which communities are found is networkx's, which pieces of a summary are attached the splitter's."""
-    versions = f"networkx:{installed_versions(('networkx',))['networkx']}|sentences:{splitter()}"
+    versions = f"networkx:{installed_versions(('networkx',))['networkx']}|sentences:{sentence_signature()}"
     return f"{opinion_graph([]).signature}|exposure:auto|{versions}|v:1"
 
 

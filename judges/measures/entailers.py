@@ -20,8 +20,8 @@ from ..aligner import Pairing
 from ..encoder import lazy_encoder
 from ..nli import lazy_classifier
 from ..shared import SharedModels
+from ..splitters import sentence_signature
 from ..support import DECIMALS, NO_NUMBER
-from ..support import splitter as sentence_splitter
 from .comparers import Classifier, Compared, Comparer, Likeness, SharedWords
 from .measure import UnitEvidence
 from .units import NO_UNIT, Splitter, Units, open_splitter
@@ -45,7 +45,7 @@ class UnitEntailer:
             (
                 compares,
                 f"units:{splitter.signature}",
-                f"windows:{section.most_words}{dedupe},{sentence_splitter()}",
+                f"windows:{section.most_words}{dedupe},{sentence_signature()}",
                 "v:2",
             )
         )

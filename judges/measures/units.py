@@ -16,7 +16,7 @@ from ...config import EntailerSection
 from ...fairness.groups import Unscored
 from ...text import sentences
 from ..shared import SharedModels
-from ..support import splitter as sentence_splitter
+from ..splitters import sentence_signature
 from .clauses import VERSION, split_clauses
 from .rephrase import open_rephraser
 
@@ -67,5 +67,5 @@ def open_splitter(section: EntailerSection, models: SharedModels) -> Splitter:
     if section.units == "llm":
         return open_rephraser(section, models)
     if section.units == "sentences":
-        return RuleSplitter(f"sentences,{sentence_splitter()}", sentences)
-    return RuleSplitter(f"rules-{VERSION},{sentence_splitter()}", split_clauses)
+        return RuleSplitter(f"sentences,{sentence_signature()}", sentences)
+    return RuleSplitter(f"rules-{VERSION},{sentence_signature()}", split_clauses)

@@ -10,7 +10,9 @@ from evenhand.judges.aligner import Alignment
 from evenhand.judges.alignment import aggregate, chunk_sizes, chunks, open_alignment
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
+from evenhand.judges.splitters import open_splitter
 
+PLAIN = open_splitter("sentencex")
 SOURCE = "The ferry is cheap. Nurses need it."
 
 
@@ -79,13 +81,13 @@ def test_chunk_sizes_worked_by_hand():
 def test_chunks_are_cut_at_sentence_ends_and_lose_nothing():
     # 4 sentences of 100 words: 400 // 350 + 1 = 2 chunks of 2 sentences
     sentences = [" ".join(["Word"] + ["word"] * 98) + f" {i}." for i in range(4)]
-    found = chunks("\n".join(sentences))
+    found = chunks(PLAIN, "\n".join(sentences))
     assert found == [f"{sentences[0]} {sentences[1]}", f"{sentences[2]} {sentences[3]}"]
 
 
 def test_short_text_is_one_chunk_and_blank_text_none():
-    assert chunks("One. Two.\nThree.") == ["One. Two. Three."]
-    assert chunks("  ") == []
+    assert chunks(PLAIN, "One. Two.\nThree.") == ["One. Two. Three."]
+    assert chunks(PLAIN, "  ") == []
 
 
 def test_aggregate_is_the_mean_over_claims_of_the_best_premise():
@@ -157,7 +159,7 @@ def test_signature_names_what_scores_depend_on_and_is_known_without_a_model():
     plain = judge(None)
     assert plain.signature == (
         "alignment-precision|judge:alignment|aligner:encoder|model:org/model|against:source|chunks:sentence|"
-        f"sentences:sentencex-{version('sentencex')}|v:2"
+        f"sentences:sentencex-{version('sentencex')},quotations-1|v:2"
     )
     assert judge(None, batch_size=7).signature == plain.signature
     assert judge(None, chunks="sentence").signature == plain.signature
@@ -169,7 +171,7 @@ def test_signature_names_what_scores_depend_on_and_is_known_without_a_model():
 
 def test_another_sentence_splitter_is_another_signature(monkeypatch):
     before = judge(None).signature
-    monkeypatch.setattr("evenhand.judges.alignment.version", lambda distribution: f"{distribution} of tomorrow")
+    monkeypatch.setattr("evenhand.judges.splitters.version", lambda distribution: f"{distribution} of tomorrow")
     assert judge(None).signature != before
     assert "sentencex of tomorrow" in judge(None).signature
 

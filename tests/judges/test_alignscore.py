@@ -1,6 +1,8 @@
 """Alignment by an AlignScore checkpoint, on a tiny random one of the right shape."""
 
+import copy
 import math
+import os
 import pickle
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from evenhand.config import AlignmentJudge
 from evenhand.errors import JudgeError, ModelError
+from evenhand.fairness.groups.nltk_data import open_nltk
 from evenhand.judges.aligner import Pairing
 from evenhand.judges.alignment import open_alignment
 from evenhand.judges.alignscore import AlignScore, AlignScoreAligner, convert_checkpoint
@@ -22,11 +25,9 @@ PREMISES = ("The ferry is cheap.", "Nurses need it at night.")
 CLAIMS = ("The ferry is dear.", "A bridge pays.")
 
 
-@pytest.fixture
-def released(tmp_path, roberta_config, roberta_tokenizer):
+def write_release(tmp_path, config, tokenizer):
     """A checkpoint file as AlignScore releases it, with the folder of its encoder, and its modules."""
     torch.manual_seed(0)
-    config = roberta_config()
     modules = torch.nn.ModuleDict({
         "base_model": transformers.RobertaModel(config),
         "tri_layer": torch.nn.Linear(config.hidden_size, 3),
@@ -36,10 +37,31 @@ def released(tmp_path, roberta_config, roberta_tokenizer):
     })  # fmt: skip
     encoder = tmp_path / "encoder"
     config.save_pretrained(encoder)
-    roberta_tokenizer.save_pretrained(encoder)
+    tokenizer.save_pretrained(encoder)
     path = tmp_path / "AlignScore-tiny.ckpt"
     torch.save({"state_dict": modules.state_dict(), "hyper_parameters": {"model": "roberta-base"}}, path)
     return path, encoder, modules.eval()
+
+
+@pytest.fixture
+def released(tmp_path, roberta_config, roberta_tokenizer):
+    return write_release(tmp_path, roberta_config(), roberta_tokenizer)
+
+
+@pytest.fixture
+def release(tmp_path, roberta_config, roberta_tokenizer):
+    """Makes a converted checkpoint that reads so many tokens; its folder and modules."""
+
+    def make(most_tokens):
+        tokenizer = copy.deepcopy(roberta_tokenizer)
+        tokenizer.model_max_length = most_tokens
+        # positions are counted from behind the padding token on
+        config = roberta_config(max_position_embeddings=most_tokens + 2)
+        path, encoder, modules = write_release(tmp_path, config, tokenizer)
+        convert_checkpoint(path, str(encoder), tmp_path / "converted")
+        return tmp_path / "converted", modules
+
+    return make
 
 
 @pytest.fixture
@@ -51,6 +73,51 @@ def converted(released, tmp_path):
 
 def opened(folder, head="nli"):
     return AlignScoreAligner(head, 3, AlignScore(str(folder)))
+
+
+# 12 and 4 sentences by Punkt, which parts quotations of several sentences and cuts ". . ." off
+DOCUMENT = (
+    'The ferry is cheap. "Nurses need it at night. A bridge pays," he says. It is dear. . . The bridge is dear.\n'
+    "'Nurses pay. The night is dear! Is it cheap?\" A ferry pays at night, Mr. Ferry. 'The bridge pays."
+)
+SUMMARY = 'The Left: "The ferry is dear. Nurses need it." A bridge pays, it is cheap. . . At night it is dear.'
+
+
+def published(folder, modules, document, summary):
+    """The score of nli_sp on whole texts, as AlignScore's own program computes it; written from its description."""
+    nltk = open_nltk("the test", ("punkt_tab",))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    claims, sentences = nltk.sent_tokenize(summary), nltk.sent_tokenize(document)
+    size = max(len(sentences) // (len(document.split()) // 350 + 1), 1)
+    chunks = [" ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
+    best = []
+    for claim in claims:
+        rows = tokenizer(
+            chunks,
+            [claim] * len(chunks),
+            truncation="only_first",
+            padding="max_length",
+            max_length=512,
+            return_tensors="pt",
+        )
+        with torch.no_grad():
+            best.append(modules["tri_layer"](modules["base_model"](**rows).pooler_output).softmax(-1)[:, 0].max())
+    return float(sum(best) / len(best)), len(chunks)
+
+
+@pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
+@pytest.mark.parametrize(("repeats", "n_chunks"), [(1, 1), (12, 2), (30, 5)])
+def test_nltk_splitter_gives_the_published_score_of_whole_documents(release, repeats, n_chunks):
+    folder, modules = release(512)
+    document = "\n\n".join([DOCUMENT] * repeats)
+    expected, n = published(folder, modules, document, SUMMARY)
+    found, other = (
+        made(folder, "nli_sp", splitter=name).score([JudgeInput("c", "r", SUMMARY, True, document)])[0].score
+        for name in ("nltk", "sentencex")
+    )
+    assert n == n_chunks
+    assert found == pytest.approx(expected, abs=5e-6)
+    assert abs(found - other) > 2e-5
 
 
 def test_support_is_class_0_of_the_three_way_head(released, converted):
@@ -84,8 +151,8 @@ def test_other_heads_are_read_as_released(released, converted, mode, head, align
     aligner.close()
 
 
-def made(converted, mode):
-    options = {"kind": "alignment", "aligner": "alignscore", "model": str(converted), "mode": mode}
+def made(converted, mode, **changes):
+    options = {"kind": "alignment", "aligner": "alignscore", "model": str(converted), "mode": mode, **changes}
     return open_alignment("judge", AlignmentJudge.model_validate(options), SharedModels())
 
 
@@ -114,6 +181,7 @@ def test_regression_has_no_bounds_and_the_other_heads_have(converted):
         ({"aligner": "nli", "mode": "bin_sp"}, "is one of AlignScore's; write aligner: alignscore"),
         ({"aligner": "alignscore", "mode": "nli", "chunks": "sentence"}, "have no effect; write mode: nli_sp"),
         ({"aligner": "alignscore", "mode": "reg", "direction": "recall"}, "have no effect; write mode: reg_sp"),
+        ({"aligner": "alignscore", "mode": "bin", "splitter": "nltk"}, "splitter have no effect; write mode: bin_sp"),
         ({"aligner": "alignscore", "revision": "v2"}, "no effect of revision except with aligner: encoder or nli"),
     ],
 )

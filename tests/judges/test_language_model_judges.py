@@ -106,7 +106,7 @@ def test_room_of_shortened_prompts_is_part_of_the_signature_and_no_other_room(ki
 @pytest.mark.parametrize("kind", ["finesure", "extract"])
 def test_another_sentence_splitter_is_another_signature(kind, monkeypatch):
     before = signature(kind)
-    monkeypatch.setattr("evenhand.judges.support.version", lambda distribution: f"{distribution} of tomorrow")
+    monkeypatch.setattr("evenhand.judges.splitters.version", lambda distribution: f"{distribution} of tomorrow")
     assert signature(kind) != before
 
 

@@ -50,18 +50,18 @@ def test_score_is_the_best_chunks_share_and_the_summary_is_not_split(t5_folder):
 
 def test_chunks_are_filled_sentence_by_sentence():
     # 4 + 5 words fit into 9 and not into 8; the last sentence has 3
-    text = "The ferry is cheap. Nurses need it at night.\nA bridge pays."
-    assert packed(text, 9) == ["The ferry is cheap. Nurses need it at night.", "A bridge pays."]
-    assert packed(text, 8) == ["The ferry is cheap.", "Nurses need it at night. A bridge pays."]
+    sentences = ["The ferry is cheap.", "Nurses need it at night.", "A bridge pays."]
+    assert packed(sentences, 9) == ["The ferry is cheap. Nurses need it at night.", "A bridge pays."]
+    assert packed(sentences, 8) == ["The ferry is cheap.", "Nurses need it at night. A bridge pays."]
 
 
 def test_a_sentence_longer_than_a_chunk_stands_alone():
-    assert packed("Nurses need it at night. It pays.", 2) == ["Nurses need it at night.", "It pays."]
+    assert packed(["Nurses need it at night.", "It pays."], 2) == ["Nurses need it at night.", "It pays."]
 
 
 @given(st.lists(st.sampled_from(["One.", "Two words.", "Three words here."]), max_size=12), st.integers(1, 7))
 def test_packing_loses_and_repeats_nothing(sentences, most_words):
-    found = packed(" ".join(sentences), most_words)
+    found = packed(sentences, most_words)
     assert " ".join(found) == " ".join(sentences)
     assert all(len(chunk.split()) <= max(most_words, 3) for chunk in found)
 

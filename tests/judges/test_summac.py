@@ -1,19 +1,23 @@
 """SummaC: its arithmetic by hand, its classifier a tiny random one."""
 
 import math
+import os
 import pickle
+import re
 
 import numpy as np
 import pytest
 
 from evenhand.config import SummacJudge
 from evenhand.errors import JudgeError
+from evenhand.fairness.groups.nltk_data import open_nltk
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.summac import BINS, ReadOut, convert_weights, open_summac, read_weights
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+save_file = pytest.importorskip("safetensors.torch").save_file
 
 LABELS = {0: "SUPPORTS", 1: "REFUTES", 2: "NOT ENOUGH INFO"}
 SOURCE = "The ferry is cheap. Nurses need it at night."
@@ -118,6 +122,57 @@ def test_conv_is_the_released_architecture(nli_folder, weights):
         mean = mlp(torch.tensor(counts, dtype=torch.float32)).mean()
         expected = float(final(mean.expand(3)).softmax(-1)[1])
     assert verdict(folder, variant="conv", weights=path).score == pytest.approx(expected, abs=1e-5)
+
+
+def published(folder, tensors, document, summary):
+    """ZS (of entailment alone) and Conv on whole texts, as SummaC's own program computes them; written from its description."""
+    nltk = open_nltk("the test", ("punkt_tab",))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    premises, claims = ([s for s in nltk.sent_tokenize(text) if len(s) > 10] for text in (document, summary))
+    premises = premises[:100]
+    with torch.no_grad():
+        columns = [
+            model(**tokenizer(premises, [claim] * len(premises), padding=True, return_tensors="pt")).logits.softmax(-1)[
+                :, 0
+            ]
+            for claim in claims
+        ]
+        counts = torch.tensor(np.stack([np.histogram(column, bins=EDGES)[0] for column in columns[:10]]))
+        mean = (counts.float() @ tensors["mlp.weight"].T + tensors["mlp.bias"]).mean()
+        logits = tensors["layer_final.weight"] @ mean.expand(3) + tensors["layer_final.bias"]
+    return {"zs": float(torch.stack(columns).max(1).values.mean()), "conv": float(logits.softmax(-1)[1])}
+
+
+@pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
+@pytest.mark.parametrize("variant", ["zs", "conv"])
+def test_nltk_splitter_gives_the_published_score_of_whole_documents(nli_folder, weights, variant):
+    path, tensors = weights
+    # small weights: a count of a hundred would drive the share to 0 or 1
+    tensors = {name: tensor / 50 if name == "mlp.weight" else tensor for name, tensor in tensors.items()}
+    save_file(tensors, path)
+    folder = nli_folder(LABELS)
+    # "It is so." and ". ." are too short to count, and of 120 sentences of the text the last are not read
+    document = " ".join(
+        ['The ferry is cheap. "Nurses need it. The night is dear," he says. It is so. A bridge pays. . .'] * 29
+    )
+    document += " Nurses need the ferry and the bridge at night. The bridge is the ferry at night!" * 4
+    summary = "\n".join(['The ferry is dear. "A bridge pays. It is so. Nurses need a bridge."'] * 5)
+    options = {"variant": "conv", "weights": path} if variant == "conv" else {}
+    found, other = (
+        judge(model=str(folder), splitter=name, **options)
+        .score([JudgeInput("c", "r", summary, True, document)])[0]
+        .score
+        for name in ("nltk", "sentencex")
+    )
+    assert found == pytest.approx(published(folder, tensors, document, summary)[variant], abs=1e-5)
+    assert abs(found - other) > 1e-4
+
+
+def test_splitter_is_part_of_the_signature():
+    signatures = [judge(model="org/model", splitter=name).signature for name in ("sentencex", "nltk")]
+    assert "|sentences:sentencex-" in signatures[0]
+    assert re.search(r"\|sentences:nltk-3\.9\.\d,punkt-[0-9a-f]{6},as-published\|", signatures[1])
 
 
 def test_conv_without_weights_does_not_exist(tmp_path):

@@ -1,0 +1,44 @@
+"""Where a text's sentences end, as a judge's `splitter` says.
+
+"sentencex" is the package's own splitter (`text.sentences`), which is right on quotations. "nltk" is Punkt, with which the
+metrics' authors split, for scores that are compared with published ones; it needs the extra `fairness` and NLTK's data. Which
+premises and claims there are depends on it, so it is part of the signature of every judge that splits.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from ..config import SplitterName
+from ..fairness.groups.nltk_data import open_nltk, trained_digest
+from ..text import SENTENCE_RULES, sentences
+
+PUNKT = "punkt_tab"
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Splits texts into sentences."""
+
+    # names everything that the ends of sentences depend on
+    signature: str
+    # a text's sentences in order; [] for a blank one
+    split: Callable[[str], list[str]]
+
+
+def sentence_signature() -> str:
+    """What splits sentences where a judge leaves no choice."""
+    return f"sentencex-{version('sentencex')},{SENTENCE_RULES}"
+
+
+def open_splitter(name: SplitterName) -> Splitter:
+    """The splitter of that name.
+
+    Raises:
+        MissingExtra: it is "nltk" and NLTK is not installed.
+        DataError: NLTK's data is absent.
+    """
+    if name == "sentencex":
+        return Splitter(sentence_signature(), sentences)
+    nltk = open_nltk("splitter 'nltk'", (PUNKT,))
+    return Splitter(f"nltk-{version('nltk')},punkt-{trained_digest(nltk, PUNKT)}", nltk.sent_tokenize)
