@@ -1,0 +1,56 @@
+"""What `make setup` installs is what the lock names, to the byte."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evenhand.models import EMBEDDED_MODELS
+
+ROOT = Path(__file__).parents[1]
+LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+
+
+def pins(lock):
+    """Name -> (version, hashes) of a lock."""
+    text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    found = {}
+    for line in text.splitlines():
+        requirement, *hashes = line.split()
+        name, _, pinned = requirement.partition("==")
+        found[name] = (pinned, hashes)
+    return found
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_every_package_is_pinned_with_its_hashes(lock):
+    found = pins(lock)
+    assert found
+    for name, (pinned, hashes) in found.items():
+        assert pinned, name
+        assert hashes, name
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes), name
+
+
+def test_packages_that_carry_models_are_in_the_lock():
+    locked = {name for lock in LOCKS for name in pins(lock)}
+    assert {model.distribution for model in EMBEDDED_MODELS.values()} <= locked
+
+
+MAKE = shutil.which("make")
+
+
+@pytest.mark.skipif(MAKE is None, reason="needs make")
+def test_setup_takes_no_package_without_its_hash():
+    commands = subprocess.run(
+        [str(MAKE), "--dry-run", "--always-make", "setup"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    installs = [line for line in commands.splitlines() if "pip install" in line and not line.endswith("-e .")]
+    assert {name for line in installs for name in re.findall(r"requirements/(\w+)\.lock", line)} == {
+        lock.stem for lock in LOCKS
+    }
+    for line in installs:
+        # without isolation nothing is fetched for a build, which pip would not hold against a hash
+        assert all(option in line for option in ("--require-hashes", "--no-deps", "--no-build-isolation")), line
