@@ -265,16 +265,16 @@ def _run_stage(
     run: "Callable[[Phase], tuple[Receipt, bool]]",
 ) -> None:
     recipe = load_recipe(path, overrides or [])
-    from .loop import save_resolved
+    from .loop import work_in
     from .preflight import preflight
     from .run import open_phase, phases
     from .tracking import track
 
     phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
     preflight(recipe)
-    save_resolved(recipe)
-    receipt, reused = run(phase)
-    track(phase, receipt)
+    with work_in(recipe):
+        receipt, reused = run(phase)
+        track(phase, receipt)
     say(summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
 
 

@@ -1,5 +1,6 @@
 """`evenhand compare`: methods, sweeps and rounds side by side. Prints, as cli.py does."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from .evaluation.study.report import PAGE, compare_runs
     from .evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
     from .evaluation.study.table import comparison_table
+    from .processes import hold
+    from .run import hold_run
 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
@@ -58,10 +61,15 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
             say(f"{run.label}:")
             print_plan(run.recipe)
         return
-    for run in runs:
-        say(f"{run.label}: {run.recipe.output}")
-        run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
-    found = compare_runs(runs, out, asked, by_round=rounds)
+    with ExitStack() as held:
+        # all of them before the first byte is written
+        held.enter_context(hold(out))
+        for run in runs:
+            held.enter_context(hold_run(run.recipe))
+        for run in runs:
+            say(f"{run.label}: {run.recipe.output}")
+            run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
+        found = compare_runs(runs, out, asked, by_round=rounds)
     show(comparison_table(found))
     say(f"comparison: {out / PAGE}")
 

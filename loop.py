@@ -5,19 +5,20 @@ step that was killed is simply run again: `stages` knows what is done.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
-from .errors import EvenhandError, StorageError
+from .errors import EvenhandError
 from .evaluation.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
 from .processes import last_lines, run_child
 from .recipe_file import dump_recipe
 from .records import SummaryRequest
-from .run import ADAPTER, PAIRS, Phase, phases, round_name
+from .run import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
 from .stages import Receipt, Stage, read_receipt
 from .storage import write_text
 
@@ -159,31 +160,37 @@ def run_loop(
         twins: folders of other runs; what one of them has made from the very same inputs is copied, not made again.
 
     Raises:
+        StorageError: another command works in the run folder, or it cannot be written.
         StepFailed: a step ended with an error; its exit code is the step's.
     """
-    resolved = save_resolved(recipe)
-    requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
-    for step in steps(recipe):
-        receipt_path = _receipt_path(step, recipe)
-        _adopt(step, recipe, requests, twins)
-        if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):
-            on_done(step, done, True)
-            continue
-        before = _written_at(receipt_path)
-        log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
-        status = run_child(_command(step, recipe, resolved), log, on_line=on_start(step))
-        if status != 0:
-            raise StepFailed(
-                f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"
-                f"{last_lines(log, SHOWN_LINES)}\n{REMEDIES.get(status, 'the same command continues with this step')}",
-                exit_code=status if status > 0 else 1,
-            )
-        receipt = read_receipt(receipt_path)
-        if receipt is None:
-            raise StepFailed(
-                f"step {step.name!r} ended without its receipt {receipt_path}; its log is {log}", exit_code=1
-            )
-        on_done(step, receipt, _written_at(receipt_path) == before)
+    with work_in(recipe) as resolved:
+        requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
+        for step in steps(recipe):
+            receipt_path = _receipt_path(step, recipe)
+            _adopt(step, recipe, requests, twins)
+            if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):
+                on_done(step, done, True)
+                continue
+            before = _written_at(receipt_path)
+            receipt = _run_step(step, recipe, resolved, on_start(step))
+            on_done(step, receipt, _written_at(receipt_path) == before)
+
+
+def _run_step(step: Step, recipe: Recipe, resolved: Path, on_line: Callable[[str], None]) -> Receipt:
+    """Run a step in a process of its own; its receipt."""
+    log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
+    status = run_child(_command(step, recipe, resolved), log, on_line=on_line)
+    if status != 0:
+        raise StepFailed(
+            f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"
+            f"{last_lines(log, SHOWN_LINES)}\n{REMEDIES.get(status, 'the same command continues with this step')}",
+            exit_code=status if status > 0 else 1,
+        )
+    path = _receipt_path(step, recipe)
+    receipt = read_receipt(path)
+    if receipt is None:
+        raise StepFailed(f"step {step.name!r} ended without its receipt {path}; its log is {log}", exit_code=1)
+    return receipt
 
 
 def _adopt(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryRequest]], twins: Sequence[Path]) -> None:
@@ -213,18 +220,18 @@ def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[Su
     return receipt is not None and not (step.verb in LIMITED and receipt.counts.get("left_out"))
 
 
-def save_resolved(recipe: Recipe) -> Path:
-    """Write the recipe with every default spelled out into the run folder; its path.
+@contextmanager
+def work_in(recipe: Recipe) -> Iterator[Path]:
+    """Hold the run folder; the path of the recipe with every default spelled out, which a command writes and its children read.
 
     Raises:
-        StorageError: the folder cannot be written.
+        StorageError: another command works in the folder or by another recipe, or the folder cannot be written.
     """
     path = recipe.output / "recipe.yaml"
-    try:
-        write_text(path, dump_recipe(recipe))
-    except StorageError as error:
-        raise StorageError(f"{error}: --set output=FOLDER names it") from error
-    return path
+    with hold_run(recipe) as is_child:
+        if not is_child:
+            write_text(path, dump_recipe(recipe))
+        yield path
 
 
 def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:

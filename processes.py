@@ -1,23 +1,167 @@
-"""Child processes of a run: one for each stage, with a log file, ended when their parent ends.
+"""Processes of a run: one command at a time in a folder, and a child for each of its stages, ended when its parent ends.
+
+A command holds the folder that it writes in, from before its first byte to its end, and its children join it. All of them keep a
+shared lock of one file for as long as they live, and a new command needs that file for itself alone: so it waits for the last
+child of a killed one. A child is known by the token that its command left both in the file and in the environment; the file's
+counts only while somebody has it locked, so that a token of yesterday opens nothing.
 
 A stage has its own process so that an engine's memory is gone when the next stage begins. A child whose parent was
 killed must not go on working in a folder that the next run will use, so it ends as well: its standard input is a pipe that the
 parent holds open, launchers in between pass it on, and it closes when the parent is gone, however it went.
 """
 
+import contextlib
+import fcntl
+import json
 import os
 import subprocess
+import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from .errors import RecipeError, StorageError
+from .storage import TEMPORARY, make_folder
+
+# file that is locked, in the folder that is held
+LOCK = ".lock"
+# what it says of the command that has the folder
+HOLDER = {"pid", "command", "token", "recipe"}
+# set for children: the token of the command that they belong to
+COMMAND = "EVENHAND_COMMAND"
+# seconds that the children of a killed command have to end
+PATIENCE_SECONDS = 30.0
 
 # set for children: standard input is the parent's pipe
 FOLLOW_PARENT = "EVENHAND_FOLLOW_PARENT"
 # seconds between looks at a running child
 POLL_SECONDS = 0.2
+
+
+@contextlib.contextmanager
+def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
+    """Be the only command that writes in a folder, or one of its children; whether it is a child.
+
+    Nothing in the folder is changed unless it is held. What killed commands left half written there is swept away.
+
+    Args:
+        folder: is made where it is not there.
+        recipe: digest of what the command works by; a child must work by the same.
+
+    Raises:
+        StorageError: another command writes there, the command works by another recipe, or the folder cannot be written.
+    """
+    make_folder(folder)
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+    before = os.environ.get(COMMAND)
+    try:
+        is_child = not _taken(descriptor, folder, recipe)
+        if not is_child:
+            os.environ[COMMAND] = _token(os.getpid())
+            _sweep(folder)
+        yield is_child
+    finally:
+        os.close(descriptor)
+        if before is None:
+            os.environ.pop(COMMAND, None)
+        else:
+            os.environ[COMMAND] = before
+
+
+@cache
+def _token(pid: int) -> str:
+    """What tells this process from all others, also from one that had its number."""
+    return f"{pid}-{uuid.uuid4().hex}"
+
+
+def _taken(lock: int, folder: Path, recipe: str) -> bool:
+    """Take the folder, or join the command that has it; whether it was taken."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _locked(lock, fcntl.LOCK_EX, folder):
+        holder = _holder(lock)
+        if holder and holder["token"] == os.environ.get(COMMAND) and _locked(lock, fcntl.LOCK_SH, folder):
+            if holder["recipe"] != recipe:
+                raise StorageError(
+                    f"{folder / 'recipe.yaml'}: is not what {_named(holder)} was started with: it was changed while the run is "
+                    "under way. The same command writes it anew and continues"
+                )
+            return False
+        if (holder and is_alive(holder["pid"])) or time.monotonic() > deadline:
+            raise StorageError(
+                f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
+                "use another output: --set output=FOLDER"
+            )
+        time.sleep(POLL_SECONDS)
+    holder = {
+        "pid": os.getpid(),
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]]),
+        "token": _token(os.getpid()),
+        "recipe": recipe,
+    }
+    data = json.dumps(holder).encode()
+    os.pwrite(lock, data, 0)
+    os.truncate(lock, len(data))
+    # not in one step: another may come in between
+    if not _locked(lock, fcntl.LOCK_SH, folder):
+        raise StorageError(f"{folder}: two commands began to write there at once; give this one again")
+    return True
+
+
+def _locked(lock: int, how: int, folder: Path) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: files cannot be locked there: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+    return True
+
+
+def _holder(lock: int) -> dict[str, Any]:
+    """What the command that has the folder says of itself; nothing when it is just writing that."""
+    try:
+        found = json.loads(os.pread(lock, os.fstat(lock).st_size, 0))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and found.keys() == HOLDER else {}
+
+
+def _named(holder: dict[str, Any]) -> str:
+    return f"{holder['command']!r} (process {holder['pid']})" if holder else "another command"
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed writers left half written, in folders that are not locked by themselves."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not Path(place, name, LOCK).exists()]
+        for found in filter(None, map(TEMPORARY.fullmatch, names)):
+            writer = int(found[1])
+            # this process has written nothing yet: one that had its number has
+            if writer == os.getpid() or not is_alive(writer):
+                with contextlib.suppress(OSError):
+                    Path(place, found[0]).unlink()
 
 
 def follow_parent() -> None:

@@ -13,13 +13,17 @@ A phase is one of those folders: which document sets, which policy, which judges
 """
 
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from .config import Recipe, SplitSection
 from .errors import RecipeError
+from .processes import hold
+from .recipe_file import dump_recipe
 from .records import Candidate
+from .storage import digest
 
 ROUND = re.compile(r"round-(\d\d)")
 
@@ -94,6 +98,11 @@ class Phase:
     def is_judged(self, candidate: Candidate, judge: str) -> bool:
         """Whether a judge is asked about a candidate: summaries of thinned copies are for pairs, and have no reward."""
         return candidate.thinned is None or judge == self.recipe.pairs.judge
+
+
+def hold_run(recipe: Recipe) -> AbstractContextManager[bool]:
+    """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`."""
+    return hold(recipe.output, digest(dump_recipe(recipe)))
 
 
 def round_name(number: int) -> str:

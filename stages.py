@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict
 
 from .errors import DataError, StorageError
 from .extras import installed_versions
-from .storage import digest, file_digest, parse_line, read_text, write_json
+from .storage import digest, file_digest, make_folder, parse_line, read_text, write_json
 from .timing import account
 
 log = logging.getLogger(__name__)
@@ -88,23 +87,22 @@ class Stage:
     def run(self, work: Callable[[], dict[str, Any]]) -> tuple[Receipt, bool]:
         """Do the work unless it is done; the receipt and whether the work was reused.
 
+        Nothing else may work in the run folder meanwhile; see `processes.hold`.
+
         Raises:
-            StorageError: another process works in this phase, or the folder cannot be written.
+            StorageError: the folder cannot be written.
         """
-        lock = _lock(self.folder)
-        try:
-            done = self.receipt()
-            if done is not None:
-                return done, True
-            self._put_aside()
-            start = time.monotonic()
-            with account() as spent:
-                counts = work()
-            receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
-            self.journal_path().unlink(missing_ok=True)
-            return receipt, False
-        finally:
-            lock.release()
+        done = self.receipt()
+        if done is not None:
+            return done, True
+        make_folder(self.folder)
+        self._put_aside()
+        start = time.monotonic()
+        with account() as spent:
+            counts = work()
+        receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
+        self.journal_path().unlink(missing_ok=True)
+        return receipt, False
 
     def adopt(self, folder: Path) -> bool:
         """Take over a copy of what this stage left in another folder, where it finished with these very inputs.
@@ -113,19 +111,17 @@ class Stage:
             Whether it did. False, with nothing changed, where that folder has nothing of the kind or this one is done already.
 
         Raises:
-            StorageError: another process works in this phase, or the folder cannot be written.
+            StorageError: the folder cannot be written.
         """
         try:
             found = replace(self, folder=folder).receipt()
         except StorageError:
             # damaged there is as good as absent
             return False
-        if found is None:
+        if found is None or self.receipt() is not None:
             return False
-        lock = _lock(self.folder)
+        make_folder(self.folder)
         try:
-            if self.receipt() is not None:
-                return False
             self._put_aside()
             for name in self.outputs:
                 _copy(folder / name, self.folder / name)
@@ -137,8 +133,6 @@ class Stage:
             raise StorageError(
                 f"{self.folder}: files of {folder} cannot be copied there: {error}; mend the rights or make room"
             ) from error
-        finally:
-            lock.release()
         return True
 
     def _leave_receipt(self, counts: dict[str, Any], seconds: float, spent: dict[str, float]) -> Receipt:
@@ -198,19 +192,3 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target)
     else:
         shutil.copyfile(source, target)
-
-
-def _lock(folder: Path) -> FileLock:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StorageError(
-            f"{folder}: another evenhand process is at work there; wait for it or use another output"
-        ) from error
-    except OSError as error:
-        raise StorageError(
-            f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
-        ) from error
-    return lock

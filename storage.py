@@ -38,6 +38,8 @@ MOST_NESTED = 100
 NOT_NESTING = bytes(set(range(256)) - set(b'[]{}"'))
 STRING = re.compile(rb'"[^"]*"?')
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+# name of a file that is being written, with the number of the process that writes it
+TEMPORARY = re.compile(r"\..+\.([0-9]+)\.tmp")
 # half of a pair that stands for one character; alone it is none
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -373,6 +375,20 @@ def read_json(path: Path, *, allow_nan: bool = False) -> Any:
     return parse_json_of(path, read_text(path), allow_nan=allow_nan)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is not there.
+
+    Raises:
+        StorageError: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """A file to be written in the block: it has a temporary name, is flushed to disk, then renamed into place.
@@ -390,6 +406,9 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except StorageError:
+        # of another file, which the block reads
+        raise
     except OSError as error:
         raise StorageError(
             f"{path}: cannot be written: {error.strerror}; make room, mend the rights, or choose another place"

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
-from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, TRAINING, Phase, phases
+from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, TRAINING, Phase, hold_run, phases
 from ..stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
@@ -29,15 +29,17 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
 
     Raises:
         DataError: a stage is not finished, or ran with another recipe; or two evaluations cannot be compared.
+        StorageError: another command works in the run folder, or it cannot be written.
         ModelError: the trained adapter changes nothing, or was not served; the report is written first and says so.
     """
     check_finished(recipe)
-    trained = _trained_phase(recipe)
-    probed = _probe(trained) if trained else None
-    stage = report_stage(recipe)
-    folder = stage.folder
-    receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
-    write_manifest(recipe)
+    with hold_run(recipe):
+        trained = _trained_phase(recipe)
+        probed = _probe(trained) if trained else None
+        stage = report_stage(recipe)
+        folder = stage.folder
+        receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
+        write_manifest(recipe)
     if trained and probed and (why := inactive_because(probed)):
         raise ModelError(
             f"{trained.adapter}: the adapter is INACTIVE: {why}, so {folder / PAGE} compares the model with itself; look at "

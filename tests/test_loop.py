@@ -330,19 +330,51 @@ def interrupt(kill: Kill, recipe: Path) -> None:
     run = recipe.parent / "run"
     loop = start(recipe)
     wait_until(lambda: has_begun(kill, run), loop)
-    # between the probe and the page nothing holds the report's folder
-    if kill.progress and kill.step != "report":
-        assert not is_free(run / kill.folder), f"{kill.step} works, so its folder is locked"
     loop.send_signal(signal.SIGKILL)
     assert loop.wait() == -signal.SIGKILL
     # the step's process ends with its parent
-    wait_until(lambda: is_free(run / kill.folder))
+    wait_until(lambda: is_free(run))
     assert not (run / kill.receipt).exists(), f"{kill.step} was done already"
     if kill.whole:
         (journal,) = (run / kill.folder).glob(kill.progress)
         assert 0 < n_lines(journal) < kill.whole, kill.step
     if kill.step.endswith("train"):
         assert not (run / kill.folder / TRAINING).exists()
+
+
+def files_of(run: Path) -> dict[Path, bytes]:
+    """The files of a run that do not tell the time."""
+    timed = {"receipts", "logs", "report"}
+    return {
+        path.relative_to(run): path.read_bytes()
+        for path in run.rglob("*")
+        if path.is_file() and not timed & set(path.parts) and path.name not in {"manifest.json", ".lock"}
+    }
+
+
+def test_a_second_loop_with_another_recipe_changes_nothing_of_the_first(tmp_path):
+    # "grade" is the reward of the first, "precision" would be that of the second
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    generation = KILLED["generate"] | {"engine": {"seconds_per_batch": 0.4}}
+    values = KILLED | {"output": str(tmp_path / "run"), "model": {"name": "none"}, "rounds": 0, "generate": generation}
+    first.write_text(yaml.safe_dump(values))
+    second.write_text(yaml.safe_dump(values | {"reward": {"judges": ["precision"]}}))
+    finish(first)
+    undisturbed = files_of((tmp_path / "run").rename(tmp_path / "undisturbed"))
+    # six files, and the recipe
+    assert len(undisturbed) == 8
+
+    loop = start(first)
+    wait_until((tmp_path / "run" / ".lock").exists, loop)
+    refused = []
+    for delay in (0, 1, 4):
+        time.sleep(delay)
+        assert loop.poll() is None
+        refused.append(start(second))
+    assert [other.wait(timeout=60) for other in refused] == [1] * 3
+    assert said(first).count(f"(process {loop.pid}) or a child of it is at work there") == 3
+    assert loop.wait(timeout=100) == 0
+    assert files_of(tmp_path / "run") == undisturbed
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
-"""Child processes: their logs, their end, and that they do not outlive their parent."""
+"""Processes: one command at a time in a folder; children, their logs, their end, and that they do not outlive their parent."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import pytest
 from filelock import FileLock, Timeout
 
 from evenhand.errors import RecipeError, StorageError
-from evenhand.processes import last_lines, run_child
+from evenhand.processes import COMMAND, LOCK, hold, last_lines, run_child
 
 # a parent whose child locks a file, as a stage does its folder, and works for two minutes
 PARENT = """
@@ -119,3 +121,125 @@ def test_last_lines_of_a_long_log_are_its_end(tmp_path):
     log = tmp_path / "log"
     log.write_text("".join(f"line {i} é\n" for i in range(20_000)))
     assert last_lines(log, 1) == "line 19999 é"
+
+
+# holds a folder by a recipe, says whether it is a child, and works until its standard input ends
+HOLDER = """
+import sys
+from pathlib import Path
+from evenhand.processes import hold
+with hold(Path(sys.argv[1]), sys.argv[2]) as is_child:
+    print("child" if is_child else "command", flush=True)
+    sys.stdin.read()
+"""
+
+
+def start_holder(folder, recipe="a", token=None):
+    """A process that holds the folder; a stranger unless it is given the token of a command."""
+    environment = {name: value for name, value in os.environ.items() if name != COMMAND}
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder), recipe],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment | ({COMMAND: token} if token else {}),
+    )  # fmt: skip
+
+
+def end(process):
+    """End it by closing its input; its last words."""
+    _, errors = process.communicate(timeout=60)
+    return errors
+
+
+def snapshot(folder):
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+
+
+def holder_of(folder):
+    return json.loads((folder / LOCK).read_text())
+
+
+def test_a_second_command_is_refused_by_name_and_changes_nothing(tmp_path):
+    first = start_holder(tmp_path / "run")
+    assert first.stdout.readline() == "command\n"
+    before = snapshot(tmp_path)
+    with (
+        pytest.raises(
+            StorageError, match=rf"run: '-c {tmp_path}/run' \(process {first.pid}\) or a child of it is at work"
+        ),
+        hold(tmp_path / "run", "a"),
+    ):
+        pytest.fail("it is held")
+    assert snapshot(tmp_path) == before
+    assert end(first) == ""
+    with hold(tmp_path / "run", "b") as is_child:
+        assert not is_child
+
+
+def test_of_commands_that_begin_at_once_one_works(tmp_path):
+    rivals = [start_holder(tmp_path) for _ in range(6)]
+    # all but one end by themselves
+    wait_until(lambda: sum(rival.poll() is None for rival in rivals) <= 1, seconds=60)
+    assert sum("StorageError" in end(rival) for rival in rivals) == 5
+
+
+def test_children_of_a_command_work_with_it_by_the_same_recipe_alone(tmp_path):
+    with hold(tmp_path, "a"):
+        token = os.environ[COMMAND]
+        child = start_holder(tmp_path, token=token)
+        assert child.stdout.readline() == "child\n"
+        assert end(child) == ""
+        assert "recipe.yaml: is not what " in end(start_holder(tmp_path, "b", token=token))
+        # the same process again is one of its own
+        with hold(tmp_path, "a") as is_child:
+            assert is_child
+    assert COMMAND not in os.environ
+
+
+def test_a_token_of_a_command_that_is_gone_opens_nothing(tmp_path):
+    with hold(tmp_path, "a"):
+        stale = os.environ[COMMAND]
+    first = start_holder(tmp_path, token=stale)
+    assert first.stdout.readline() == "command\n"
+    assert "at work there" in end(start_holder(tmp_path, token=stale))
+    end(first)
+
+
+def test_the_next_command_waits_until_the_last_child_of_a_killed_one_has_ended(tmp_path):
+    killed = start_holder(tmp_path)
+    assert killed.stdout.readline() == "command\n"
+    child = start_holder(tmp_path, token=holder_of(tmp_path)["token"])
+    assert child.stdout.readline() == "child\n"
+    killed.kill()
+    killed.communicate()
+    following = start_holder(tmp_path)
+    with pytest.raises(subprocess.TimeoutExpired):
+        following.wait(timeout=1.5)
+    end(child)
+    assert following.stdout.readline() == "command\n"
+    end(following)
+
+
+def test_what_killed_writers_left_is_swept_and_no_file_of_a_user(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    phase = tmp_path / "evaluation" / "base"
+    phase.mkdir(parents=True)
+    swept = [phase / f".pairs.jsonl.{dead.pid}.tmp", tmp_path / f".recipe.yaml.{os.getpid()}.tmp"]
+    living = tmp_path / f".ledger.json.{os.getppid()}.tmp"
+    others = [
+        tmp_path / name for name in ("notes.tmp", ".notes.tmp", f"notes.{dead.pid}.tmp", ".a.b.tmp", "pairs.jsonl")
+    ]
+    for path in (*swept, living, *others):
+        path.touch()
+    with hold(tmp_path):
+        assert not any(path.exists() for path in swept)
+        assert all(path.exists() for path in (living, *others))
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_a_way_out(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StorageError, match=r"file/run: cannot be written: .*--set output=FOLDER"),
+        hold(tmp_path / "file" / "run"),
+    ):
+        pytest.fail("there is no such folder")

@@ -246,17 +246,6 @@ def wait_for_lines(folder, count, child):
     return path
 
 
-def test_a_second_process_in_the_same_folder_is_refused(tmp_path):
-    child = start(tmp_path, 0.3)
-    try:
-        wait_for_lines(tmp_path, 1, child)
-        with pytest.raises(StorageError, match="another evenhand process is at work there"):
-            stage(tmp_path, outputs=("lines.jsonl",)).run(writer(tmp_path))
-    finally:
-        child.kill()
-        child.communicate()
-
-
 def test_a_killed_stage_goes_on_where_it_stopped_and_ends_with_the_same_bytes(tmp_path):
     killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     child = start(killed, 0.3)

@@ -2,11 +2,12 @@
 
     accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo --config RECIPE --phase round-00
 
-The recipe is read and checked before torch is imported. Started by hand, the main process keeps the stage (lock, reuse,
+The recipe is read and checked before torch is imported. Started by hand, the main process keeps the stage (reuse,
 receipt); started by `evenhand.train.train`, that process keeps it and passes --stage-key.
 """
 
 import argparse
+import contextlib
 import logging
 import os
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from ..errors import EvenhandError, StorageError
 from ..processes import follow_parent
 from ..recipe_file import load_recipe
-from ..run import Phase, open_phase
+from ..run import Phase, hold_run, open_phase
 from .refusal import report_failure
 from .stage import training_stage
 
@@ -34,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     phase = None
     try:
         phase = open_phase(load_recipe(options.config, options.set), options.phase)
-        _run(phase, options.stage_key, is_main=is_main)
+        # by hand the main process holds the folder for all; as children of a command all of them do
+        with hold_run(phase.recipe) if is_main or options.stage_key else contextlib.nullcontext():
+            _run(phase, options.stage_key, is_main=is_main)
     except EvenhandError as error:
         if is_main and options.stage_key and phase is not None:
             report_failure(phase.folder, error)

@@ -12,6 +12,7 @@ from ... import models
 from ...config import BiasRecipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
+from ...processes import hold
 from ...recipe_file import dump_recipe
 from ...stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
@@ -65,7 +66,7 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
 
     Raises:
         DataError: documents, name lists or given summaries are wrong; all mistakes are listed.
-        StorageError: a file of the study cannot be read or written.
+        StorageError: another command works in the study's folder, or a file of it cannot be read or written.
         MissingExtra, ModelError: a model or a library is not there.
         RecipeError: the folder holds the study of another summarizer.
         LeftOutError: more inputs are without summary than `most_left_out` allows; the report is written all the same.
@@ -76,11 +77,12 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
     preflight(recipe)
     refuse_taken(recipe)
     receipts, reused = {}, {}
-    inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
-    summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
-    persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
-    found = _Found(inputs, summaries, persons, receipts["persons"].counts["recogniser"])
-    report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
+    with hold(recipe.output):
+        inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
+        summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
+        persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
+        found = _Found(inputs, summaries, persons, receipts["persons"].counts["recogniser"])
+        report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
     _refuse_left_out(recipe, summaries)
     return Study(report, recipe.output / REPORT / PAGE, receipts, frozenset(stage for stage in reused if reused[stage]))
 
@@ -102,7 +104,9 @@ def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
             "left_out": [row.model_dump(mode="json") for row in inputs.left_out],
         }
 
-    return inputs, *Stage("inputs", recipe.output, depends_on, (INPUTS,)).run(work)
+    with hold(recipe.output):
+        receipt, reused = Stage("inputs", recipe.output, depends_on, (INPUTS,)).run(work)
+    return inputs, receipt, reused
 
 
 def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) -> tuple[BiasReport, Receipt, bool]:

@@ -22,6 +22,7 @@ from ...config import ControlledRecipe
 from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
 from ...errors import DataError, LeftOutError, StorageError
 from ...extras import installed_versions
+from ...processes import hold
 from ...recipe_file import dump_recipe
 from ...stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, write_json, write_jsonl, write_text
@@ -86,7 +87,7 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         open_engine: opens the backend when the first text is to be written.
 
     Raises:
-        StorageError: a file of the set cannot be read or written.
+        StorageError: another command works in the set's folder, or a file of it cannot be read or written.
         DataError: the input cannot be read, or the articles are wrong; all mistakes are listed.
         ModelError: the model cannot be opened.
         LeftOutError: more articles or summaries were left out than `most_left_out` allows; the files are written all the same.
@@ -94,6 +95,13 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
     articles = read_input(recipe)
     if recipe.backend.backend != "scripted":
         models.check(recipe.model.name)
+    with hold(recipe.output):
+        built = _build(recipe, articles, open_engine)
+    _refuse_left_out(recipe, built)
+    return built
+
+
+def _build(recipe: ControlledRecipe, articles: Sequence[AnnotatedArticle], open_engine: Opener) -> Built:
     with ExitStack() as opened:
         engine = cache(lambda: opened.enter_context(closing(open_engine(recipe))))
         found = _make_points(recipe, articles, engine)
@@ -109,7 +117,6 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         receipts=found.receipts | {SUMMARIES: receipt},
     )
     _assemble(recipe, articles, found, plan, built, _kinds(found, plan, written))
-    _refuse_left_out(recipe, built)
     return built
 
 
