@@ -170,6 +170,28 @@ class Stage:
         log.warning("%s: inputs or files changed since the last run; its old files are in %s", self.name, target)
 
 
+def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
+    """Digests of files that an earlier stage left in its phase folder, by name.
+
+    A file of which no receipt speaks is taken as it is: somebody has brought it.
+
+    Raises:
+        StorageError: a file or the receipt cannot be read.
+        DataError: a file is not what the stage has made; all such are listed.
+    """
+    path = folder / "receipts" / f"{stage}.json"
+    found = {name: file_digest(folder / name) for name in names}
+    receipt = read_receipt(path)
+    made = receipt.outputs if receipt else {}
+    changed = [str(folder / name) for name in names if made.get(name, found[name]) != found[name]]
+    if changed:
+        raise DataError(
+            f"{', '.join(changed)}: changed since {stage!r} made it, whose receipt is {path}; run {stage!r} of this phase again, "
+            "which puts the file aside and makes it anew, or delete the receipt to go on with the file as it is"
+        )
+    return found
+
+
 def read_receipt(path: Path) -> Receipt | None:
     """The receipt at this path, None when there is none.
 

@@ -20,8 +20,8 @@ from ..generate.backend import Usage
 from ..journal import Journal
 from ..records import Candidate, Judgement, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..stages import Receipt, Stage
-from ..storage import file_digest, listed, read_jsonl, write_jsonl
+from ..stages import Receipt, Stage, left_by
+from ..storage import listed, read_jsonl, write_jsonl
 from . import open_judges
 from .asking import AskingJudge, by_model, companies
 from .batch import Batch, judge_batch, judge_work, keep_verdicts
@@ -73,13 +73,19 @@ def judge_by(phase: Phase, judges: Sequence[Judge]) -> tuple[Receipt, bool]:
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
-    """The stage, with everything its judgements depend on."""
+    """The stage, with everything its judgements depend on.
+
+    Raises:
+        StorageError: the candidates are not there yet.
+        DataError: they are not what was generated.
+    """
     absent = [name for name in (REQUESTS, CANDIDATES) if not (phase.folder / name).is_file()]
     if absent:
         raise StorageError(f"{phase.folder / absent[0]}: is not there; run the 'generate' stage of {phase.name} first")
+    made = left_by("generate", phase.folder, REQUESTS, CANDIDATES)
     inputs: dict[str, Any] = {
-        "requests": file_digest(phase.folder / REQUESTS),
-        "candidates": file_digest(phase.folder / CANDIDATES),
+        "requests": made[REQUESTS],
+        "candidates": made[CANDIDATES],
         "judges": [[judge.name, judge.signature] for judge in judges],
     }
     if phase.method == "thinned":

@@ -21,8 +21,8 @@ from ..records import (
     SummaryRequest,
 )
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
-from ..stages import Receipt, Stage
-from ..storage import file_digest, listed, read_jsonl, write_json, write_jsonl
+from ..stages import Receipt, Stage, left_by
+from ..storage import listed, read_jsonl, write_json, write_jsonl
 from .best import best_of, first_of_each_text
 from .fairpo import pair_fairly
 from .pairs import Pairing, choose_pairs, preference_pair
@@ -44,12 +44,12 @@ def rerank_stage(phase: Phase) -> Stage:
     """The stage, with everything the order depends on.
 
     Raises:
-        DataError: requests, candidates or judgements are missing.
+        DataError: requests, candidates or judgements are missing, or not what was generated and judged.
     """
     recipe = phase.recipe
     _refuse_absent(phase)
     inputs: dict[str, Any] = {
-        "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
+        "files": left_by("generate", phase.folder, REQUESTS, CANDIDATES) | left_by("judge", phase.folder, JUDGEMENTS),
         "reward": recipe.reward.model_dump(mode="json"),
     }
     outputs = [GROUPS, BEST, LEDGER]

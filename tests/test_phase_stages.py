@@ -4,8 +4,11 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
+from evenhand.generate.stage import generate
+from evenhand.judges.stage import judge
 from evenhand.phase_stages import phase_stages
-from evenhand.run import open_phase
+from evenhand.rerank.stage import rerank
+from evenhand.run import CANDIDATES, JUDGEMENTS, PAIRS, REQUESTS, open_phase
 
 
 @pytest.fixture
@@ -13,7 +16,7 @@ def recipe(tmp_path):
     values = {
         "name": "small", "output": tmp_path, "model": {"name": "none"}, "judges": {"recall": {"kind": "rouge"}},
         "corpus": {"train": {"split": "train", "limit": 1}}, "reward": {"judges": ["recall"]},
-        "generate": {"backend": "scripted", "plans": {"nucleus": {}}}, "evaluation": {"judges": ["recall"]},
+        "generate": {"backend": "scripted", "plans": {"nucleus": {"candidates": 3}}}, "evaluation": {"judges": ["recall"]},
     }  # fmt: skip
     return Recipe.model_validate(values)
 
@@ -43,3 +46,42 @@ def test_stage_is_made_only_when_it_is_called_for(recipe):
         makers["judge"]()
     with pytest.raises(DataError, match="there are no preference pairs yet"):
         makers["train"]()
+
+
+@pytest.fixture
+def reranked(recipe, tmp_path, monkeypatch):
+    """A round whose pairs are made."""
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    phase = open_phase(recipe, "round-00")
+    for stage in (generate, judge, rerank):
+        stage(phase)
+    return phase
+
+
+@pytest.mark.parametrize(
+    ("name", "made_by", "readers"),
+    [
+        (REQUESTS, "generate", ["judge", "rerank"]),
+        (CANDIDATES, "generate", ["judge", "rerank"]),
+        (JUDGEMENTS, "judge", ["rerank"]),
+        (PAIRS, "rerank", ["train"]),
+    ],
+)
+def test_file_that_is_not_what_the_stage_before_made_is_refused_with_a_way_out(reranked, name, made_by, readers):
+    path = reranked.folder / name
+    # its last line cut
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]) or "\n")
+    receipt = reranked.folder / "receipts" / f"{made_by}.json"
+    for reader in readers:
+        with pytest.raises(DataError, match=rf"{path}: changed since '{made_by}' made it, whose receipt is {receipt}"):
+            phase_stages(reranked)[reader]()
+    # as the message says
+    receipt.unlink()
+    for reader in readers:
+        phase_stages(reranked)[reader]()
+
+
+def test_files_that_no_stage_made_are_taken_as_they_are(reranked):
+    key = phase_stages(reranked)["judge"]().key
+    (reranked.folder / "receipts" / "generate.json").unlink()
+    assert phase_stages(reranked)["judge"]().key == key

@@ -6,7 +6,7 @@ from ..config import Recipe
 from ..errors import DataError, RecipeError
 from ..models import signature
 from ..run import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
-from ..stages import Stage
+from ..stages import Stage, left_by
 from ..storage import digest, file_digest
 from .options import trainer_options
 
@@ -25,12 +25,12 @@ def training_stage(phase: Phase, processes: int) -> Stage:
 
     Raises:
         RecipeError: the phase is no round.
-        DataError: there are no pairs, or the adapter to start from is not there.
+        DataError: there are no pairs, or they are not what was reranked, or the adapter to start from is not there.
     """
     recipe = phase.recipe
     pairs = pair_file(phase)
     inputs = {
-        "pairs": file_digest(pairs),
+        "pairs": file_digest(pairs) if recipe.train.pairs else left_by("rerank", phase.folder, PAIRS)[PAIRS],
         "model": [_policy_signature(phase), recipe.model.model_dump(mode="json", include=LOADED_AS)],
         "lora": recipe.lora.model_dump(mode="json"),
         "train": recipe.train.model_dump(
