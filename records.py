@@ -282,6 +282,24 @@ class ScoredCandidate(Record):
     reward: float | None
 
 
+class CandidateScores(Record):
+    """What the judges said of a candidate; the candidate itself lies elsewhere."""
+
+    id: Text
+    scores: dict[str, float | None]
+    reward: float | None
+
+
+class GroupScores(Record):
+    """A group of candidates as its file keeps it: without their texts and the prompt, which lie in other files."""
+
+    request_id: Text
+    set_id: Text
+    side: str
+    candidates: tuple[CandidateScores, ...]
+    best_id: str | None
+
+
 class CandidateGroup(Record):
     """All candidates of one request with their rewards, best of n named."""
 

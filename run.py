@@ -4,6 +4,7 @@
       recipe.yaml  manifest.json  logs/
       round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
         requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
+        groups.jsonl     ids, scores and rewards of all candidates; `phase_files` puts texts beside them
         turns.jsonl      what was said on the way to the candidates, of methods that ask more than once
       evaluation/base/     candidates of the test sets under the untrained model
       evaluation/round-00/ the same under the policy that round 0 ended with

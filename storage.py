@@ -176,7 +176,7 @@ def iter_jsonl(path: Path, model: type[R]) -> Iterator[R]:
         DataError: some lines are wrong; all are listed with file and line number, up to 20.
     """
     mistakes = []
-    for number, line in _lines(path):
+    for number, line in iter_lines(path):
         try:
             record = parse_line(line, model)
         except DataError as error:
@@ -188,7 +188,7 @@ def iter_jsonl(path: Path, model: type[R]) -> Iterator[R]:
         raise DataError(listed_lines(path, mistakes))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def iter_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file that are not blank, each with its number, as `read_text` would give them.
 
     Raises:
@@ -215,7 +215,7 @@ def read_numbered(path: Path, model: type[R]) -> tuple[list[tuple[int, R]], list
         StorageError: the file cannot be read.
     """
     records, mistakes = [], []
-    for number, line in _lines(path):
+    for number, line in iter_lines(path):
         try:
             records.append((number, parse_given_line(line, model)))
         except DataError as error:

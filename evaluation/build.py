@@ -16,19 +16,18 @@ from .ledger import read_ledger
 from .pareto import Rival, axes, fairness_judges, planes
 from .provenance import read_provenance
 from .systems import (
+    PLAN,
     SYSTEMS,
     TRAITS,
     PolicyOutput,
-    Quantity,
     best_of,
-    issue_quantities,
-    quantities,
+    issues_of,
     read_policies,
+    trait_names,
     values_of,
 )
 from .training_log import read_training
 
-ISSUE = "issue: "
 # numbers of candidates between one and all of them that the plane of two judges shows, too
 BETWEEN = (3, 9)
 
@@ -91,8 +90,7 @@ class Numbers:
         self.systems = tuple(s.name for s in SYSTEMS if s.policy in {output.policy for output in outputs})
         signatures = {name: text for output in outputs for name, text in output.signatures.items()}
         self.judges: list[JudgeNote] = judge_notes(recipe, signatures)
-        self._quantities = quantities(recipe, outputs)
-        self._judged = [self._measure(_measured(note), self._quantities[note.name]) for note in self.judges]
+        self._judged = [self._measure(_measured(note)) for note in self.judges]
 
     def scores(self) -> Iterator[Estimate]:
         """Mean of every judge and system, by side and overall."""
@@ -105,15 +103,11 @@ class Numbers:
         generate = self.recipe.generate
         if generate.fair_extractive is None or len(generate.plans) < 2:
             return
-        groups = [self.outputs[0].group(request.id) for request in self.outputs[0].requests]
+        base = self.outputs[0]
         for plan in generate.plans:
-            made = [
-                next((scored for scored in group.candidates if scored.candidate.plan == plan), None) if group else None
-                for group in groups
-            ]
+            made = base.column(PLAN + plan) == 1
             for note in self.judges:
-                quantity = self._quantities[note.name]
-                values = [quantity(scored) if scored else None for scored in made]
+                values = base.ranked.first_drawn(base.column(note.name), made)
                 yield self.compare.estimates(_measured(note), plan, values)[-1]
 
     @cached_property
@@ -133,11 +127,10 @@ class Numbers:
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, length and the issues that occurred, by side and overall."""
-        named = {name: (self._quantities[name], how) for name, how in TRAITS.items() if name in self._quantities}
-        for issue, quantity in issue_quantities(self.outputs).items():
-            named[ISSUE + issue] = (quantity, "share of summaries in which the contract check found this")
-        for name, (quantity, how) in named.items():
-            measurement = self._measure(Measured(name, how), quantity)
+        named = {name: TRAITS[name] for name in trait_names(self.recipe)}
+        named |= dict.fromkeys(issues_of(self.outputs), "share of summaries in which the contract check found this")
+        for name, how in named.items():
+            measurement = self._measure(Measured(name, how))
             for system, values in measurement.by_system.items():
                 yield from self.compare.estimates(measurement.measured, system, values)
 
@@ -149,7 +142,7 @@ class Numbers:
         for note in self.judges:
             for output in self.outputs:
                 draws = range(1, self.recipe.generate.n_candidates + 1)
-                rows = zip(*(best_of(output, self._quantities[note.name], n) for n in draws), strict=True)
+                rows = zip(*(best_of(output, note.name, n) for n in draws), strict=True)
                 whole = [row if None not in row else (None,) * len(draws) for row in rows]
                 for n, values in zip(draws, zip(*whole, strict=True), strict=True):
                     yield self.compare.curve(_measured(note), output.policy, n, values)
@@ -167,7 +160,7 @@ class Numbers:
         return planes(
             axes(self.judges, fairness_judges(self.recipe), self.recipe.reward.judges),
             list(rivals),
-            lambda rival, judge: best_of(rivals[rival], self._quantities[judge], rival.k),
+            lambda rival, judge: best_of(rivals[rival], judge, rival.k),
             self.compare,
         )
 
@@ -202,11 +195,11 @@ class Numbers:
         )
         return [gap for gap in found if gap]
 
-    def _measure(self, measured: Measured, quantity: Quantity) -> Measurement:
+    def _measure(self, measured: Measured) -> Measurement:
         by_policy = {output.policy: output for output in self.outputs}
         return Measurement(
             measured,
-            {s.name: values_of(s, by_policy[s.policy], quantity) for s in SYSTEMS if s.policy in by_policy},
+            {s.name: values_of(s, by_policy[s.policy], measured.name) for s in SYSTEMS if s.policy in by_policy},
         )
 
 

@@ -7,7 +7,7 @@ from ..config import Recipe
 from .findings import Evidence
 from .judge_roles import overlap_warnings
 from .served import engine_sentence, inactive_because
-from .systems import PolicyOutput
+from .systems import PolicyOutput, n_unscored
 
 # with fewer document sets than this, percentile intervals are too narrow
 FEW_SETS = 10
@@ -66,7 +66,7 @@ def _one_sided(outputs: Sequence[PolicyOutput], sides: Sequence[str]) -> list[st
         return []
     sides_of: dict[str, set[str]] = {}
     for request in outputs[0].requests:
-        sides_of.setdefault(request.document_set.id, set()).add(request.side)
+        sides_of.setdefault(request.set_id, set()).add(request.side)
     lacking = sum(len(found) < len(sides) for found in sides_of.values())
     if not lacking:
         return []
@@ -78,17 +78,16 @@ def _one_sided(outputs: Sequence[PolicyOutput], sides: Sequence[str]) -> list[st
 
 def _short_of_candidates(output: PolicyOutput, wanted: int) -> list[str]:
     """Requests whose candidates are fewer than were asked for: their budget was not equal."""
-    groups = [output.group(request.id) for request in output.requests]
-    none = sum(group is None for group in groups)
-    fewer = sum(group is not None and len(group.candidates) < wanted for group in groups)
+    n_candidates = output.ranked.n_candidates
+    total = len(n_candidates)
+    none = int((n_candidates == 0).sum())
+    fewer = int((n_candidates < wanted).sum()) - none
     found = []
     if none:
-        found.append(
-            f"{none} of {len(groups)} requests have no candidate of the {output.policy} model and are left out."
-        )
+        found.append(f"{none} of {total} requests have no candidate of the {output.policy} model and are left out.")
     if fewer:
         found.append(
-            f"{fewer} of {len(groups)} requests have fewer than {wanted} candidates of the {output.policy} model; the best "
+            f"{fewer} of {total} requests have fewer than {wanted} candidates of the {output.policy} model; the best "
             "of those they have stands in."
         )
     return found
@@ -96,16 +95,13 @@ def _short_of_candidates(output: PolicyOutput, wanted: int) -> list[str]:
 
 def _unscored(outputs: Sequence[PolicyOutput]) -> list[str]:
     found = []
+    total = sum(int(output.ranked.n_candidates.sum()) for output in outputs)
     for judge in outputs[0].phase.judges:
-        scores = [
-            [scored.scores.get(judge) for group in output.groups.values() for scored in group.candidates]
-            for output in outputs
-        ]
-        missing = [sum(score is None for score in of_policy) for of_policy in scores]
+        missing = [n_unscored(output, judge) for output in outputs]
         if any(missing):
             where = ", ".join(f"{n} {output.policy}" for n, output in zip(missing, outputs, strict=True))
             found.append(
-                f"Judge {judge!r} gave no score to {sum(missing)} of {sum(map(len, scores))} candidates ({where}); they "
-                "are left out of its means, and the ledger has the reasons."
+                f"Judge {judge!r} gave no score to {sum(missing)} of {total} candidates ({where}); they are left out of its "
+                "means, and the ledger has the reasons."
             )
     return found

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ..config import Recipe
-from ..records import SummaryRequest
 from ..resampling import cluster_interval
 from .contents import CurvePoint, Difference, Estimate, SideGap, Verdict
+from .systems import Asked
 
 Values = Sequence[float | None]
 
@@ -43,8 +43,8 @@ class Measured:
 class Comparer:
     """Turns values of the test requests into estimates."""
 
-    def __init__(self, requests: Sequence[SummaryRequest], bootstrap: Bootstrap) -> None:
-        self.sets = [request.document_set.id for request in requests]
+    def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
+        self.sets = [request.set_id for request in requests]
         self.request_sides = [request.side for request in requests]
         self.sides = tuple(dict.fromkeys(self.request_sides))
         self.bootstrap = bootstrap

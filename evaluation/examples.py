@@ -4,11 +4,15 @@ Requests are ordered by the paired difference in the first deciding judge and ta
 to the largest gain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from ..phase_files import chosen_groups
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
 from .contents import Example, Examples, ExampleSummary
 from .systems import SYSTEMS, PolicyOutput, System
+
+# requests with their candidates, by id
+Groups = Mapping[str, tuple[SummaryRequest, CandidateGroup]]
 
 
 def choose_examples(
@@ -23,16 +27,17 @@ def choose_examples(
         count: requests wanted.
     """
     requests = outputs[0].requests
-    known = [(d, r) for d, r in zip(paired, requests, strict=True) if d is not None]
+    known = sorted((d, request.id) for d, request in zip(paired, requests, strict=True) if d is not None)
     if not known or not count:
         return None
-    known.sort(key=lambda pair: (pair[0], pair[1].id))
     chosen = [known[place] for place in _even_steps(len(known), count)]
+    ids = {request_id for _, request_id in chosen}
+    groups = {output.policy: chosen_groups(output.phase.folder, ids) for output in outputs}
     return Examples(
         comparison=about[0],
         measure=about[1],
         among=len(known),
-        examples=tuple(_example(outputs, request, difference) for difference, request in chosen),
+        examples=tuple(_example(groups, request_id, difference) for difference, request_id in chosen),
     )
 
 
@@ -45,13 +50,13 @@ def _even_steps(length: int, count: int) -> list[int]:
     return [round(step * (length - 1) / (count - 1)) for step in range(count)]
 
 
-def _example(outputs: Sequence[PolicyOutput], request: SummaryRequest, difference: float) -> Example:
-    by_policy = {output.policy: output for output in outputs}
+def _example(by_policy: Mapping[str, Groups], request_id: str, difference: float) -> Example:
     summaries = []
     for system in SYSTEMS:
-        group = by_policy[system.policy].group(request.id) if system.policy in by_policy else None
-        scored = _summary_of(system, group) if group else None
-        if scored:
+        if system.policy not in by_policy:
+            continue
+        _, group = by_policy[system.policy][request_id]
+        if scored := _summary_of(system, group):
             summaries.append(
                 ExampleSummary(
                     system=system.name,
@@ -60,6 +65,7 @@ def _example(outputs: Sequence[PolicyOutput], request: SummaryRequest, differenc
                     scores=scored.scores,
                 )
             )
+    request, _ = next(iter(by_policy.values()))[request_id]
     documents = request.document_set.documents
     attribute = request.perspective.attribute if request.perspective else request.attribute
     return Example(
@@ -73,7 +79,7 @@ def _example(outputs: Sequence[PolicyOutput], request: SummaryRequest, differenc
 
 
 def _summary_of(system: System, group: CandidateGroup) -> ScoredCandidate | None:
-    """The best candidate by reward, or the first draw."""
+    """The best candidate by reward, or the first draw; None when there is none."""
     if not system.reranks:
-        return min(group.candidates, key=lambda scored: scored.candidate.index)
+        return min(group.candidates, key=lambda scored: scored.candidate.index, default=None)
     return next((scored for scored in group.candidates if scored.candidate.id == group.best_id), None)

@@ -7,20 +7,24 @@ their files; what later stages left out comes from their ledgers and receipts.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from itertools import groupby
+from sys import intern
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..config import Recipe
 from ..errors import DataError
-from ..records import Candidate, Failure, Judgement, SummaryRequest
+from ..records import Candidate, Failure, SummaryRequest
+from ..rerank.best import first_of_each_text
 from ..run import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
-from ..storage import explain, read_jsonl, read_text
+from ..storage import explain, iter_jsonl, iter_lines, read_text
 from .contents import LedgerRow, PhaseTotals, StageRow
-from .systems import duplicate_rate
 
 # stages counted from their files, so that their receipts are not counted again
 FROM_FILES = ("generate", "judge")
+
+R = TypeVar("R", bound=BaseModel)
 
 
 def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseTotals], list[LedgerRow]]:
@@ -44,49 +48,66 @@ def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseT
     return totals, rows
 
 
+class _Said(BaseModel):
+    """As much of a judgement as is counted."""
+
+    judge: str
+    request_id: str
+    score: float | None
+    unscored: str | None
+
+
 class _PhaseFiles:
-    """The files of one phase, read once."""
+    """What the files of one phase hold, counted line by line."""
 
     def __init__(self, phase: Phase) -> None:
-        def read(name: str, model: Any) -> list[Any]:
-            path = phase.folder / name
-            return read_jsonl(path, model) if path.is_file() else []
-
         self.phase = phase
-        self.requests: list[SummaryRequest] = read(REQUESTS, SummaryRequest)
-        self.candidates: list[Candidate] = read(CANDIDATES, Candidate)
-        self.failures: list[Failure] = read(FAILURES, Failure)
-        self.judgements: list[Judgement] = read(JUDGEMENTS, Judgement)
         path = phase.folder / LEDGER
         self.ledger: dict[str, Any] = json.loads(read_text(path)) if path.is_file() else {}
+        self._sides = {request.id: intern(request.side) for request in self._read(REQUESTS, SummaryRequest)}
+        self._failed: Counter[tuple[str, str]] = Counter()
+        failed: set[str] = set()
+        for failure in self._read(FAILURES, Failure):
+            self._failed[failure.reason, failure.side] += 1
+            failed.add(failure.request_id)
+        self._n_failed = len(failed)
+        self._n_judgements = self._n_unscored = 0
+        self._unscored: Counter[tuple[str, str]] = Counter()
+        for said in self._read(JUDGEMENTS, _Said):
+            self._n_judgements += 1
+            self._n_unscored += said.score is None
+            if said.unscored:
+                side = self._sides.get(said.request_id, "unknown")
+                self._unscored[f"{said.judge}: {said.unscored}", side] += 1
+
+    def _read(self, name: str, model: type[R]) -> Iterator[R]:
+        path = self.phase.folder / name
+        return iter_jsonl(path, model) if path.is_file() else iter(())
 
     def totals(self) -> PhaseTotals:
-        texts: dict[str, list[str]] = {}
-        for candidate in self.candidates:
-            texts.setdefault(candidate.request_id, []).append(candidate.text)
+        n_candidates = n_distinct = 0
+        for _, candidates in groupby(self._read(CANDIDATES, Candidate), key=lambda candidate: candidate.request_id):
+            texts = [candidate.text for candidate in candidates]
+            n_candidates += len(texts)
+            n_distinct += len(first_of_each_text(texts))
         pairs = self.phase.folder / PAIRS
         return PhaseTotals(
             phase=self.phase.name,
-            requests=len(self.requests),
-            failed=len({failure.request_id for failure in self.failures}),
-            candidates=len(self.candidates),
-            duplicate_rate=duplicate_rate(list(texts.values())),
-            judgements=len(self.judgements),
-            unscored=sum(judgement.score is None for judgement in self.judgements),
-            pairs=len(read_text(pairs).splitlines()) if pairs.is_file() else None,
+            requests=len(self._sides),
+            failed=self._n_failed,
+            candidates=n_candidates,
+            duplicate_rate=(n_candidates - n_distinct) / n_candidates if n_candidates else None,
+            judgements=self._n_judgements,
+            unscored=self._n_unscored,
+            pairs=sum(1 for _ in iter_lines(pairs)) if pairs.is_file() else None,
             tie_rate=self.ledger.get("tie_rate"),
         )
 
     def failed(self) -> list[LedgerRow]:
-        counts = Counter((failure.reason, failure.side) for failure in self.failures)
-        return [self._row("generate", reason, side, count) for (reason, side), count in counts.items()]
+        return [self._row("generate", reason, side, count) for (reason, side), count in self._failed.items()]
 
     def unscored(self) -> list[LedgerRow]:
-        side_of = {request.id: request.side for request in self.requests}
-        counts = Counter(
-            (f"{j.judge}: {j.unscored}", side_of.get(j.request_id, "unknown")) for j in self.judgements if j.unscored
-        )
-        return [self._row("judge", reason, side, count) for (reason, side), count in counts.items()]
+        return [self._row("judge", reason, side, count) for (reason, side), count in self._unscored.items()]
 
     def _row(self, stage: str, reason: str, side: str, count: int) -> LedgerRow:
         return LedgerRow(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..records import Judgement
 from ..run import JUDGEMENTS, phases
 from ..stages import read_receipt
-from ..storage import digest, read_jsonl, write_json
+from ..storage import digest, iter_jsonl, write_json
 from .ledger import read_ledger
 from .provenance import model_signatures, read_receipts, stage_rows, templates, versions
+from .systems import Signed
 
 # folder of the report in a run
 REPORT = "report"
@@ -64,6 +64,6 @@ def _judge_signatures(recipe: Recipe) -> dict[str, list[str]]:
     for phase in phases(recipe):
         path = phase.folder / JUDGEMENTS
         if path.is_file():
-            for judgement in read_jsonl(path, Judgement):
+            for judgement in iter_jsonl(path, Signed):
                 found.setdefault(judgement.judge, set()).add(judgement.signature)
     return {judge: sorted(signatures) for judge, signatures in sorted(found.items())}

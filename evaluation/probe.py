@@ -14,9 +14,9 @@ from ..extras import need
 from ..generate.backend import prompt_tokens
 from ..generate.causal_lm import open_adapter, open_causal_lm
 from ..models import signature
+from ..phase_files import shortest_prompts
 from ..records import Candidate, SummaryRequest
-from ..run import CANDIDATES, REQUESTS, Phase
-from ..storage import read_jsonl
+from ..run import CANDIDATES, Phase
 from ..timing import booked
 from .served import comparable_pairs, compared, verdict
 
@@ -71,15 +71,10 @@ def probe_pairs(phase: Phase) -> list[tuple[SummaryRequest, Candidate]]:
     Raises:
         DataError: no candidate has a text.
     """
-    first: dict[str, Candidate] = {}
-    for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate):
-        if candidate.raw_text.strip():
-            first.setdefault(candidate.request_id, candidate)
-    requests = [r for r in read_jsonl(phase.folder / REQUESTS, SummaryRequest) if r.id in first]
-    if not requests:
+    found = shortest_prompts(phase.folder, PROBES, lambda each: bool(each.raw_text.strip()))
+    if not found:
         raise DataError(f"{phase.folder / CANDIDATES}: no candidate has a text to probe the adapter with")
-    requests.sort(key=lambda request: (sum(len(turn.content) for turn in request.prompt), request.id))
-    return [(request, first[request.id]) for request in requests[:PROBES]]
+    return found
 
 
 class _Policies:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from pydantic import BaseModel
+
 from ..config import Recipe
-from ..records import Candidate, SummaryRequest
+from ..records import Candidate
 from ..run import CANDIDATES, REQUESTS, Phase, phases
 from ..stages import Receipt, read_receipt
-from ..storage import parse_line, read_jsonl
+from ..storage import iter_jsonl, parse_line
 from .contents import Provenance, StageRow
 
 # stages in the order in which a phase goes through them; others follow by name
@@ -45,14 +47,20 @@ def model_signatures(recipe: Recipe) -> dict[str, str]:
     return found
 
 
+class _Templated(BaseModel):
+    """As much of a request as tells what it was asked with."""
+
+    template: str
+
+
 def templates(recipe: Recipe) -> dict[str, str]:
     """Phase -> name and digest of the prompt templates of its requests; phases without requests are absent."""
     found = {}
     for phase in phases(recipe):
         path = phase.folder / REQUESTS
-        requests = read_jsonl(path, SummaryRequest) if path.is_file() else []
-        if requests:
-            found[phase.name] = ", ".join(dict.fromkeys(request.template for request in requests))
+        names = dict.fromkeys(each.template for each in iter_jsonl(path, _Templated)) if path.is_file() else {}
+        if names:
+            found[phase.name] = ", ".join(names)
     return found
 
 

@@ -8,9 +8,9 @@ under both policies here. Engines round differently, so a policy that is merely 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..phase_files import shortest_prompts
 from ..records import Candidate, SummaryRequest
-from ..run import CANDIDATES, REQUESTS, Phase
-from ..storage import read_jsonl
+from ..run import Phase
 
 # candidates whose log-probabilities are compared, each of another request
 COMPARED = 4
@@ -22,13 +22,7 @@ NOT_TOLD = "no candidate holds its tokens and their log-probabilities, which thi
 
 def comparable_pairs(phase: Phase) -> list[tuple[SummaryRequest, Candidate]]:
     """Up to 4 requests of the shortest prompts, each with its first candidate that has tokens and log-probabilities."""
-    first: dict[str, Candidate] = {}
-    for candidate in read_jsonl(phase.folder / CANDIDATES, Candidate):
-        if candidate.token_ids and candidate.logps is not None:
-            first.setdefault(candidate.request_id, candidate)
-    requests = [r for r in read_jsonl(phase.folder / REQUESTS, SummaryRequest) if r.id in first]
-    requests.sort(key=lambda request: (sum(len(turn.content) for turn in request.prompt), request.id))
-    return [(request, first[request.id]) for request in requests[:COMPARED]]
+    return shortest_prompts(phase.folder, COMPARED, lambda each: bool(each.token_ids) and each.logps is not None)
 
 
 def compared(candidate: Candidate, untrained: float, trained: float) -> dict[str, Any]:

@@ -7,17 +7,22 @@ All four spend the same k candidates a request, and they are ends of one curve: 
 draws is the mean for n = 1 and the best candidate's score for n = k.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import comb
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from sys import intern
+
+import numpy as np
+from pydantic import BaseModel
 
 from ..config import AlignmentJudge, Recipe
 from ..errors import DataError
-from ..records import CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
-from ..rerank.best import first_of_each_text
+from ..phase_files import with_groups
+from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ..run import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
-from ..storage import read_jsonl
+from ..storage import digest, iter_jsonl
 from ..text import words
+from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,27 @@ TRAITS: dict[str, str] = {
     WORDS: "words of a summary",
 }
 
-Quantity = Callable[[ScoredCandidate], float | None]
-# values that may be drawn, each with the chance that it is; chances sum to 1
-Weighted = Sequence[tuple[float, float]]
+# what begins the name of a share of summaries in which the contract check found something
+ISSUE = "issue: "
+
+# what begins the name of whether a candidate is of a sampling plan
+PLAN = "plan: "
+
+# what is measured of a candidate, by name; the names are the same for all of them
+Numbers = Callable[[SummaryRequest, ScoredCandidate], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """As much of a request as numbers need: thousands of requests are compared, few are shown."""
+
+    id: str
+    set_id: str
+    side: str
+    # sentences and words that were asked for
+    length: tuple[int | None, int | None]
+    # digest of the documents to represent
+    source: str
 
 
 @dataclass(frozen=True)
@@ -61,20 +84,37 @@ class PolicyOutput:
 
     policy: str
     phase: Phase
-    requests: tuple[SummaryRequest, ...]
-    # request id -> its candidates; requests of which nothing could be generated are absent
-    groups: dict[str, CandidateGroup]
+    requests: tuple[Asked, ...]
+    # what is known of the candidates, in the order of the requests
+    ranked: Ranked
+    # of the model that wrote them, and of all their ids; None without a candidate
+    model: str | None
+    candidates: str
     # judge -> signature of its judgements
     signatures: dict[str, str]
 
-    def group(self, request_id: str) -> CandidateGroup | None:
-        """The candidates of a request, None when there are none."""
-        found = self.groups.get(request_id)
-        return found if found and found.candidates else None
+    def column(self, name: str) -> Floats:
+        """A judge's scores, a trait or an issue, of each request's candidates."""
+        if name.startswith(ISSUE):
+            return self.ranked.issue(name.removeprefix(ISSUE))
+        return self.ranked.columns[name] if name in self.ranked.columns else self.ranked.unknown()
+
+    def in_order(self, places: Sequence[int]) -> "PolicyOutput":
+        """The requests of these places, in this order."""
+        return replace(
+            self, requests=tuple(self.requests[place] for place in places), ranked=self.ranked.in_order(places)
+        )
 
 
-def read_policy(phase: Phase) -> PolicyOutput:
-    """The judged candidates in an evaluation phase.
+class Signed(BaseModel):
+    """As much of a judgement as tells who made it."""
+
+    judge: str
+    signature: str
+
+
+def read_policy(phase: Phase, more: Numbers | None = None) -> PolicyOutput:
+    """The judged candidates in an evaluation phase, as numbers: judges, traits, and what `more` measures.
 
     Raises:
         DataError: the phase is not finished, or a judge has judgements under two signatures.
@@ -84,20 +124,44 @@ def read_policy(phase: Phase) -> PolicyOutput:
         raise DataError(
             f"{phase.folder}: has no {', '.join(missing)}; run 'evenhand loop' with this recipe to make them"
         )
-    requests = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
     signatures: dict[str, str] = {}
-    for judgement in read_jsonl(phase.folder / JUDGEMENTS, Judgement):
+    for judgement in iter_jsonl(phase.folder / JUDGEMENTS, Signed):
         known = signatures.setdefault(judgement.judge, judgement.signature)
         if known != judgement.signature:
             raise DataError(
                 f"{phase.folder / JUDGEMENTS}: judge {judgement.judge!r} has the signatures {known!r} and "
                 f"{judgement.signature!r}, whose scores cannot be averaged; judge the phase again"
             )
+    return policy_output(phase, with_groups(phase.folder), signatures, more)
+
+
+def policy_output(
+    phase: Phase,
+    groups: Iterable[tuple[SummaryRequest, CandidateGroup]],
+    signatures: dict[str, str],
+    more: Numbers | None = None,
+) -> PolicyOutput:
+    """The numbers of these candidates, each request given with its own; no text is kept."""
+    numbers = candidate_numbers(phase.recipe, phase.judges)
+    requests: list[Asked] = []
+    ranking = Ranking()
+    ids = hashlib.sha256()
+    model = None
+    for request, group in groups:
+        requests.append(asked(request))
+        found = {}
+        for scored in group.candidates:
+            model = model or scored.candidate.model
+            ids.update(f"{scored.candidate.id}\n".encode())
+            found[scored.candidate.id] = {**numbers(request, scored), **(more(request, scored) if more else {})}
+        ranking.add(group, found)
     return PolicyOutput(
         policy=UNTRAINED if phase.name == "evaluation/base" else TRAINED,
         phase=phase,
         requests=tuple(requests),
-        groups={group.request_id: group for group in read_jsonl(phase.folder / GROUPS, CandidateGroup)},
+        ranked=ranking.ranked(),
+        model=model,
+        candidates=ids.hexdigest(),
         signatures=signatures,
     )
 
@@ -124,66 +188,28 @@ def read_policies(recipe: Recipe) -> list[PolicyOutput]:
     return found
 
 
-def chances_of_best(k: int, n: int) -> list[float]:
-    """Chance that the candidate of each rank, best first, is the best of `n` drawn from `k` without replacement.
-
-    The candidate of rank r (0 is the best) wins when it is drawn and the other n - 1 come from the k - 1 - r below it:
-    C(k - 1 - r, n - 1) / C(k, n). The chances sum to 1.
-    """
-    return [comb(k - 1 - rank, n - 1) / comb(k, n) for rank in range(k)]
-
-
-def expected_best(group: CandidateGroup, quantity: Quantity, n: int) -> float | None:
-    """Expected value of a quantity for the best of `n` candidates by reward; None when no value can be told."""
-    drawn = best_draws(group, quantity, n)
-    return sum(value * chance for value, chance in drawn) if drawn else None
-
-
-def best_draws(group: CandidateGroup, quantity: Quantity, n: int) -> Weighted:
-    """Values that the best of `n` candidates by reward may have, with their chances; empty when no value can be told.
-
-    Candidates without a value are left out: the chances are those among draws whose best candidate has one. Without a
-    reward a candidate is never chosen, except by a single draw, which chooses nothing. A request that has fewer
-    candidates than `n` gives the best of those it has.
-    """
-    ranked = sorted(group.candidates, key=lambda c: _rank(c, group.best_id))
-    n = min(n, len(ranked))
-    drawn = []
-    for scored, chance in zip(ranked, chances_of_best(len(ranked), n), strict=True):
-        value = quantity(scored) if n == 1 or scored.reward is not None else None
-        if value is not None and chance:
-            drawn.append((value, chance))
-    total = sum(chance for _, chance in drawn)
-    return [(value, chance / total) for value, chance in drawn]
-
-
-def _rank(scored: ScoredCandidate, best_id: str | None) -> tuple[bool, bool, float, bool, int]:
-    """Sort key, best first, with reranking's tie rule: what keeps the contract, then what was drawn first."""
-    candidate, reward = scored.candidate, scored.reward
-    return (candidate.id != best_id, reward is None, -(reward or 0.0), not candidate.contract_ok, candidate.index)
-
-
-def quantities(recipe: Recipe, outputs: Sequence[PolicyOutput]) -> dict[str, Quantity]:
-    """What is measured of a candidate, by name: the judges of an evaluation, then the traits."""
-    found: dict[str, Quantity] = {name: _score_of(name) for name in outputs[0].phase.judges}
-    found[CONTRACT] = lambda scored: float(scored.candidate.contract_ok)
+def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
+    """What is measured of a candidate: the judges of an evaluation, then the traits."""
     opposite = wrong_side_judges(recipe)
-    if opposite:
-        found[WRONG_SIDE] = _is_on_wrong_side(*opposite)
-    found[CUT_OFF] = lambda scored: float(scored.candidate.finish_reason == "length")
-    found[WORDS] = lambda scored: float(len(words(scored.candidate.text)))
-    return found
+    # mixes that extraction makes on purpose are compared with each other
+    plans = recipe.generate.plans if recipe.generate.fair_extractive is not None else ()
+
+    def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:
+        candidate = scored.candidate
+        found = {judge: scored.scores.get(judge) for judge in judges}
+        found[CONTRACT] = float(candidate.contract_ok)
+        if opposite:
+            found[WRONG_SIDE] = _is_on_wrong_side(*(scored.scores.get(judge) for judge in opposite))
+        found[CUT_OFF] = float(candidate.finish_reason == "length")
+        found[WORDS] = float(len(words(candidate.text)))
+        return found | {PLAN + plan: float(candidate.plan == plan) for plan in plans}
+
+    return numbers
 
 
-def issue_quantities(outputs: Sequence[PolicyOutput]) -> dict[str, Quantity]:
-    """For each issue that the contract check found anywhere, whether a candidate has it; the commonest first."""
-    counts: dict[str, int] = {}
-    for output in outputs:
-        for group in output.groups.values():
-            for scored in group.candidates:
-                for issue in scored.candidate.issues:
-                    counts[issue] = counts.get(issue, 0) + 1
-    return {issue: _has_issue(issue) for issue in sorted(counts, key=lambda i: (-counts[i], i))}
+def trait_names(recipe: Recipe) -> list[str]:
+    """The traits that a run has."""
+    return [name for name in TRAITS if name != WRONG_SIDE or wrong_side_judges(recipe)]
 
 
 def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
@@ -197,41 +223,42 @@ def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
     return None
 
 
-def values_of(system: System, output: PolicyOutput, quantity: Quantity) -> list[float | None]:
-    """The system's value of each request, in the order of the requests."""
-    return best_of(output, quantity, output.phase.recipe.generate.n_candidates if system.reranks else 1)
+def values_of(system: System, output: PolicyOutput, name: str) -> list[float | None]:
+    """The system's value of each request, in the order of the requests, of a judge, a trait or an issue."""
+    return best_of(output, name, output.phase.recipe.generate.n_candidates if system.reranks else 1)
 
 
-def best_of(output: PolicyOutput, quantity: Quantity, n: int) -> list[float | None]:
+def best_of(output: PolicyOutput, name: str, n: int) -> list[float | None]:
     """Expected value of the best of `n` draws for each request, in the order of the requests."""
-    groups = (output.group(request.id) for request in output.requests)
-    return [expected_best(group, quantity, n) if group else None for group in groups]
+    return output.ranked.expected_best(output.column(name), n)
 
 
-def draws_of(output: PolicyOutput, quantity: Quantity, n: int) -> list[Weighted]:
+def draws_of(output: PolicyOutput, name: str, n: int) -> list[Weighted]:
     """Values that the best of `n` draws may have for each request, in the order of the requests."""
-    groups = (output.group(request.id) for request in output.requests)
-    return [best_draws(group, quantity, n) if group else () for group in groups]
+    return output.ranked.best_draws(output.column(name), n)
 
 
-def duplicate_rate(texts_by_request: Sequence[Sequence[str]]) -> float | None:
-    """Share of texts that an earlier text of their request equals after white space is folded; None without texts."""
-    total = sum(len(texts) for texts in texts_by_request)
-    distinct = sum(len(first_of_each_text(texts)) for texts in texts_by_request)
-    return (total - distinct) / total if total else None
+def issues_of(outputs: Sequence[PolicyOutput]) -> list[str]:
+    """Names under which the issues stand that the contract check found anywhere, the commonest first."""
+    return [ISSUE + issue for issue in commonest_issues([output.ranked for output in outputs])]
 
 
-def _score_of(judge: str) -> Quantity:
-    return lambda scored: scored.scores.get(judge)
+def n_unscored(output: PolicyOutput, judge: str) -> int:
+    """Candidates that the judge gave no score."""
+    return int((np.isnan(output.column(judge)) & output.ranked.is_candidate).sum())
 
 
-def _has_issue(issue: str) -> Quantity:
-    return lambda scored: float(issue in scored.candidate.issues)
+def asked(request: SummaryRequest) -> Asked:
+    """What numbers need of a request."""
+    return Asked(
+        id=request.id,
+        # the requests of a set, and those of a side, share one text
+        set_id=intern(request.document_set.id),
+        side=intern(request.side),
+        length=(request.contract.sentences, request.contract.words),
+        source=digest(request.source),
+    )
 
 
-def _is_on_wrong_side(source: str, opposing: str) -> Quantity:
-    def wrong(scored: ScoredCandidate) -> float | None:
-        own, other = scored.scores.get(source), scored.scores.get(opposing)
-        return None if own is None or other is None else float(other > own)
-
-    return wrong
+def _is_on_wrong_side(own: float | None, other: float | None) -> float | None:
+    return None if own is None or other is None else float(other > own)

@@ -10,7 +10,7 @@ cut to whole sentences: a model that does not stop by itself learns it from them
 Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-22.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -61,13 +61,16 @@ def present_values(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
     )
 
 
-def declared_order(requests: Sequence[SummaryRequest], recipe: Recipe) -> tuple[str, ...]:
+def declared_order(requests: Iterable[SummaryRequest], recipe: Recipe) -> tuple[str, ...]:
     """The recipe's sides; where it names none, the values that documents of any request have, in the corpus's order."""
     if recipe.corpus.sides:
         return recipe.corpus.sides
-    present = {value for request in requests for value in present_values(request, recipe)}
-    declared = (value for r in requests for value in r.document_set.declared_values(r.attribute or ""))
-    return tuple(value for value in dict.fromkeys(declared) if value in present)
+    present: set[str] = set()
+    declared: dict[str, None] = {}
+    for request in requests:
+        present.update(present_values(request, recipe))
+        declared.update(dict.fromkeys(request.document_set.declared_values(request.attribute or "")))
+    return tuple(value for value in declared if value in present)
 
 
 def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[Copy]:

@@ -8,20 +8,24 @@ pairs that they let pass.
 Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-23.
 """
 
+from array import array
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
 from ..fairness.groups.fairpo import FairPairs, choose_thinnings, fair_pairs, thinnings
 from ..generate.thinned import declared_order
-from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, ScoredCandidate, SummaryRequest
+from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..storage import listed, read_jsonl
-from .pairs import Pairing, preference_pair, refusal
+from ..storage import iter_jsonl, listed
+from .pairs import preference_pair, refusal
+
+Floats = NDArray[np.float64]
 
 # why a draw gives no pair, besides the guards of `pairs.refusal`
 FEW_DOCUMENTS = "no value with documents enough to be thinned"
@@ -38,174 +42,201 @@ class SetDifferences(BaseModel):
     counts: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Triple:
-    """Three summaries of one set, in the order of `fairness.groups.fairpo.CANDIDATES`; their rewards are minus their scores."""
+class _Judged(NamedTuple):
+    """What the judge of the pairs says of a candidate."""
 
-    # number of the request
-    request: int
-    candidates: tuple[ScoredCandidate, ...]
-    judged: tuple[SetDifferences, ...]
-
-    @property
-    def scores(self) -> list[float]:
-        """Equal Coverage of each."""
-        return [-each.reward for each in self.candidates if each.reward is not None]
-
-
-def pair_fairly(phase: Phase, groups: Sequence[CandidateGroup]) -> tuple[list[Pairing], list[PreferencePair]]:
-    """The pairs of each request as places in its group, with what was left out; and all pairs as training records.
-
-    Raises:
-        DataError: a judgement does not hold the differences by value, the candidates are not those of today's recipe, or all
-            documents have one value.
-    """
-    pairer = Pairer(phase)
-    pairer.refuse_others(phase, groups)
-    left_out: list[Counter[str]] = [Counter() for _ in groups]
-    triples: list[Triple] = []
-    for number, group in enumerate(groups):
-        for draw in range(pairer.n_draws if group.candidates else 0):
-            found = pairer.triple(number, group, draw)
-            if isinstance(found, Triple):
-                triples.append(found)
-            else:
-                left_out[number][found] += 1
-    pairs: list[list[tuple[int, int]]] = [[] for _ in groups]
-    records = []
-    for triple, chosen, rejected, fairness in pairer.paired(triples):
-        group = groups[triple.request]
-        places = {each.candidate.id: place for place, each in enumerate(group.candidates)}
-        pairs[triple.request].append((places[chosen.candidate.id], places[rejected.candidate.id]))
-        weight = fairness.diff if phase.recipe.pairs.margin_weights else 1.0
-        record = preference_pair(group, chosen, rejected)
-        records.append(record.model_copy(update={"fairness": fairness, "weight": weight}))
-    return [Pairing(tuple(p), counts) for p, counts in zip(pairs, left_out, strict=True)], records
+    # Equal Coverage; a summary's reward is minus it
+    score: float
+    differences: SetDifferences
 
 
 class Pairer:
-    """Makes the pairs of one phase: its requests, its declared values, and what the judge of the pairs says of each candidate."""
+    """Makes the pairs of one phase in two passes over its requests: `take` looks at each, `pairs` then writes.
+
+    Of each triple that gives a pair only numbers are kept from one to the other: slots and margins are compared over all pairs.
+
+    Raises:
+        DataError: the documents have fewer than two values.
+    """
 
     def __init__(self, phase: Phase) -> None:
         recipe = phase.recipe
         assert recipe.generate.thinned is not None, "the recipe makes no thinned sets"
-        self.section = recipe.pairs
-        self.rate = recipe.generate.thinned.rate
-        self.n_draws = recipe.generate.n_candidates
-        requests = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
-        self.values = declared_order(requests, recipe)
-        if requests and len(self.values) < 2:
+        self._phase = phase
+        self._section = recipe.pairs
+        self._rate = recipe.generate.thinned.rate
+        self._n_draws = recipe.generate.n_candidates
+        path = phase.folder / REQUESTS
+        self._values = declared_order(iter_jsonl(path, SummaryRequest), recipe)
+        if len(self._values) < 2 and any(True for _ in iter_jsonl(path, SummaryRequest)):
             raise DataError(
-                f"{phase.folder / REQUESTS}: documents have {len(self.values)} value of {recipe.corpus.attribute!r}, and "
+                f"{path}: documents have {len(self._values)} value of {recipe.corpus.attribute!r}, and "
                 "pairs.mode fairpo compares at least 2; mend corpus.attribute, or choose another pairs.mode"
             )
-        self.labels = {request.id: self._labels(request) for request in requests}
-        self.judged, self.scores = self._read_judged(phase)
+        self._n_requests = 0
+        # of each triple its request's number, and places of its summaries in the group, in the order of
+        # `fairness.groups.fairpo.CANDIDATES`
+        self._places = array("q")
+        # of each triple the three scores, the three rows of differences, and the row of counts
+        self._numbers = array("d")
+        self._without_differences: list[str] = []
+        self._others: list[str] = []
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of the requests so far."""
+        return len(self._places) // 4
+
+    def take(self, request: SummaryRequest, group: CandidateGroup, judgements: Sequence[Judgement]) -> Counter[str]:
+        """Look at the next request: what of its draws gives no pair, by reason."""
+        left_out: Counter[str] = Counter()
+        number = self._n_requests
+        self._n_requests += 1
+        judged = self._judged(judgements)
+        labels = self._labels(request)
+        if not group.candidates:
+            return left_out
+        if not self._fits(labels, group):
+            self._others.append(group.request_id)
+            return left_out
+        for draw in range(self._n_draws):
+            triple = self._triple(labels, group, judged, draw)
+            if isinstance(triple, str):
+                left_out[triple] += 1
+                continue
+            self._places.extend((number, *triple))
+            three = [judged[group.candidates[place].candidate.id] for place in triple]
+            self._numbers.extend(each.score for each in three)
+            for each in three:
+                self._numbers.extend(self._row(each.differences.difference, np.nan))
+            self._numbers.extend(self._row(three[1].differences.counts, 0))
+        return left_out
+
+    def pairs(self, groups: Iterable[CandidateGroup]) -> Iterator[PreferencePair]:
+        """The pairs of all requests that were taken, as training records.
+
+        Args:
+            groups: those that were taken, again.
+
+        Raises:
+            DataError: a judgement does not hold the differences by value, the candidates are not those of today's recipe, or all
+                documents have one value.
+        """
+        self._refuse()
+        if not self._places:
+            return
+        n = len(self._values)
+        numbers = np.frombuffer(self._numbers).reshape(-1, 3 + 4 * n)
+        found = fair_pairs(numbers[:, :3], numbers[:, 3 : 3 + 3 * n].reshape(-1, 3, n), numbers[:, 3 + 3 * n :])
+        assert len(found.sets) == len(numbers), "equally fair ones were left out before"
+        places = np.frombuffer(self._places, dtype=np.int64).reshape(-1, 4)
+        row = 0
+        for number, group in enumerate(groups):
+            while row < len(places) and places[row, 0] == number:
+                yield self._record(group, places[row, 1:], numbers[row, :3], found, row)
+                row += 1
+
+    def _record(
+        self, group: CandidateGroup, places: NDArray[np.int64], scores: Floats, found: FairPairs, row: int
+    ) -> PreferencePair:
+        chosen, rejected = (
+            group.candidates[places[each]].model_copy(update={"reward": -float(scores[each])})
+            for each in (found.chosen[row], found.rejected[row])
+        )
+        fairness = self._fairness(found, row)
+        weight = fairness.diff if self._section.margin_weights else 1.0
+        return preference_pair(group, chosen, rejected).model_copy(update={"fairness": fairness, "weight": weight})
 
     def _labels(self, request: SummaryRequest) -> list[int]:
         """Place of each document's value; documents without one have none."""
         own = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
-        return [self.values.index(value) for value in own if value in self.values]
+        return [self._values.index(value) for value in own if value in self._values]
 
-    def _read_judged(self, phase: Phase) -> tuple[dict[str, SetDifferences], dict[str, float]]:
-        path, judged, scores, mistakes = phase.folder / JUDGEMENTS, {}, {}, []
-        for each in read_jsonl(path, Judgement):
-            if each.judge != self.section.judge or each.score is None:
+    def _judged(self, judgements: Sequence[Judgement]) -> dict[str, "_Judged"]:
+        """What the judge of the pairs says of each candidate that it has scored."""
+        found = {}
+        for each in judgements:
+            if each.judge != self._section.judge or each.score is None:
                 continue
             try:
-                judged[each.candidate_id] = SetDifferences.model_validate_json(each.raw or "")
-                scores[each.candidate_id] = each.score
+                found[each.candidate_id] = _Judged(each.score, SetDifferences.model_validate_json(each.raw or ""))
             except ValidationError:
-                mistakes.append(
-                    f"{path}: the judgement of candidate {each.candidate_id!r} by {each.judge!r} lacks the differences by value; "
-                    "let a judge of kind equal-coverage judge anew"
-                )
-        if mistakes:
+                self._without_differences.append(f"the judgement of candidate {each.candidate_id!r} by {each.judge!r}")
+        return found
+
+    def _refuse(self) -> None:
+        folder = self._phase.folder
+        if self._without_differences:
+            mistakes = [
+                f"{folder / JUDGEMENTS}: {each} lacks the differences by value; let a judge of kind equal-coverage judge anew"
+                for each in self._without_differences
+            ]
             raise DataError(listed(mistakes))
-        return judged, scores
-
-    def refuse_others(self, phase: Phase, groups: Sequence[CandidateGroup]) -> None:
-        """Refuse candidates that were not made with the draws, sides and rate of today's recipe.
-
-        Raises:
-            DataError: names the first requests.
-        """
-        mistakes = [
-            f"{phase.folder / CANDIDATES}: candidates of request {group.request_id!r} are not those that the recipe asks for"
-            for group in groups
-            if group.candidates and not self._fits(group)
-        ]
-        if mistakes:
+        if self._others:
+            mistakes = [
+                f"{folder / CANDIDATES}: candidates of request {each!r} are not those that the recipe asks for"
+                for each in self._others
+            ]
             raise DataError(
                 f"{listed(mistakes)}\ngenerate.plans, generate.thinned or corpus.sides changed since; run "
-                f"`evenhand generate RECIPE --phase {phase.name}` first"
+                f"`evenhand generate RECIPE --phase {self._phase.name}` first"
             )
 
-    def _fits(self, group: CandidateGroup) -> bool:
+    def _fits(self, labels: Sequence[int], group: CandidateGroup) -> bool:
         """Whether there are as many draws, and of each the copies that the recipe thins today."""
-        labels = self.labels[group.request_id]
         # the generator chooses documents; their values and how many they are does not depend on it
-        copies = thinnings(labels, len(self.values), np.random.default_rng(0), rate=self.rate)
+        copies = thinnings(labels, len(self._values), np.random.default_rng(0), rate=self._rate)
         wanted = sorted(
-            (self.values[each.value], len(labels) - len(each.documents)) for each in copies if each.documents
+            (self._values[each.value], len(labels) - len(each.documents)) for each in copies if each.documents
         )
-        by_draw: list[list[tuple[str, int]]] = [[] for _ in range(self.n_draws)]
+        by_draw: list[list[tuple[str, int]]] = [[] for _ in range(self._n_draws)]
         indices = sorted(each.candidate.index for each in group.candidates)
         for each in (scored.candidate for scored in group.candidates):
-            if (each.thinned is None) != (each.index < self.n_draws):
+            if (each.thinned is None) != (each.index < self._n_draws):
                 return False
             if each.thinned is not None:
-                by_draw[each.index % self.n_draws].append((each.thinned.value, len(each.thinned.left_out)))
+                by_draw[each.index % self._n_draws].append((each.thinned.value, len(each.thinned.left_out)))
         return indices == list(range(len(indices))) and all(sorted(found) == wanted for found in by_draw)
 
-    def triple(self, number: int, group: CandidateGroup, draw: int) -> Triple | str:
-        """The three summaries of a draw; the reason when they give no pair."""
+    def _triple(
+        self, labels: Sequence[int], group: CandidateGroup, judged: Mapping[str, "_Judged"], draw: int
+    ) -> tuple[int, int, int] | str:
+        """Places of the three summaries of a draw in the group; the reason when they give no pair."""
         by_copy = {
-            each.candidate.index // self.n_draws: each
-            for each in group.candidates
-            if each.candidate.index % self.n_draws == draw
+            each.candidate.index // self._n_draws: place
+            for place, each in enumerate(group.candidates)
+            if each.candidate.index % self._n_draws == draw
         }
+        ids = [each.candidate.id for each in group.candidates]
         own = by_copy.pop(0)
-        if own.candidate.id not in self.judged:
+        if ids[own] not in judged:
             return UNSCORED
-        copies = [by_copy[place] for place in sorted(by_copy)]
-        drawn = [self.values.index(each.candidate.thinned.value) for each in copies if each.candidate.thinned]
-        differences = [self.judged[own.candidate.id].difference.get(value) for value in self.values]
-        thinned = choose_thinnings(self.labels[group.request_id], differences, drawn, rate=self.rate)
-        if thinned is None:
+        copies = [by_copy[number] for number in sorted(by_copy)]
+        thinned = [group.candidates[place].candidate.thinned for place in copies]
+        drawn = [self._values.index(each.value) for each in thinned if each]
+        differences = [judged[ids[own]].differences.difference.get(value) for value in self._values]
+        taken = choose_thinnings(labels, differences, drawn, rate=self._rate)
+        if taken is None:
             return FEW_DOCUMENTS
-        three = (copies[thinned[0]], own, copies[thinned[1]])
-        if any(each.candidate.id not in self.judged for each in three):
+        three = (copies[taken[0]], own, copies[taken[1]])
+        if any(ids[place] not in judged for place in three):
             return UNSCORED
-        scored = tuple(each.model_copy(update={"reward": -self.scores[each.candidate.id]}) for each in three)
-        triple = Triple(number, scored, tuple(self.judged[each.candidate.id] for each in three))
-        chosen, rejected = int(np.argmin(triple.scores)), int(np.argmax(triple.scores))
+        scores = [judged[ids[place]].score for place in three]
+        chosen, rejected = int(np.argmin(scores)), int(np.argmax(scores))
         if chosen == rejected:
             return EQUAL
-        return refusal(scored[chosen], scored[rejected], self.section) or triple
-
-    def paired(self, triples: Sequence[Triple]) -> list[tuple[Triple, ScoredCandidate, ScoredCandidate, PairFairness]]:
-        """Chosen and rejected of each triple, with what FairPO weighs them by."""
-        if not triples:
-            return []
-        found = fair_pairs(
-            [triple.scores for triple in triples],
-            [[self._row(each.difference, np.nan) for each in triple.judged] for triple in triples],
-            [self._row(triple.judged[1].counts, 0) for triple in triples],
+        fairest, unfairest = (
+            group.candidates[three[each]].model_copy(update={"reward": -scores[each]}) for each in (chosen, rejected)
         )
-        assert len(found.sets) == len(triples), "equally fair ones were left out before"
-        return [
-            (triple, triple.candidates[found.chosen[i]], triple.candidates[found.rejected[i]], self._fairness(found, i))
-            for i, triple in enumerate(triples)
-        ]
+        return refusal(fairest, unfairest, self._section) or three
 
     def _row(self, by_value: "dict[str, float | None] | dict[str, int]", absent: float) -> list[float]:
-        numbers = (by_value.get(value) for value in self.values)
+        numbers = (by_value.get(value) for value in self._values)
         return [absent if number is None else float(number) for number in numbers]
 
     def _fairness(self, found: FairPairs, row: int) -> PairFairness:
         return PairFairness(
-            values=self.values,
+            values=self._values,
             diff=float(found.margin_weight[row]),
             num=tuple(found.counts[row].tolist()),
             weight_chosen=tuple(found.chosen_slots.weight[row].tolist()),

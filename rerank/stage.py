@@ -1,31 +1,25 @@
 """The stage that orders candidates: rewards, best of n, and in training rounds the preference pairs.
 
-Files, each written once: groups.jsonl (all candidates with scores and reward), best.jsonl (the summary to use for each
-request), pairs.jsonl (training rounds), ledger.json (whatever was left out, by stage, side and reason).
+Files, each written once, request by request: groups.jsonl (ids of all candidates with scores and reward), best.jsonl (the summary
+to use for each request), pairs.jsonl (training rounds), ledger.json (whatever was left out, by stage, side and reason).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import combine_group
-from ..records import (
-    BestSummary,
-    Candidate,
-    CandidateGroup,
-    Judgement,
-    PreferencePair,
-    ScoredCandidate,
-    SummaryRequest,
-)
+from ..phase_files import scores_of, with_judgements
+from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..stages import Receipt, Stage, left_by
-from ..storage import listed, read_jsonl, write_json, write_jsonl
+from ..storage import listed, whole_file, write_json, write_jsonl, write_record
 from .best import best_of, first_of_each_text
-from .fairpo import pair_fairly
-from .pairs import Pairing, choose_pairs, preference_pair
+from .fairpo import Pairer
+from .pairs import choose_pairs, preference_pair
 
 
 def rerank(phase: Phase) -> tuple[Receipt, bool]:
@@ -35,8 +29,9 @@ def rerank(phase: Phase) -> tuple[Receipt, bool]:
         DataError: requests, candidates or judgements are missing, or the judgements are of other candidates.
     """
     stage = rerank_stage(phase)
-    # before old files are put aside
-    _refuse_unjudged(phase)
+    if stage.receipt() is None:
+        # before old files are put aside
+        _refuse_unjudged(phase)
     return stage.run(lambda: _work(phase))
 
 
@@ -51,6 +46,8 @@ def rerank_stage(phase: Phase) -> Stage:
     inputs: dict[str, Any] = {
         "files": left_by("generate", phase.folder, REQUESTS, CANDIDATES) | left_by("judge", phase.folder, JUDGEMENTS),
         "reward": recipe.reward.model_dump(mode="json"),
+        # how groups.jsonl is written: earlier versions repeated candidates and prompts in it
+        "groups": "ids and scores",
     }
     outputs = [GROUPS, BEST, LEDGER]
     if phase.split == "train":
@@ -75,17 +72,19 @@ def _refuse_absent(phase: Phase) -> None:
 
 def _refuse_unjudged(phase: Phase) -> None:
     """Refuse candidates about which a judge has said nothing: unscored is a judgement too, absent is a stage not run."""
-    candidates = read_jsonl(phase.folder / CANDIDATES, Candidate)
-    judged = {(j.candidate_id, j.judge) for j in read_jsonl(phase.folder / JUDGEMENTS, Judgement)}
-    path = phase.folder / JUDGEMENTS
-    mistakes = []
-    for name in phase.judges:
-        unjudged = [c.id for c in candidates if phase.is_judged(c, name) and (c.id, name) not in judged]
-        if unjudged:
-            mistakes.append(
-                f"{path}: {len(unjudged)} of {len(candidates)} candidates have no judgement by {name!r}, "
-                f"for example {unjudged[0]!r}"
-            )
+    n_candidates = 0
+    unjudged: dict[str, list[str]] = {name: [] for name in phase.judges}
+    for _, candidates, judgements in with_judgements(phase.folder):
+        n_candidates += len(candidates)
+        judged = {(each.candidate_id, each.judge) for each in judgements}
+        for name, found in unjudged.items():
+            found += [c.id for c in candidates if phase.is_judged(c, name) and (c.id, name) not in judged]
+    mistakes = [
+        f"{phase.folder / JUDGEMENTS}: {len(found)} of {n_candidates} candidates have no judgement by {name!r}, for example "
+        f"{found[0]!r}"
+        for name, found in unjudged.items()
+        if found
+    ]
     if mistakes:
         raise DataError(
             f"{listed(mistakes)}\ncandidates or judges of {phase.name} changed since it was judged; run "
@@ -94,72 +93,61 @@ def _refuse_unjudged(phase: Phase) -> None:
 
 
 def _work(phase: Phase) -> dict[str, Any]:
-    groups = build_groups(phase)
-    write_jsonl(phase.folder / GROUPS, groups)
-    write_jsonl(phase.folder / BEST, (best_summary(group) for group in groups))
-    pairings, pairs = _pairings(phase, groups)
-    if phase.split == "train":
-        write_jsonl(phase.folder / PAIRS, pairs)
-    ledger = _ledger(groups, pairings)
-    if phase.recipe.pairs.mode == "fairpo":
-        # its draws are compared three by three
-        ledger["tie_rate"] = None
-    write_json(phase.folder / LEDGER, ledger)
-    return {**ledger["totals"], "left_out": ledger["rows"]}
+    folder, ledger = phase.folder, _Ledger()
+    trains, is_fair = phase.split == "train", phase.recipe.pairs.mode == "fairpo"
+    fair = Pairer(phase) if trains and is_fair else None
+    with ExitStack() as files:
+        groups, best = (files.enter_context(whole_file(folder / name)) for name in (GROUPS, BEST))
+        pairs = files.enter_context(whole_file(folder / PAIRS)) if trains and not is_fair else None
+        for request, group, judgements in _scored(phase):
+            write_record(groups, scores_of(group))
+            write_record(best, best_summary(group))
+            ledger.count(group)
+            if fair is not None:
+                ledger.leave_out("pairs", group.side, fair.take(request, group, judgements))
+            elif pairs is not None:
+                pairing = choose_pairs(group.candidates, phase.recipe.pairs)
+                for chosen, rejected in pairing.pairs:
+                    write_record(pairs, preference_pair(group, group.candidates[chosen], group.candidates[rejected]))
+                ledger.n_pairs += len(pairing.pairs)
+                ledger.leave_out("pairs", group.side, pairing.left_out)
+    if fair is not None:
+        write_jsonl(folder / PAIRS, fair.pairs(group for _, group, _ in _scored(phase)))
+        ledger.n_pairs = fair.n_pairs
+    # FairPO's draws are compared three by three
+    found = ledger.as_json(has_ties=trains and not is_fair)
+    write_json(folder / LEDGER, found)
+    return {**found["totals"], "left_out": found["rows"]}
 
 
-def build_groups(phase: Phase) -> list[CandidateGroup]:
-    """The candidates of each request with their scores and rewards, requests and candidates in their order."""
-    return group_candidates(
-        phase,
-        read_jsonl(phase.folder / REQUESTS, SummaryRequest),
-        read_jsonl(phase.folder / CANDIDATES, Candidate),
-        read_jsonl(phase.folder / JUDGEMENTS, Judgement),
-    )
+def _scored(phase: Phase) -> Iterator[tuple[SummaryRequest, CandidateGroup, tuple[Judgement, ...]]]:
+    """The requests in their order, each with its candidates, scored, and the judgements that say so."""
+    for request, candidates, judgements in with_judgements(phase.folder):
+        yield request, score_group(phase, request, candidates, judgements), judgements
 
 
-def group_candidates(
-    phase: Phase, requests: Sequence[SummaryRequest], candidates: Sequence[Candidate], judgements: Sequence[Judgement]
-) -> list[CandidateGroup]:
-    """These candidates by request, with their scores and the rewards that the phase's recipe gives them.
+def score_group(
+    phase: Phase, request: SummaryRequest, candidates: Sequence[Candidate], judgements: Sequence[Judgement]
+) -> CandidateGroup:
+    """The candidates of a request with their scores and the rewards that the phase's recipe gives them.
 
     The summary of a thinned copy has no reward: it answers another prompt, and FairPO's pairs compare it by a judge of their own.
 
     Args:
         phase: its recipe says which judges make the reward.
-        requests: each gets a group, also when no candidate is its.
+        request: what the candidates answer.
         candidates: rewards that rest on the request's other candidates see these alone, and no thinned copies.
         judgements: may be of more candidates than these.
     """
-    by_request: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        by_request[candidate.request_id].append(candidate)
     scores: dict[str, dict[str, float | None]] = defaultdict(dict)
     for judgement in judgements:
         scores[judgement.candidate_id][judgement.judge] = judgement.score
-    groups = []
-    for request in requests:
-        mine = by_request.get(request.id, [])
-        rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in mine]
-        rewards = _rewards(mine, rows, phase.recipe.reward)
-        scored = tuple(
-            ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
-            for c, row in zip(mine, rows, strict=True)
-        )
-        groups.append(_group(request, scored))
-    return groups
-
-
-def _rewards(
-    candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float | None]], section: RewardSection
-) -> dict[str, float | None]:
-    """Reward of each candidate of a request that answers the request's own prompt, by its id."""
-    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.thinned is None]
-    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section)
-    return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
-
-
-def _group(request: SummaryRequest, scored: tuple[ScoredCandidate, ...]) -> CandidateGroup:
+    rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
+    rewards = _rewards(candidates, rows, phase.recipe.reward)
+    scored = tuple(
+        ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
+        for c, row in zip(candidates, rows, strict=True)
+    )
     best = best_of(scored)
     return CandidateGroup(
         request_id=request.id,
@@ -169,6 +157,15 @@ def _group(request: SummaryRequest, scored: tuple[ScoredCandidate, ...]) -> Cand
         candidates=scored,
         best_id=best.candidate.id if best else None,
     )
+
+
+def _rewards(
+    candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float | None]], section: RewardSection
+) -> dict[str, float | None]:
+    """Reward of each candidate of a request that answers the request's own prompt, by its id."""
+    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.thinned is None]
+    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section)
+    return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
 
 
 def best_summary(group: CandidateGroup) -> BestSummary:
@@ -186,46 +183,41 @@ def best_summary(group: CandidateGroup) -> BestSummary:
     )
 
 
-def _pairings(phase: Phase, groups: Sequence[CandidateGroup]) -> tuple[list[Pairing], list[PreferencePair]]:
-    """The pairs of each request with what was left out, and all pairs as records; none for an evaluation."""
-    if phase.split != "train":
-        return [], []
-    if phase.recipe.pairs.mode == "fairpo":
-        return pair_fairly(phase, groups)
-    pairings = [choose_pairs(group.candidates, phase.recipe.pairs) for group in groups]
-    return pairings, [
-        preference_pair(group, group.candidates[chosen], group.candidates[rejected])
-        for group, pairing in zip(groups, pairings, strict=True)
-        for chosen, rejected in pairing.pairs
-    ]
-
-
-def _ledger(groups: Sequence[CandidateGroup], pairings: Sequence[Pairing]) -> dict[str, Any]:
+class _Ledger:
     """Everything left out, by stage, side and reason, and the totals it was left out of."""
-    left_out: Counter[tuple[str, str, str]] = Counter()
-    for group in groups:
+
+    def __init__(self) -> None:
+        self.n_pairs = 0
+        self._left_out: Counter[tuple[str, str, str]] = Counter()
+        self._n_requests = self._n_candidates = self._n_distinct = self._n_compared = 0
+
+    def count(self, group: CandidateGroup) -> None:
+        """Count a request and its candidates."""
         if group.best_id is None:
-            left_out["rerank", group.side, "request without a scored candidate"] += 1
+            self.leave_out("rerank", group.side, {"request without a scored candidate": 1})
         unrewarded = sum(c.reward is None and c.candidate.thinned is None for c in group.candidates)
-        left_out["rerank", group.side, "candidate without a reward"] += unrewarded
-    for group, pairing in zip(groups, pairings, strict=False):
-        for reason, count in pairing.left_out.items():
-            left_out["pairs", group.side, reason] += count
-    n_candidates = sum(len(group.candidates) for group in groups)
-    n_distinct = sum(len(first_of_each_text([c.candidate.text for c in group.candidates])) for group in groups)
-    tied = sum(count for (_, _, reason), count in left_out.items() if reason == "equal reward")
-    compared = sum(len(g.candidates) * (len(g.candidates) - 1) // 2 for g in groups)
-    return {
-        "rows": [
-            {"stage": stage, "side": side, "reason": reason, "count": count}
-            for (stage, side, reason), count in sorted(left_out.items())
-            if count
-        ],
-        "totals": {
-            "requests": len(groups),
-            "candidates": n_candidates,
-            "pairs": sum(len(pairing.pairs) for pairing in pairings),
-        },
-        "duplicate_rate": 1 - n_distinct / n_candidates if n_candidates else None,
-        "tie_rate": tied / compared if compared and pairings else None,
-    }
+        self.leave_out("rerank", group.side, {"candidate without a reward": unrewarded})
+        n = len(group.candidates)
+        self._n_requests += 1
+        self._n_candidates += n
+        self._n_distinct += len(first_of_each_text([c.candidate.text for c in group.candidates]))
+        self._n_compared += n * (n - 1) // 2
+
+    def leave_out(self, stage: str, side: str, counts: Mapping[str, int]) -> None:
+        """Count what was left out, by reason."""
+        for reason, count in counts.items():
+            self._left_out[stage, side, reason] += count
+
+    def as_json(self, *, has_ties: bool) -> dict[str, Any]:
+        """What ledger.json holds; `has_ties` where candidates were compared two by two."""
+        tied = sum(count for (_, _, reason), count in self._left_out.items() if reason == "equal reward")
+        return {
+            "rows": [
+                {"stage": stage, "side": side, "reason": reason, "count": count}
+                for (stage, side, reason), count in sorted(self._left_out.items())
+                if count
+            ],
+            "totals": {"requests": self._n_requests, "candidates": self._n_candidates, "pairs": self.n_pairs},
+            "duplicate_rate": 1 - self._n_distinct / self._n_candidates if self._n_candidates else None,
+            "tie_rate": tied / self._n_compared if has_ties and self._n_compared else None,
+        }

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ...config import Recipe
-from ...records import ScoredCandidate
 from ..compare import Comparer, Measured, Values, bootstrap_of
 from ..contents import JudgeNote, Plane
 from ..judge_roles import judge_notes
 from ..pareto import Rival, axes, fairness_judges, planes
 from ..provenance import read_receipts, versions
-from ..systems import Quantity, Weighted
+from ..ranked import Weighted
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import Entry, in_one_order, refuse_incomparable
 from .findings import findings, title, worst_side_findings
 from .paired_tests import paired_tests
 from .ranking import rank
-from .values import BUDGETS, System, budget_name, draws, measures, systems, trait_names, values
+from .values import BUDGETS, System, budget_name, draws, systems, trait_names, values
 from .warnings import warnings
 from .worst_sides import worst_sides
 
@@ -47,7 +46,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         sides=numbers.compare.sides,
         budgets=numbers.budgets,
         n_requests=len(requests),
-        n_sets=len({request.document_set.id for request in requests}),
+        n_sets=len({request.set_id for request in requests}),
         scores=tuple(numbers.scores),
         tests=tuple(numbers.tests),
         rankings=tuple(numbers.rankings),
@@ -71,7 +70,6 @@ class _Numbers:
         self.systems = systems(entries, sorted(set(budgets)))
         self.judges = _judges(entries)
         self._reward_judges = _reward_judges(entries)
-        self._measures = {entry.label: measures(entry) for entry in entries}
 
     @cached_property
     def scores(self) -> list[BudgetEstimate]:
@@ -87,7 +85,7 @@ class _Numbers:
         found = []
         for judge in self.judges:
             for k in self.budgets if judge.better else ():
-                drawn = {s.label: draws(s, self._quantity(s, judge.name)) for s in self.systems if s.k == k}
+                drawn = {s.label: draws(s, judge.name) for s in self.systems if s.k == k}
                 found += [self._ranking(judge, k, side, drawn) for side in sides]
         return [ranking for ranking in found if ranking]
 
@@ -114,7 +112,7 @@ class _Numbers:
         found = planes(
             axes([*self.judges, *self._reward_judges], fairness_judges(first), reward),
             list(by_rival),
-            lambda rival, judge: values(by_rival[rival], self._quantity(by_rival[rival], judge)),
+            lambda rival, judge: values(by_rival[rival], judge),
             self.compare,
         )
         return list(found)
@@ -148,11 +146,7 @@ class _Numbers:
         ]
 
     def _by_system(self, measure: str) -> list[tuple[System, Values]]:
-        return [(system, values(system, self._quantity(system, measure))) for system in self.systems]
-
-    def _quantity(self, system: System, measure: str) -> Quantity:
-        # a trait that only other entries have
-        return self._measures[system.label].get(measure, _unknown)
+        return [(system, values(system, measure)) for system in self.systems]
 
 
 def _recipes(entries: Sequence[Entry]) -> list[Recipe]:
@@ -184,18 +178,13 @@ def _measured(judge: JudgeNote) -> Measured:
 
 
 def _note(entry: Entry) -> EntryNote:
-    candidates = [scored.candidate for group in entry.output.groups.values() for scored in group.candidates]
     return EntryNote(
         label=entry.label,
         run=entry.run,
         round=entry.round,
         method=entry.output.phase.method,
         folder=str(entry.folder),
-        model=candidates[0].model if candidates else "no candidate",
+        model=entry.output.model or "no candidate",
         candidates=entry.n_candidates,
         reward=entry.recipe.reward.judges,
     )
-
-
-def _unknown(scored: ScoredCandidate) -> None:
-    return None

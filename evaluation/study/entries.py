@@ -12,6 +12,7 @@ from ...text import repeated
 from ..systems import PolicyOutput, read_policy
 from .contents import Cost
 from .cost import read_cost
+from .traits import copied
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,13 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
         DataError: a run is not finished.
     """
     entries: list[Entry] = []
-    seen: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, str]] = set()
     trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
     for each in trained_last:
         for phase in (p for p in phases(each.recipe) if p.split == "test"):
-            output = read_policy(phase)
+            output = read_policy(phase, copied)
             # the same candidates chosen among in another way are another entry
-            same = (digest(each.recipe.reward.model_dump(mode="json")), *_candidate_ids(output))
+            same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)
             is_base = each.recipe.rounds > 0 and phase.after_round is None
             if is_base and same in seen:
                 continue
@@ -76,20 +77,15 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
 
 
-def _candidate_ids(output: PolicyOutput) -> list[str]:
-    return [scored.candidate.id for group in output.groups.values() for scored in group.candidates]
-
-
 def in_one_order(entries: Sequence[Entry]) -> list[Entry]:
     """The entries, each with its requests in the order of the first one's; they must have the same requests."""
-    places = {request.id: place for place, request in enumerate(entries[0].output.requests)}
-    return [
-        replace(
-            entry,
-            output=replace(entry.output, requests=tuple(sorted(entry.output.requests, key=lambda r: places[r.id]))),
-        )
-        for entry in entries
-    ]
+    order = {request.id: place for place, request in enumerate(entries[0].output.requests)}
+    found = []
+    for entry in entries:
+        requests = entry.output.requests
+        places = sorted(range(len(requests)), key=lambda place: order[requests[place].id])
+        found.append(replace(entry, output=entry.output.in_order(places)))
+    return found
 
 
 def refuse_incomparable(entries: Sequence[Entry]) -> None:

@@ -5,7 +5,7 @@ judged by the run's judges in a folder `rounds` of its own beside the phase, wit
 candidates of a round.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -13,15 +13,17 @@ from typing import Any
 from ...generate.contract import check_output
 from ...judges import open_judges
 from ...judges.stage import judge_by, refuse_unscored
-from ...records import Candidate, Contract, Judgement, SummaryRequest, Turn
-from ...rerank.stage import group_candidates
-from ...run import CANDIDATES, JUDGEMENTS, REQUESTS, TURNS, Phase
+from ...phase_files import with_judgements
+from ...records import Candidate, Contract, SummaryRequest, Turn
+from ...rerank.stage import score_group
+from ...run import CANDIDATES, REQUESTS, TURNS, Phase
 from ...stages import Stage
-from ...storage import digest, file_digest, read_jsonl, write_jsonl
-from ..systems import PolicyOutput
+from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
+from ..systems import PolicyOutput, policy_output
 from .contents import Cost
 from .cost import n_draws
 from .entries import Entry
+from .traits import copied
 
 ROUNDS = "rounds"
 
@@ -39,19 +41,19 @@ def round_entries(entry: Entry) -> list[Entry]:
     """
     turns = read_jsonl(entry.folder / TURNS, Turn)
     finals = read_jsonl(entry.folder / CANDIDATES, Candidate)
-    contracts = {request.id: request.contract for request in entry.output.requests}
+    contracts = {request.id: request.contract for request in iter_jsonl(entry.folder / REQUESTS, SummaryRequest)}
     speaking = sorted({turn.round for turn in turns if turn.is_candidate})
     by_round = {n: found for n in speaking if (found := list(_candidates(n, turns, finals, contracts)))}
     if not by_round:
         return [entry]
     phase = _phase(entry)
-    judgements = _judgements(phase, entry.output.requests, [c for found in by_round.values() for c in found])
+    _judge(phase, [c for found in by_round.values() for c in found])
     return [
         replace(
             entry,
             label=label,
             round=number,
-            output=_output(entry, phase, found, judgements),
+            output=_output(entry, phase, {candidate.id for candidate in found}),
             cost=_cost(label, [turn for turn in turns if turn.round <= number], n_draws(phase, len(found))),
         )
         for number, found in by_round.items()
@@ -99,24 +101,33 @@ def _phase(entry: Entry) -> Phase:
     return replace(phase, name=f"{phase.name}/{ROUNDS}")
 
 
-def _judgements(phase: Phase, requests: Sequence[SummaryRequest], candidates: Sequence[Candidate]) -> list[Judgement]:
+def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
+    """Have the candidates of all rounds judged."""
+    source = phase.folder.parent
+    by_request: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_request.setdefault(candidate.request_id, []).append(candidate)
+
     def write() -> dict[str, Any]:
-        write_jsonl(phase.folder / REQUESTS, requests)
-        write_jsonl(phase.folder / CANDIDATES, candidates)
+        write_jsonl(phase.folder / REQUESTS, iter_jsonl(source / REQUESTS, SummaryRequest))
+        order = (request.id for request in iter_jsonl(phase.folder / REQUESTS, SummaryRequest))
+        write_jsonl(phase.folder / CANDIDATES, (c for request_id in order for c in by_request.get(request_id, ())))
         return {"candidates": len(candidates)}
 
-    inputs = {"turns": file_digest(phase.folder.parent / TURNS), "candidates": [each.id for each in candidates]}
+    inputs = {"turns": file_digest(source / TURNS), "candidates": [each.id for each in candidates], "order": "requests"}
     Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)
     receipt, _ = judge_by(phase, open_judges({name: phase.recipe.judges[name] for name in phase.judges}))
     refuse_unscored(phase, receipt)
-    return read_jsonl(phase.folder / JUDGEMENTS, Judgement)
 
 
-def _output(
-    entry: Entry, phase: Phase, candidates: Sequence[Candidate], judgements: Sequence[Judgement]
-) -> PolicyOutput:
-    groups = group_candidates(phase, entry.output.requests, candidates, judgements)
-    return replace(entry.output, groups={group.request_id: group for group in groups})
+def _output(entry: Entry, phase: Phase, ids: Set[str]) -> PolicyOutput:
+    """The numbers of these of the judged candidates."""
+    groups = (
+        (request, score_group(phase, request, [c for c in candidates if c.id in ids], judgements))
+        for request, candidates, judgements in with_judgements(phase.folder)
+    )
+    found = policy_output(phase, groups, entry.output.signatures, copied)
+    return replace(found, policy=entry.output.policy, phase=entry.output.phase)
 
 
 def _cost(label: str, turns: Sequence[Turn], n: float) -> Cost:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ..cautions import FEW_SETS
 from ..judge_roles import overlap_warnings
-from ..systems import WRONG_SIDE, wrong_side_judges
+from ..systems import WRONG_SIDE, n_unscored, wrong_side_judges
 from .entries import Entry
 
 
@@ -15,12 +15,12 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
         for warning in _of_entry(entry, budgets):
             about.setdefault(warning, []).append(entry.label)
     found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
-    if len({(r.contract.sentences, r.contract.words) for entry in entries for r in entry.output.requests}) > 1:
+    if len({request.length for entry in entries for request in entry.output.requests}) > 1:
         found.append(
             "The entries were asked for summaries of different lengths: a difference in a score that goes with length, as most "
             "do, may be the length's alone."
         )
-    n_sets = len({request.document_set.id for request in entries[0].output.requests})
+    n_sets = len({request.set_id for request in entries[0].output.requests})
     smallest = 2 / 2**n_sets
     if smallest > 1 - entries[0].recipe.evaluation.level:
         found.append(
@@ -37,17 +37,15 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
     yield from overlap_warnings(entry.recipe, entry.output.signatures)
-    missing = sum(entry.output.group(request.id) is None for request in entry.output.requests)
+    n_candidates = entry.output.ranked.n_candidates
+    missing = int((n_candidates == 0).sum())
     if missing:
         yield f"No summary of {missing} requests."
-    candidates = [scored for group in entry.output.groups.values() for scored in group.candidates]
-    unscored = {
-        name: sum(each.scores.get(name) is None for each in candidates) for name in entry.recipe.evaluation.judges
-    }
+    unscored = {name: n_unscored(entry.output, name) for name in entry.recipe.evaluation.judges}
     if any(unscored.values()):
         by_judge = ", ".join(f"{count} by {name!r}" for name, count in unscored.items() if count)
         yield (
-            f"Of {len(candidates)} candidates some have no score: {by_judge}. They are left out of means, which may "
+            f"Of {n_candidates.sum()} candidates some have no score: {by_judge}. They are left out of means, which may "
             "so rest on other requests than those of other entries."
         )
     too_large = [str(k) for k in budgets if k > entry.n_candidates]

@@ -10,6 +10,7 @@ from evenhand.config import Recipe
 from evenhand.generate.stage import generate_stage, phase_requests
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_stage
+from evenhand.phase_files import scores_of
 from evenhand.records import (
     Candidate,
     CandidateGroup,
@@ -126,13 +127,13 @@ class FakeRun:
         """
         folder = open_phase(self.recipe, phase).folder
         requests = [self.request(i, **request(i)) for i in [*scores, *without]]
-        groups = [self._group(phase, r, scores[r.id], candidate) for r in requests if r.id in scores]
-        scored = [c for group in groups for c in group.candidates]
+        every = [self._group(phase, r, scores.get(r.id, ()), candidate) for r in requests]
+        scored = [c for group in every for c in group.candidates]
         write_jsonl(folder / REQUESTS, requests)
         write_jsonl(folder / CANDIDATES, [c.candidate for c in scored])
         write_jsonl(folder / FAILURES, [self._failure(r) for r in requests if r.id in without])
         write_jsonl(folder / JUDGEMENTS, [self._judgement(c, j) for c in scored for j in c.scores])
-        write_jsonl(folder / GROUPS, groups)
+        write_jsonl(folder / GROUPS, map(scores_of, every))
         self.receipt(phase, "generate", {"requests": len(requests), "candidates": len(scored), "left_out": []})
 
     def receipt(self, phase: str, stage: str, counts: dict[str, Any], seconds: float = 1.5) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from evenhand.evaluation.compare import Bootstrap, Comparer, Measured, leaves_out_zero, verdict
 from evenhand.evaluation.contents import Estimate
+from evenhand.evaluation.systems import asked
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = Measured("overlap", "overlap|v:1")
@@ -11,7 +12,7 @@ OVERLAP = Measured("overlap", "overlap|v:1")
 
 def comparer(make_run: Any, ids: list[str]) -> Comparer:
     run = make_run()
-    return Comparer([run.request(i) for i in ids], BOOTSTRAP)
+    return Comparer([asked(run.request(i)) for i in ids], BOOTSTRAP)
 
 
 FOUR_SETS = [f"{s}/{side}" for s in "abcd" for side in ("left", "right")]

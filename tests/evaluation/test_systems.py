@@ -1,19 +1,17 @@
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
+from evenhand.evaluation.ranked import Ranking, chances_of_best
 from evenhand.evaluation.systems import (
     SYSTEMS,
     WRONG_SIDE,
-    chances_of_best,
-    duplicate_rate,
-    expected_best,
-    issue_quantities,
-    quantities,
+    issues_of,
     read_policies,
     values_of,
     wrong_side_judges,
@@ -48,8 +46,15 @@ def group_of(rows: list[tuple[float | None, float | None]], best: int | None = N
     )
 
 
-def score(scored: ScoredCandidate) -> float | None:
-    return scored.scores["judge"]
+def expected_best(group: CandidateGroup, n: int) -> float | None:
+    ranking = Ranking()
+    ranking.add(group, {each.candidate.id: each.scores for each in group.candidates})
+    ranked = ranking.ranked()
+    (value,) = ranked.expected_best(ranked.columns["judge"], n)
+    # the mean over the draws that stand beside it
+    (drawn,) = ranked.best_draws(ranked.columns["judge"], n)
+    assert value == (pytest.approx(sum(v * chance for v, chance in drawn)) if drawn else None)
+    return value
 
 
 def test_chances_of_the_best_of_two_in_three_by_hand():
@@ -64,9 +69,9 @@ def test_chances_sum_to_one(k_and_n):
 
 def test_one_draw_is_the_mean_and_all_draws_are_the_best():
     group = group_of([(0.1, 0.2), (0.9, 0.5), (0.4, 0.8)])
-    assert expected_best(group, score, 1) == pytest.approx(0.5)  # (0.2 + 0.5 + 0.8) / 3
-    assert expected_best(group, score, 3) == pytest.approx(0.5)  # the one of reward 0.9
-    assert expected_best(group, score, 2) == pytest.approx((2 * 0.5 + 0.8) / 3)
+    assert expected_best(group, 1) == pytest.approx(0.5)  # (0.2 + 0.5 + 0.8) / 3
+    assert expected_best(group, 3) == pytest.approx(0.5)  # the one of reward 0.9
+    assert expected_best(group, 2) == pytest.approx((2 * 0.5 + 0.8) / 3)
 
 
 @given(
@@ -77,46 +82,45 @@ def test_expected_best_is_the_mean_over_all_subsets(rows, data):
     n = data.draw(st.integers(1, len(rows)))
     group = group_of([(float(reward), value) for reward, value in rows])
     best = [max(subset)[1] for subset in combinations(rows, n)]
-    assert expected_best(group, score, n) == pytest.approx(sum(best) / len(best))
+    assert expected_best(group, n) == pytest.approx(sum(best) / len(best))
 
 
 def test_more_draws_than_candidates_give_the_best_of_those_there_are():
-    assert expected_best(group_of([(0.1, 0.2), (0.9, 0.5)]), score, 9) == pytest.approx(0.5)
+    assert expected_best(group_of([(0.1, 0.2), (0.9, 0.5)]), 9) == pytest.approx(0.5)
 
 
 def test_equal_rewards_follow_the_choice_of_reranking():
-    assert expected_best(group_of([(0.5, 0.1), (0.5, 0.7)], best=1), score, 2) == pytest.approx(0.7)
+    assert expected_best(group_of([(0.5, 0.1), (0.5, 0.7)], best=1), 2) == pytest.approx(0.7)
 
 
 def test_unscored_candidates_are_left_out_of_one_draw():
-    assert expected_best(group_of([(0.1, 0.2), (0.9, None), (0.4, 0.8)]), score, 1) == pytest.approx(0.5)
+    assert expected_best(group_of([(0.1, 0.2), (0.9, None), (0.4, 0.8)]), 1) == pytest.approx(0.5)
 
 
 def test_an_unscored_best_candidate_gives_no_score():
-    assert expected_best(group_of([(0.1, 0.2), (0.9, None)]), score, 2) is None
+    assert expected_best(group_of([(0.1, 0.2), (0.9, None)]), 2) is None
 
 
 def test_candidates_without_a_reward_are_drawn_but_never_chosen():
     group = group_of([(None, 0.9), (0.1, 0.3)])
-    assert expected_best(group, score, 1) == pytest.approx(0.6)
-    assert expected_best(group, score, 2) == pytest.approx(0.3)
-    assert expected_best(group_of([(None, 0.9), (None, 0.3)]), score, 2) is None
+    assert expected_best(group, 1) == pytest.approx(0.6)
+    assert expected_best(group, 2) == pytest.approx(0.3)
+    assert expected_best(group_of([(None, 0.9), (None, 0.3)]), 2) is None
 
 
 def test_values_of_the_four_systems_by_hand(small_run: Any):
     untrained, trained = read_policies(small_run.recipe)
-    overlap = quantities(small_run.recipe, [untrained, trained])["overlap"]
-    assert values_of(ZERO_SHOT, untrained, overlap) == pytest.approx([0.3, 0.2, 0.4, 0.3, 0.3, 0.2, 0.6, 0.1])
-    assert values_of(RERANK, untrained, overlap) == pytest.approx([0.5, 0.2, 0.4, 0.3, 0.7, 0.5, 0.6, 0.1])
-    assert values_of(DPO, trained, overlap) == pytest.approx([0.4, 0.3, 0.5, 0.4, 0.4, 0.3, 0.7, 0.2])
-    assert values_of(DPO_RR, trained, overlap) == pytest.approx([0.6, 0.3, 0.5, 0.4, 0.8, 0.6, 0.7, 0.2])
+    assert values_of(ZERO_SHOT, untrained, "overlap") == pytest.approx([0.3, 0.2, 0.4, 0.3, 0.3, 0.2, 0.6, 0.1])
+    assert values_of(RERANK, untrained, "overlap") == pytest.approx([0.5, 0.2, 0.4, 0.3, 0.7, 0.5, 0.6, 0.1])
+    assert values_of(DPO, trained, "overlap") == pytest.approx([0.4, 0.3, 0.5, 0.4, 0.4, 0.3, 0.7, 0.2])
+    assert values_of(DPO_RR, trained, "overlap") == pytest.approx([0.6, 0.3, 0.5, 0.4, 0.8, 0.6, 0.7, 0.2])
 
 
 def test_request_without_candidates_has_no_value(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.4)]}, without=["a/right"])
     (untrained,) = read_policies(run.recipe)
-    assert values_of(ZERO_SHOT, untrained, score_of("overlap")) == [0.4, None]
+    assert values_of(ZERO_SHOT, untrained, "overlap") == [0.4, None]
 
 
 def test_run_without_rounds_has_one_policy(make_run: Any):
@@ -168,9 +172,10 @@ def test_wrong_side_is_agreeing_more_with_the_other_side(make_run: Any):
     # fit, overlap, opposing: on the wrong side, on the right one, equal (not wrong), cannot be told
     rows = [(0.2, 0.1, 0.3), (0.4, 0.1, 0.3), (0.3, 0.1, 0.3), (0.5, 0.1, None)]
     run.write("evaluation/base", {"a/left": rows})
-    outputs = read_policies(run.recipe)
-    wrong = quantities(run.recipe, outputs)[WRONG_SIDE]
-    assert [wrong(scored) for scored in outputs[0].groups["a/left"].candidates] == [1.0, 0.0, 0.0, None]
+    (output,) = read_policies(run.recipe)
+    wrong = dict(zip(output.ranked.index[0], output.column(WRONG_SIDE)[0], strict=True))
+    assert [wrong[draw] for draw in range(3)] == [1.0, 0.0, 0.0]
+    assert np.isnan(wrong[3])
 
 
 def test_wrong_side_needs_two_judges_that_differ_only_in_what_they_compare_with(make_run: Any):
@@ -191,17 +196,11 @@ def test_issues_come_by_how_common_they_are(make_run: Any):
         {"a/left": [(0.1, 0.1)] * 3},
         candidate=lambda request, index: {"issues": issues[index], "contract_ok": False},
     )
-    assert list(issue_quantities(read_policies(run.recipe))) == ["multi_sentence", "empty", "missing_opener"]
-
-
-def test_duplicates_are_counted_within_a_request_after_folding_white_space():
-    # of five texts one repeats an earlier text of its request; the same text in another request is none
-    assert duplicate_rate([["a b", "a  b", "c"], ["a b", "d"]]) == pytest.approx(1 / 5)
-    assert duplicate_rate([]) is None
-
-
-def score_of(judge: str):
-    return lambda scored: scored.scores[judge]
+    outputs = read_policies(run.recipe)
+    assert issues_of(outputs) == ["issue: multi_sentence", "issue: empty", "issue: missing_opener"]
+    # one of the three candidates
+    assert values_of(ZERO_SHOT, outputs[0], "issue: empty") == [pytest.approx(1 / 3)]
+    assert values_of(ZERO_SHOT, outputs[0], "issue: other") == [0]
 
 
 def read(path):

@@ -10,9 +10,9 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
 from evenhand.judges.stage import judge
+from evenhand.phase_files import with_groups
 from evenhand.records import (
     Candidate,
-    CandidateGroup,
     Document,
     DocumentSet,
     Judgement,
@@ -21,7 +21,7 @@ from evenhand.records import (
     Thinned,
 )
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.run import CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.run import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one
@@ -267,13 +267,14 @@ def test_key_says_which_summaries_have_a_reward(tmp_path):
     inputs = {
         "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
         "reward": recipe.reward.model_dump(mode="json"),
+        "groups": "ids and scores",
         "pairs": recipe.pairs.model_dump(mode="json"),
         "sides": None,
         "rewarded": "summaries of full sets",
     }
     assert rerank_stage(phase).key == digest(inputs)
     rerank(phase)
-    (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    ((_, group),) = with_groups(phase.folder)
     assert [each.reward for each in group.candidates] == [9.0, None, None, None]
 
 
@@ -287,7 +288,7 @@ def test_judges_of_the_reward_are_not_asked_about_copies(tmp_path, monkeypatch):
     assert receipt.counts["scored"]["words"] == 1
     # nothing is missing for the stage that comes next
     rerank(phase)
-    (group,) = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    ((_, group),) = with_groups(phase.folder)
     assert [each.scores["words"] is None for each in group.candidates] == [False, True, True, True]
     # another judge of pairs has not been asked about the copies
     values = phase.recipe.model_dump(mode="json", exclude={"task": True})

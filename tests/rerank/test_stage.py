@@ -7,7 +7,8 @@ from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe
 from evenhand.errors import DataError
-from evenhand.records import BestSummary, Candidate, CandidateGroup, Judgement, PreferencePair, Thinned
+from evenhand.phase_files import with_groups
+from evenhand.records import BestSummary, Candidate, Judgement, PreferencePair, Thinned
 from evenhand.rerank.stage import rerank, rerank_stage
 from evenhand.run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
@@ -58,9 +59,21 @@ def phase(tmp_path, ferry):
     return judged(open_phase(recipe(tmp_path), "round-00"), ferry)
 
 
+def test_file_of_groups_holds_ids_scores_and_rewards_and_no_text(phase):
+    rerank(phase)
+    first = json.loads((phase.folder / GROUPS).read_text().splitlines()[0])
+    assert first == {
+        "request_id": "ferry/left", "set_id": "ferry", "side": "left", "best_id": "ferry/left#1", "candidates": [
+            {"id": "ferry/left#0", "scores": {"fit": 1.0, "flow": 2.0}, "reward": 1.5},
+            {"id": "ferry/left#1", "scores": {"fit": 3.0, "flow": 4.0}, "reward": 3.5},
+            {"id": "ferry/left#2", "scores": {"fit": None, "flow": 5.0}, "reward": None},
+        ],
+    }  # fmt: skip
+
+
 def test_candidates_are_ordered_by_the_mean_of_their_scores(phase):
     rerank(phase)
-    left, right = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    left, right = (group for _, group in with_groups(phase.folder))
     # (1 + 2) / 2, (3 + 4) / 2, and no reward where a judge left the candidate unscored
     assert [c.reward for c in left.candidates] == [1.5, 3.5, None]
     assert (left.side, left.best_id) == ("left", "ferry/left#1")
@@ -92,7 +105,7 @@ def test_evaluation_makes_no_pairs_and_keeps_the_scores_of_the_report(tmp_path, 
     phase = judged(open_phase(recipe(tmp_path), "evaluation/base"), ferry)
     rerank(phase)
     assert not (phase.folder / PAIRS).exists()
-    left, _ = read_jsonl(phase.folder / GROUPS, CandidateGroup)
+    left, _ = (group for _, group in with_groups(phase.folder))
     # "other" is the report's judge: shown, but no part of the reward (1 + 2) / 2
     assert left.candidates[0].scores == {"fit": 1.0, "flow": 2.0, "other": 1.0}
     assert left.candidates[0].reward == 1.5
@@ -163,6 +176,7 @@ def test_key_of_pairs_without_fairpo_is_made_of_what_they_depend_on(phase):
     inputs = {
         "files": {name: file_digest(phase.folder / name) for name in (REQUESTS, CANDIDATES, JUDGEMENTS)},
         "reward": {"judges": ["fit", "flow"], "combine": "mean", "weights": {}},
+        "groups": "ids and scores",
         "pairs": {
             "mode": "all", "k": 10, "least_margin": 0.0, "most_length_ratio": None, "chosen_keeps_contract": True,
         },
@@ -170,7 +184,6 @@ def test_key_of_pairs_without_fairpo_is_made_of_what_they_depend_on(phase):
     assert rerank_stage(phase).key == digest(inputs)
     rerank(phase)
     assert "fairness" not in (phase.folder / PAIRS).read_text()
-    assert "thinned" not in (phase.folder / GROUPS).read_text()
 
 
 def test_summary_to_use_is_never_that_of_a_thinned_copy(phase):
@@ -197,7 +210,8 @@ def test_rewards_are_made_among_summaries_of_the_full_set_alone(tmp_path, ferry)
     write_jsonl(phase.folder / CANDIDATES, [*found[:2], copy, *found[3:]])
     receipt, _ = rerank(phase)
     # z-scores of two are -1 and 1: (-1 + 0.9) / 1.9 and (1 - 0.9) / 1.9
-    rewards = [each.reward for each in read_jsonl(phase.folder / GROUPS, CandidateGroup)[0].candidates]
+    _, group = next(with_groups(phase.folder))
+    rewards = [each.reward for each in group.candidates]
     assert rewards == [pytest.approx(-0.1 / 1.9), pytest.approx(0.1 / 1.9), None]
     assert read_jsonl(phase.folder / BEST, BestSummary)[0].candidate_id == "ferry/left#1"
     assert "candidate without a reward" not in [row["reason"] for row in receipt.counts["left_out"]]

@@ -151,7 +151,7 @@ def test_untrained_model_is_shown_once(small_run: Any, make_run: Any, tmp_path: 
 
 def test_requests_in_another_order_are_paired_by_id(small_run: Any):
     untrained, trained = read_entries([Named("dpo", small_run.recipe)])
-    turned = replace(trained, output=replace(trained.output, requests=trained.output.requests[::-1]))
+    turned = replace(trained, output=trained.output.in_order(range(len(trained.output.requests))[::-1]))
     assert build_comparison([untrained, turned]) == build_comparison([untrained, trained])
 
 
@@ -182,15 +182,9 @@ def test_missing_summaries_are_told(make_run: Any):
 
 
 def _relabelled(entry: Any, judge: str, change: Any) -> Any:
-    def changed(scored: Any) -> Any:
-        scores = {**scored.scores, judge: change(scored.scores[judge])}
-        return scored.model_copy(update={"scores": scores})
-
-    groups = {
-        i: group.model_copy(update={"candidates": tuple(changed(c) for c in group.candidates)})
-        for i, group in entry.output.groups.items()
-    }
-    return replace(entry, label="other entry", output=replace(entry.output, groups=groups))
+    ranked = entry.output.ranked
+    changed = replace(ranked, columns={**ranked.columns, judge: change(ranked.columns[judge])})
+    return replace(entry, label="other entry", output=replace(entry.output, ranked=changed))
 
 
 def test_equal_entries_lead_nobody(make_run: Any):

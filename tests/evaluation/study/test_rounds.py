@@ -1,5 +1,7 @@
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from method_runs import make_recipe
 
@@ -9,8 +11,11 @@ from evenhand.evaluation.study.report import compare_runs
 from evenhand.evaluation.study.rounds import has_rounds, round_entries
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
-from evenhand.rerank.stage import rerank
-from evenhand.run import phases
+from evenhand.phase_files import with_groups, with_judgements
+from evenhand.records import Candidate
+from evenhand.rerank.stage import rerank, score_group
+from evenhand.run import CANDIDATES, phases
+from evenhand.storage import digest, iter_jsonl
 
 
 def finished(tmp_path: Any, method: str, **options: Any) -> Any:
@@ -28,12 +33,30 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
 
 
+def of_round(entry: Any) -> list[Any]:
+    """The candidates of an entry with their scores, in the order of the requests."""
+    folder, finals = entry.folder, list(iter_jsonl(entry.folder / CANDIDATES, Candidate))
+    if entry.round is None:
+        return [scored for _, group in with_groups(folder) for scored in group.candidates]
+    ids = {digest([each.id, entry.round]) for each in finals}
+    phase = replace(entry.output.phase, name=f"{entry.output.phase.name}/rounds")
+    return [
+        scored
+        for request, candidates, judgements in with_judgements(folder / "rounds")
+        for scored in score_group(phase, request, [c for c in candidates if c.id in ids], judgements).candidates
+    ]
+
+
 def texts(entry: Any) -> list[str]:
-    return [c.candidate.text for group in entry.output.groups.values() for c in group.candidates]
+    return [scored.candidate.text for scored in of_round(entry)]
 
 
 def scores(entry: Any) -> list[float | None]:
-    return [c.scores["overlap"] for group in entry.output.groups.values() for c in group.candidates]
+    found = [scored.scores["overlap"] for scored in of_round(entry)]
+    # what the entry says is what lies on the disk
+    column = entry.output.column("overlap")
+    assert sorted(found) == sorted(column[~np.isnan(column)].tolist())
+    return found
 
 
 @pytest.mark.parametrize(
