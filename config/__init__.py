@@ -29,7 +29,7 @@ from .metrics import (
     SummacJudge,
     UniEvalJudge,
 )
-from .model import BackendSection, ModelSection
+from .model import BackendSection, ModelSection, without_speed
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section, SplitterName
@@ -85,4 +85,5 @@ __all__ = [
     "TrainSection",
     "UniEvalJudge",
     "ValueSharesJudge",
+    "without_speed",
 ]

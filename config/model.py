@@ -1,7 +1,7 @@
 """A language model and what runs it."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -43,6 +43,20 @@ ENGINE_KEYS: dict[str, frozenset[str]] = {
     "transformers": frozenset(),
     "scripted": frozenset({"tokenize", "seconds_per_batch"}),
 }
+# engine arguments that change speed and memory but nothing that a model is meant to say; any other one counts
+ONLY_SPEED = frozenset(
+    """
+    block_size cpu_offload_gb disable_log_stats enable_chunked_prefill enable_prefix_caching enforce_eager
+    gpu_memory_utilization kv_cache_memory_bytes max_num_batched_tokens max_num_seqs pipeline_parallel_size
+    seconds_per_batch swap_space tensor_parallel_size
+    """.split()
+)
+
+
+def without_speed(values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a backend section without those that change speed and memory alone."""
+    engine = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
+    return {key: value for key, value in values.items() if key != "requests_per_batch"} | {"engine": engine}
 
 
 class BackendSection(Section):

@@ -21,8 +21,8 @@ from ..config import (
     RubricJudge,
     RuleJudge,
     ValueSharesJudge,
+    without_speed,
 )
-from ..judges.rubric import ONLY_SPEED
 from .contents import JudgeNote
 
 
@@ -114,7 +114,7 @@ def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
     parts = {"matcher": only_speed, "entailer": only_speed | {"splitter": only_speed}}
     values = options.model_dump(mode="json", exclude=only_speed | parts)
     if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
-        values["backend"]["engine"] = {k: v for k, v in options.backend.engine.items() if k not in ONLY_SPEED}
+        values["backend"] = without_speed(values["backend"])
     return values
 
 

@@ -17,8 +17,8 @@ from .backend import Ask, Backend, Reply, Usage
 class Round(Record):
     """The replies to one call of a batch: a line of the journal."""
 
-    # number of the batch
-    batch: int
+    # digest of the batch's requests
+    batch: str
     # which of the batch's calls, from 0
     call: int
     # digest of what was asked
@@ -36,11 +36,13 @@ class KeptRounds:
     journal, so a method of one call leaves no rounds at all.
 
     Args:
+        backend: the real one.
+        batch: digest of the batch's requests.
         kept: the batch's rounds that the journal holds, in order.
         keep: appends a round to the journal.
     """
 
-    def __init__(self, backend: Backend, batch: int, kept: Sequence[Round], keep: Callable[[Round], object]) -> None:
+    def __init__(self, backend: Backend, batch: str, kept: Sequence[Round], keep: Callable[[Round], object]) -> None:
         self.signature = backend.signature
         # of this batch, in all processes that worked at it
         self.usage = Usage()
@@ -76,7 +78,7 @@ class KeptRounds:
         found = self._kept[call]
         if found.call != call or found.asked != _digest(asks):
             raise StorageError(
-                f"the journal of this stage holds, for batch {self._batch}, replies to other questions than those of call "
+                f"the journal of this stage holds, for a batch that is under way, replies to other questions than those of call "
                 f"{call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts anew"
             )
         self.usage.add(found.prompt_tokens, found.prefilled_tokens)

@@ -1,8 +1,9 @@
 """The stage that makes candidates: documents in, requests and candidates out.
 
-Requests go to the engine in fixed batches, and a finished batch is one line of the journal; of a method that asks in rounds, so
+Requests go to the engine in batches, and a finished batch is one line of the journal; of a method that asks in rounds, so
 is each finished round of the batch that is under way. An interrupted run redoes the round that was in flight with the same asks
-and the same seeds, so it ends with the same candidates as an undisturbed one.
+and the same seeds, so it ends with the same candidates as an undisturbed one. What changes only speed or memory may be changed in
+between: requests that are in the journal stay as they are, and the others are cut into batches anew.
 """
 
 import random
@@ -15,7 +16,7 @@ from typing import Any
 from pydantic import RootModel
 from tqdm import tqdm
 
-from ..config import METHOD_OPTIONS
+from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
@@ -62,7 +63,7 @@ METHODS: dict[str, Method] = {
 class Batch(Record):
     """What came of one batch of requests: a line of the journal."""
 
-    number: int
+    request_ids: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     failures: tuple[Failure, ...]
     # what was said on the way, of methods that ask more than once
@@ -123,7 +124,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     section = recipe.generate
     own = METHOD_OPTIONS.get(phase.method)
     others = {key for key in METHOD_OPTIONS.values() if key != own}
-    asked = section.model_dump(mode="json", exclude={"python", *others}) | {"method": phase.method}
+    asked = without_speed(section.model_dump(mode="json", exclude={"python", *others})) | {"method": phase.method}
     draws_again = False
     if phase.method == thinned.METHOD and section.thinned is not None:
         asked["thinned"] = section.thinned.chosen()
@@ -149,25 +150,26 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
 def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dict[str, Any]:
     section = phase.recipe.generate
     write_jsonl(phase.folder / REQUESTS, requests)
-    size = section.requests_per_batch
-    batches = [requests[start : start + size] for start in range(0, len(requests), size)]
     journal = Journal(stage.journal_path(), Line)
     lines = [line.root for line in journal]
     done = [line for line in lines if isinstance(line, Batch)]
     rounds = [line for line in lines if isinstance(line, Round)]
-    open_batches = range(len(done), len(batches))
-    if open_batches:
-        order = draws(section.plans)
+    # requests are worked through in their order
+    n_done = sum(len(batch.request_ids) for batch in done)
+    if n_done < len(requests):
+        order, size = draws(section.plans), section.requests_per_batch
         with (
             closing(open_backend_of(phase)) as backend,
-            tqdm(total=len(requests), initial=open_batches.start * size, unit="request", disable=None) as bar,
+            tqdm(total=len(requests), initial=n_done, unit="request", disable=None) as bar,
         ):
-            for number in open_batches:
-                kept = [each for each in rounds if each.batch == number]
-                resumed = KeptRounds(backend, number, kept, lambda each: journal.append([Line(each)]))
-                done.append(_batch(phase, resumed, number, batches[number], order))
+            for start in range(n_done, len(requests), size):
+                batch = requests[start : start + size]
+                name = digest([request.id for request in batch])
+                kept = [each for each in rounds if each.batch == name]
+                resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
+                done.append(_batch(phase, resumed, batch, order))
                 journal.append([Line(done[-1])])
-                bar.update(len(batches[number]))
+                bar.update(len(batch))
     write_jsonl(phase.folder / CANDIDATES, (c for batch in done for c in batch.candidates))
     write_jsonl(phase.folder / FAILURES, (f for batch in done for f in batch.failures))
     if TURNS in stage.outputs:
@@ -182,9 +184,7 @@ def _method(phase: Phase) -> Method:
     return partial(METHODS[name], recipe=phase.recipe) if name in METHOD_OPTIONS else METHODS[name]
 
 
-def _batch(
-    phase: Phase, backend: Backend, number: int, requests: Sequence[SummaryRequest], order: Sequence[Draw]
-) -> Batch:
+def _batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
     """What comes of one batch; `backend` has answered nothing else."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
@@ -208,7 +208,7 @@ def _batch(
         contracts = {request.id: request.contract for request in requests}
         candidates = [drafts.finished(each, contracts[each.request_id], options) for each in candidates]
     return Batch(
-        number=number,
+        request_ids=tuple(request.id for request in requests),
         candidates=tuple(candidates),
         failures=tuple(failures),
         turns=tuple(turn for row in replies for reply in row if isinstance(reply, Made) for turn in reply.turns),

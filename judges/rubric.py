@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import BackendSection, ModelSection, RubricJudge
+from ..config import BackendSection, ModelSection, RubricJudge, without_speed
 from ..errors import RecipeError
 from ..fence import fence
 from ..generate.backend import Ask, Backend, Reply
@@ -44,15 +44,6 @@ ONE_GRADE = Sampling(temperature=0.0, max_tokens=1)
 FIRST_ATTEMPT = Sampling(temperature=0.0, max_tokens=64)
 # repeating a greedy call repeats its failure
 LATER_ATTEMPT = Sampling(temperature=0.7, max_tokens=64)
-
-# engine arguments that change speed and memory but no score; any other one is part of the signature
-ONLY_SPEED = frozenset(
-    """
-    block_size cpu_offload_gb disable_log_stats enable_chunked_prefill enable_prefix_caching enforce_eager
-    gpu_memory_utilization kv_cache_memory_bytes max_num_batched_tokens max_num_seqs pipeline_parallel_size
-    seconds_per_batch swap_space tensor_parallel_size
-    """.split()
-)
 
 
 class Rubric:
@@ -165,7 +156,7 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
 
 def engine_part(backend: BackendSection) -> dict[str, str]:
     """The part of a signature that names engine arguments which change replies; none when there are none."""
-    engine = {key: value for key, value in backend.engine.items() if key not in ONLY_SPEED}
+    engine = without_speed(backend.model_dump(mode="json"))["engine"]
     return {"engine": digest(engine, 8)} if engine else {}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ...config import BiasRecipe
+from ...config import BiasRecipe, without_speed
 from ...errors import DataError, StorageError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
@@ -132,8 +132,7 @@ def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, An
         "run": [recipe.name, recipe.seed],
         "inputs": digest([[each.id, each.text] for each in inputs]),
         "summarizer": summarizer_signature(recipe),
-        # how many are asked at once changes no summary
-        "backend": recipe.backend.model_dump(mode="json", exclude={"requests_per_batch"}) if is_model else None,
+        "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
         "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
     }
 

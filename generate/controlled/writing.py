@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ...config import ControlledRecipe
+from ...config import ControlledRecipe, without_speed
 from ...journal import Journal
 from ...records import Contract, Message, Record, Text
 from ...stages import Receipt, Stage
@@ -79,7 +79,7 @@ def write_step(
     inputs = {
         "run": [recipe.name, recipe.seed, step],
         "tasks": digest([task.model_dump(mode="json") for task in tasks]),
-        "backend": recipe.backend.model_dump(mode="json"),
+        "backend": without_speed(recipe.backend.model_dump(mode="json")),
         "model": backend_signature(recipe.backend, recipe.model, recipe.model.adapter),
         "sampling": recipe.sampling.model_dump(mode="json"),
         "attempts": recipe.attempts,

@@ -28,20 +28,20 @@ def echo(ask):
 
 def test_rounds_are_kept_when_the_next_begins_and_the_last_is_not():
     kept = []
-    backend = KeptRounds(ScriptedBackend(echo), 3, [], kept.append)
+    backend = KeptRounds(ScriptedBackend(echo), "b3", [], kept.append)
     backend.complete([ask("one"), ask("two", 1)])
     assert kept == []
     backend.complete([ask("three")])
     (found,) = kept
-    assert (found.batch, found.call, [reply.text for reply in found.replies]) == (3, 0, ["one!", "two!"])
+    assert (found.batch, found.call, [reply.text for reply in found.replies]) == ("b3", 0, ["one!", "two!"])
 
 
 def test_kept_rounds_are_answered_without_the_backend_and_counted(tmp_path):
     journal = Journal(tmp_path / "journal.jsonl", Round)
-    first = KeptRounds(ScriptedBackend(echo), 0, [], lambda each: journal.append([each]))
+    first = KeptRounds(ScriptedBackend(echo), "b0", [], lambda each: journal.append([each]))
     said = [first.complete([ask("one"), ask("two", 1)]), first.complete([ask("three four")])]
     real = Noting(echo)
-    second = KeptRounds(real, 0, list(Journal(tmp_path / "journal.jsonl", Round)), journal.append)
+    second = KeptRounds(real, "b0", list(Journal(tmp_path / "journal.jsonl", Round)), journal.append)
     assert [second.complete([ask("one"), ask("two", 1)]), second.complete([ask("three four")])] == said
     assert real.calls == [[ask("three four")]]
     # one and two words, as the scripted backend counts tokens
@@ -50,15 +50,19 @@ def test_kept_rounds_are_answered_without_the_backend_and_counted(tmp_path):
 
 def test_replies_to_other_questions_are_refused():
     kept = []
-    backend = KeptRounds(ScriptedBackend(echo), 0, [], kept.append)
+    backend = KeptRounds(ScriptedBackend(echo), "b0", [], kept.append)
     backend.complete([ask("one")])
     backend.complete([ask("two")])
     with pytest.raises(StorageError, match=r"replies to other questions than those of call 0; delete it"):
-        KeptRounds(ScriptedBackend(echo), 0, kept, kept.append).complete([ask("one", seed=1)])
+        KeptRounds(ScriptedBackend(echo), "b0", kept, kept.append).complete([ask("one", seed=1)])
 
 
-def phase(tmp_path, output):
-    options = {"requests_per_batch": 16, "engine": {"seconds_per_batch": 0.3}, "self_refine": {"rounds": 2}}
+def phase(tmp_path, output, requests_per_batch=16, seconds_per_batch=0.3):
+    options = {
+        "requests_per_batch": requests_per_batch,
+        "engine": {"seconds_per_batch": seconds_per_batch},
+        "self_refine": {"rounds": 2},
+    }
     recipe = make_recipe("self-refine", tmp_path / output, **options)
     return open_phase(recipe, "evaluation/base")
 
@@ -86,6 +90,19 @@ def killed_after(made, n_lines):
     return [line.root for line in Journal(journal, Line)]
 
 
+def test_rounds_of_a_batch_that_is_cut_otherwise_are_asked_again(tmp_path):
+    whole = phase(tmp_path, "undisturbed", seconds_per_batch=0)
+    generate(whole)
+    made = phase(tmp_path, "continued", requests_per_batch=5, seconds_per_batch=0)
+    requests = phase_requests(made)
+    journal = Journal(generate_stage(made, requests).journal_path(), Line)
+    of_other_cut = Round(batch="other", call=0, asked="", replies=(), prompt_tokens=9, prefilled_tokens=9)
+    journal.append([Line(of_other_cut)])
+    generate(made)
+    for name in (CANDIDATES, FAILURES, TURNS):
+        assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
+
+
 @pytest.mark.slow
 def test_killed_between_rounds_the_stage_continues_with_the_round_in_flight(tmp_path, monkeypatch):
     whole = phase(tmp_path, "undisturbed")
@@ -102,7 +119,7 @@ def test_killed_between_rounds_the_stage_continues_with_the_round_in_flight(tmp_
         )
         continued, _ = generate(made)
     # five calls a batch: those of the second that the journal held when the kill fell are not asked again
-    assert len(asked) == 5 - sum(isinstance(line, Round) and line.batch == 1 for line in lines)
+    assert len(asked) == 5 - sum(isinstance(line, Round) and line.batch == lines[5].batch for line in lines)
     for name in (CANDIDATES, FAILURES, TURNS):
         assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
     assert continued.counts == receipt.counts

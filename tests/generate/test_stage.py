@@ -104,7 +104,8 @@ def interrupted(tmp_path, corpus, output, batches, **changes):
 
 def journalled(made):
     """The first batch with these candidates; of 1,000 prompt tokens 100 were run."""
-    return Batch(number=0, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
+    ids = tuple(dict.fromkeys(each.request_id for each in made))
+    return Batch(request_ids=ids, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
 
 
 def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
@@ -137,6 +138,21 @@ def test_continued_stage_ends_with_the_files_of_an_undisturbed_one(tmp_path, cor
     generate(made)
     for name in (REQUESTS, CANDIDATES, FAILURES):
         assert (made.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("changes", [{"requests_per_batch": 1}, {"engine": {"seconds_per_batch": 0.001}}])
+def test_what_changes_only_speed_or_memory_may_be_changed_before_a_stage_continues(tmp_path, corpus, changes):
+    whole = phase(tmp_path, corpus, output="undisturbed")
+    generate(whole)
+    first = candidates(whole)[:9]
+    marked = tuple(c.model_copy(update={"text": "From the journal."}) for c in first)
+    interrupted(tmp_path, corpus, "run", [journalled(marked)])
+    made = phase(tmp_path, corpus, generate=changes)
+    generate(made)
+    assert [c.text for c in candidates(made)[:9]] == ["From the journal."] * 9
+    assert candidates(made)[9:] == candidates(whole)[9:]
+    assert generate(whole)[1], "the finished stage is the same"
+    assert generate_stage(made, phase_requests(made)).key == generate_stage(whole, phase_requests(whole)).key
 
 
 def test_journal_of_another_recipe_is_not_used(tmp_path, corpus):
