@@ -1,4 +1,4 @@
-"""The output contract: a summary opens with the words asked for, names its own side and is as long as asked.
+"""The output contract: a summary opens with the words asked for, names its own side, says something and is as long as asked.
 
 A model's output is cleaned of what stands around the summary and then checked. It is never repaired: what breaks the contract
 is flagged, counted and judged as it is.
@@ -19,6 +19,17 @@ CLOSING_QUOTES = "\"'\u201d\u2019\u00bb"
 ABBREVIATIONS = frozenset((
     "Mr", "Mrs", "Ms", "Dr", "St", "Sen", "Rep", "Gov", "Jr", "Sr", "v", "vs", "No", "Gen", "U.S", "D.C", "Inc", "Prof",
 ))  # fmt: skip
+# words that announce a statement and make none: of saying and thinking, articles, pronouns, auxiliaries
+ANNOUNCING = frozenset("""
+    argue argues argued arguing assert asserts asserted believe believes believed believing claim claims claimed claiming
+    contend contends contended feel feels felt hold holds held insist insists insisted maintain maintains maintained mention
+    mentions mentioned note notes noted point points pointed out report reports reported say says said saying state states stated
+    stating suggest suggests suggested think thinks thought thinking write writes wrote
+    argument belief claim opinion perspective position stance statement summary view viewpoint
+    a an the this that these those which what who how why it its he she they them his her their there s
+    and or but as so because if in of to on about follows
+    am is are was were be been being has have had do does did will would shall should can could may might must not also
+""".split())  # fmt: skip
 BLANK_LINE = re.compile(r"\n\s*\n")
 # a first line that announces what follows it
 ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
@@ -39,11 +50,11 @@ LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 class Checked:
     """A model's output after cleaning, and whether it keeps the contract."""
 
-    # True when the text opens as asked and is as long as asked
+    # True when the text opens as asked, says something and is as long as asked
     ok: bool
     # what judges see; "" when there was nothing
     text: str
-    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, multi_sentence,
+    # what was found, in this order: empty, wrong_side, preamble, trailing, missing_opener, no_content, multi_sentence,
     # few_sentences, few_words, many_words
     issues: tuple[str, ...]
 
@@ -54,15 +65,16 @@ def check_output(contract: Contract, text: str) -> Checked:
     Cleaning takes off surrounding double quotes, words before the opening that end in a colon or a line break (`preamble`;
     without an opening a first line that ends in a colon) and everything from the first blank line on (`trailing`), and folds
     white space. A text that opens with another side's words is `wrong_side`, one that does not open as asked is
-    `missing_opener`. More sentences than asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about
-    n words are asked for, fewer than 0.4 n are `few_words` and more than 2 n `many_words`.
+    `missing_opener`. One that says nothing behind its opening ("The Right argues that.") is `no_content`. More sentences than
+    asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about n words are asked for, fewer than 0.4 n
+    are `few_words` and more than 2 n `many_words`.
 
     Source: specification of the seed paper, section 2.
     """
     text = _unquoted(text.strip())
     if not text:
         return Checked(ok=False, text="", issues=("empty",))
-    issues = []
+    issues: list[str] = []
     wrong_side = _opening_of(text, contract) in contract.other_openings
     if wrong_side:
         issues.append("wrong_side")
@@ -76,8 +88,19 @@ def check_output(contract: Contract, text: str) -> Checked:
     opens = not wrong_side and contract.opening in (None, _opening_of(text, contract))
     if not opens and not wrong_side:
         issues.append("missing_opener")
-    length = _length_issues(contract, text)
-    return Checked(ok=opens and not length, text=text, issues=(*issues, *length))
+    harmful = [*([] if _says_something(text, contract) else ["no_content"]), *_length_issues(contract, text)]
+    return Checked(ok=opens and not harmful, text=text, issues=(*issues, *harmful))
+
+
+def _says_something(text: str, contract: Contract) -> bool:
+    """Whether a word is left without the openings and the words that only announce a statement.
+
+    One word is enough: "The Left objects." is short, and a statement. Other languages than English have no list, so that there
+    any word behind the opening counts.
+    """
+    for opening in filter(None, (contract.opening, *contract.other_openings)):
+        text = text.replace(opening, " ")
+    return not ANNOUNCING.issuperset(words_of(text))
 
 
 def _length_issues(contract: Contract, text: str) -> list[str]:

@@ -14,7 +14,7 @@ def n_words(candidate: JudgeInput) -> float:
 
 
 def keeps_contract(candidate: JudgeInput) -> float:
-    """1 when the summary opens as asked and is as long as asked, else 0."""
+    """1 when the summary opens as asked, says something and is as long as asked, else 0."""
     return float(candidate.contract_ok)
 
 
@@ -47,4 +47,4 @@ def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return Rule(name, judge_signature("contract", "contract", v=1), 1.0, keeps_contract)
+    return Rule(name, judge_signature("contract", "contract", v=2), 1.0, keeps_contract)

@@ -155,8 +155,8 @@ def task_seed(recipe: ControlledRecipe, task: Task, attempt: int) -> int:
 def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
     """The sentence of a reply, cleaned of what stands around it; or None and what is wrong with it.
 
-    It must be one sentence that begins with the task's opening and goes on after it, was not cut off by the limit of tokens,
-    and is no copy from the prompt: a worked example, the statement to be turned, one of several points to be merged.
+    It must be one sentence that begins with the task's opening and says something behind it, was not cut off by the limit of
+    tokens, and is no copy from the prompt: a worked example, the statement to be turned, one of several points to be merged.
     """
     if reply.finish_reason == "failed":
         return None, reply.reason
@@ -166,8 +166,6 @@ def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
         return None, wrong[0]
     if reply.finish_reason == "length" and "trailing" not in checked.issues:
         return None, "cut_off"
-    if len(words(checked.text)) <= len(words(task.opening)):
-        return None, "no_content"
     if not task.may_copy and is_copy(checked.text, task.prompt[-1].content):
         return None, "copied"
     return checked.text, None

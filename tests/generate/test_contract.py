@@ -22,11 +22,50 @@ def checked(text, contract=LEFT):
         "The Left's mayors want the ferry.",
         "The Left-leaning press wants the ferry.",
         "The Left, it seems, wants the ferry",
-        "The Left",
+        "The Left objects.",
+        "The Left is for it.",
+        "The Left is against it.",
+        "The Left says no.",
+        "The Left: 3 crowns.",
     ],
 )
 def test_a_text_that_opens_as_asked_in_one_sentence_is_fine(text):
     assert checked(text) == (True, text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Left",
+        "The Left.",
+        "The Left - ...",
+        "The Left's view is that",
+        "The Left argues that.",
+        "The Left argues that it is so, and that...",
+        "The Left says.",
+        "The Left The Left",
+        "The Left \u2026",
+    ],
+)
+def test_an_opening_without_a_statement_breaks_the_contract(text):
+    assert checked(text) == (False, text, ["no_content"])
+
+
+def test_a_statement_is_looked_for_behind_any_opening_and_without_one():
+    begun = Contract(opening="The Ban argues that", other_openings=("The Allow argues that",), sentences=1)
+    assert checked("The Ban argues that.", begun)[2] == ["no_content"]
+    assert checked("The Ban argues that the The Ban argues that.", begun)[2] == ["no_content"]
+    assert checked("The Ban argues that smoke kills.", begun)[0]
+    assert checked("...", Contract()) == (False, "...", ["no_content"])
+    # no list of such words: any word is taken for a statement, no word is not
+    german = Contract(opening="Die Linke", sentences=1)
+    assert checked("Die Linke sagt nein.", german)[0]
+    assert checked("Die Linke.", german)[2] == ["no_content"]
+
+
+def test_an_opening_without_a_statement_stands_behind_the_other_issues_of_the_opening():
+    found = checked("Here:\nThe Left argues that. It says.\n\nThat is all.")
+    assert found[2] == ["preamble", "trailing", "no_content", "multi_sentence"]
 
 
 @pytest.mark.parametrize("quoted", ['"{}"', "\u201c{}\u201d", '  "{}"\n', '""{}""'])
