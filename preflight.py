@@ -27,6 +27,7 @@ from .config import (
 )
 from .errors import EvenhandError, RecipeError
 from .extras import need
+from .judges.combine import reward_ranges
 from .judges.measures.words import source_counter
 from .judges.rubric import rubric_template
 from .judges.splitters import open_splitter
@@ -58,6 +59,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "model.name", partial(models.check, recipe.model.name)
     for name, options in recipe.judges.items():
         yield from _judge_checks(f"judges.{name}", name, options)
+    yield "reward.combine", partial(reward_ranges, recipe.reward, recipe.judges)
     if recipe.rounds:
         yield "train", partial(_launchable, recipe)
     yield "generate.python", partial(_refuse_program, recipe.generate.python)

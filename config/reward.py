@@ -6,22 +6,28 @@ from pydantic import Field, model_validator
 
 from .section import Section
 
+# combinations that weights belong to
+WEIGHTED = ("weighted", "z_mean")
+
 
 class RewardSection(Section):
     """How judges become one reward."""
 
     # the judges of the reward: their names in `judges`
     judges: tuple[str, ...] = Field(min_length=1)
-    # mean of raw scores; weighted mean of raw scores; mean of z-scores within the request
-    combine: Literal["mean", "weighted", "z_mean"] = "mean"
+    # of raw scores: "mean", as Ri et al. 2025 (arXiv:2506.15925) rerank, and "weighted";
+    # of scores mapped to [0, 1] by the bounds of each judge's scale: "normalized_average", "min" (the worst judge decides),
+    # "product", and "harmonic", the harmonic mean, 0 where a score is at its lowest;
+    # of z-scores within the request: "z_mean", weighted if weights are given
+    combine: Literal["mean", "weighted", "z_mean", "normalized_average", "min", "product", "harmonic"] = "mean"
     # weight of each judge, for `weighted` and `z_mean`; below 0 for what is not wanted
     weights: dict[str, float] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _weights_fit(self) -> "RewardSection":
-        if self.combine == "mean" and self.weights:
+        if self.combine not in WEIGHTED and self.weights:
             raise ValueError(
-                "weights have no effect with combine: mean; write combine: weighted or z_mean, or leave them out"
+                f"weights have no effect with combine: {self.combine}; write combine: weighted or z_mean, or leave them out"
             )
         absent = [name for name in self.judges if name not in self.weights]
         if absent and (self.weights or self.combine == "weighted"):

@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..config import RewardSection
+from ..config import JudgeOptions, RewardSection
+from ..config.reward import WEIGHTED
 from ..errors import DataError, RecipeError
+from . import open_judge
 
 Scores = Mapping[str, float | None]
 Ranges = Mapping[str, Sequence[float]]
@@ -23,21 +25,42 @@ ON_UNIT_SCALE: dict[str, Callable[[list[float]], float]] = {
 }
 
 
-def combine_group(group: Sequence[Scores], reward: RewardSection) -> list[float | None]:
+def reward_ranges(reward: RewardSection, judges: Mapping[str, JudgeOptions]) -> Ranges:
+    """Bounds of the scale of each judge of the reward, where the combination maps scores to [0, 1]; {} where it does not.
+
+    Raises:
+        RecipeError: such a judge's scale has no bounds.
+    """
+    if reward.combine not in ON_UNIT_SCALE:
+        return {}
+    opened = {name: open_judge(name, judges[name]) for name in reward.judges}
+    unbounded = [name for name, judge in opened.items() if not math.isfinite(judge.high - judge.low)]
+    if unbounded:
+        raise RecipeError(
+            f"reward.combine {reward.combine!r} maps scores to [0, 1], and the scale of {', '.join(map(repr, unbounded))} has no "
+            "bounds; write combine: z_mean, or leave such judges out of the reward"
+        )
+    return {name: (judge.low, judge.high) for name, judge in opened.items()}
+
+
+def combine_group(group: Sequence[Scores], reward: RewardSection, ranges: Ranges) -> list[float | None]:
     """The reward of each candidate of one request; None where a score is missing.
 
-    "mean" and "weighted" combine raw scores. "z_mean" first turns the scores of each judge into z-scores among the
-    request's candidates (so that judges on different scales count alike), then takes their weighted mean.
+    "z_mean" first turns the scores of each judge into z-scores among the request's candidates (so that judges on different scales
+    count alike), then takes their weighted mean. All others look at one candidate, see `combine_scores`.
 
     Args:
         group: each candidate's scores by judge; all name the same judges.
         reward: how to combine; without weights, the judges of "weighted" and "z_mean" count alike.
+        ranges: as `reward_ranges` gives them.
 
     Raises:
         RecipeError: weights are given, but one is missing, or all are 0.
+        DataError: a score is off its judge's scale.
     """
-    if reward.combine == "mean":
-        return [combine_scores(scores, "average") for scores in group]
+    if reward.combine not in WEIGHTED:
+        method = "average" if reward.combine == "mean" else reward.combine
+        return [combine_scores(scores, method, ranges=ranges) for scores in group]
     rows = z_scores(group) if reward.combine == "z_mean" else group
     return [combine_scores(row, "weighted", reward.weights or dict.fromkeys(row, 1.0)) for row in rows]
 
@@ -67,7 +90,7 @@ def combine_scores(
 ) -> float | None:
     """One candidate's scores as one number; None when a part is missing.
 
-    Source: specification of the seed paper, section 8.5.
+    Source: the mean is that of Ri et al. 2025 (arXiv:2506.15925).
 
     Args:
         scores: the candidate's scores by judge.

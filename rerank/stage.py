@@ -11,7 +11,7 @@ from typing import Any
 
 from ..config import RewardSection
 from ..errors import DataError
-from ..judges.combine import combine_group
+from ..judges.combine import Ranges, combine_group, reward_ranges
 from ..phase_files import scores_of, with_judgements
 from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
@@ -122,12 +122,17 @@ def _work(phase: Phase) -> dict[str, Any]:
 
 def _scored(phase: Phase) -> Iterator[tuple[SummaryRequest, CandidateGroup, tuple[Judgement, ...]]]:
     """The requests in their order, each with its candidates, scored, and the judgements that say so."""
+    ranges = reward_ranges(phase.recipe.reward, phase.recipe.judges)
     for request, candidates, judgements in with_judgements(phase.folder):
-        yield request, score_group(phase, request, candidates, judgements), judgements
+        yield request, score_group(phase, request, candidates, judgements, ranges), judgements
 
 
 def score_group(
-    phase: Phase, request: SummaryRequest, candidates: Sequence[Candidate], judgements: Sequence[Judgement]
+    phase: Phase,
+    request: SummaryRequest,
+    candidates: Sequence[Candidate],
+    judgements: Sequence[Judgement],
+    ranges: Ranges,
 ) -> CandidateGroup:
     """The candidates of a request with their scores and the rewards that the phase's recipe gives them.
 
@@ -138,12 +143,13 @@ def score_group(
         request: what the candidates answer.
         candidates: rewards that rest on the request's other candidates see these alone, and no thinned copies.
         judgements: may be of more candidates than these.
+        ranges: the judges' scales, as `reward_ranges` gives them.
     """
     scores: dict[str, dict[str, float | None]] = defaultdict(dict)
     for judgement in judgements:
         scores[judgement.candidate_id][judgement.judge] = judgement.score
     rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
-    rewards = _rewards(candidates, rows, phase.recipe.reward)
+    rewards = _rewards(candidates, rows, phase.recipe.reward, ranges)
     scored = tuple(
         ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
         for c, row in zip(candidates, rows, strict=True)
@@ -160,11 +166,14 @@ def score_group(
 
 
 def _rewards(
-    candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float | None]], section: RewardSection
+    candidates: Sequence[Candidate],
+    scores: Sequence[Mapping[str, float | None]],
+    section: RewardSection,
+    ranges: Ranges,
 ) -> dict[str, float | None]:
     """Reward of each candidate of a request that answers the request's own prompt, by its id."""
     own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.thinned is None]
-    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section)
+    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section, ranges)
     return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
 
 

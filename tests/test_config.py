@@ -84,6 +84,7 @@ def test_numbers_are_finite(value):
     ("reward", "wrong"),
     [
         ({"combine": "mean", "weights": {"overlap": 1}}, "weights have no effect with combine: mean"),
+        ({"combine": "product", "weights": {"overlap": 1}}, "weights have no effect with combine: product"),
         ({"combine": "weighted"}, "weights has no weight for judge 'overlap'"),
         ({"combine": "z_mean", "weights": {"overlap": 0}}, "weights are all 0"),
     ],

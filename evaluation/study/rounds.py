@@ -12,6 +12,7 @@ from typing import Any
 
 from ...generate.contract import check_output
 from ...judges import open_judges
+from ...judges.combine import reward_ranges
 from ...judges.stage import judge_by, refuse_unscored
 from ...phase_files import with_judgements
 from ...records import Candidate, Contract, SummaryRequest, Turn
@@ -122,8 +123,9 @@ def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
 
 def _output(entry: Entry, phase: Phase, ids: Set[str]) -> PolicyOutput:
     """The numbers of these of the judged candidates."""
+    ranges = reward_ranges(phase.recipe.reward, phase.recipe.judges)
     groups = (
-        (request, score_group(phase, request, [c for c in candidates if c.id in ids], judgements))
+        (request, score_group(phase, request, [c for c in candidates if c.id in ids], judgements, ranges))
         for request, candidates, judgements in with_judgements(phase.folder)
     )
     found = policy_output(phase, groups, entry.output.signatures, copied)

@@ -43,7 +43,7 @@ def of_round(entry: Any) -> list[Any]:
     return [
         scored
         for request, candidates, judgements in with_judgements(folder / "rounds")
-        for scored in score_group(phase, request, [c for c in candidates if c.id in ids], judgements).candidates
+        for scored in score_group(phase, request, [c for c in candidates if c.id in ids], judgements, {}).candidates
     ]
 
 
