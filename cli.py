@@ -4,6 +4,7 @@ Every verb imports what it needs when it runs, so `evenhand --help` and `evenhan
 """
 
 import logging
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -235,20 +236,31 @@ def env() -> None:
 
 def main() -> None:
     """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
-    processes.follow_parent()
-    processes.share_processor()
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    quiet_libraries()
+    interrupted = False
+
+    def note(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, note)
     try:
+        processes.follow_parent()
+        processes.share_processor()
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+        quiet_libraries()
         app()
-    except EvenhandError as error:
+    except BaseException as error:
+        is_done = isinstance(error, SystemExit) and not error.code
+        # whatever the interrupt has become by now: a library may call it an error of its own
+        if interrupted and not is_done:
+            print(f"interrupted; {after_interrupt(sys.argv[1:])}", file=sys.stderr)
+            sys.exit(INTERRUPTED)
+        if not isinstance(error, EvenhandError):
+            raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except SystemExit as end:
-        # the command line library has caught the interrupt by then
-        if end.code == INTERRUPTED:
-            print(f"interrupted; {after_interrupt(sys.argv[1:])}", file=sys.stderr)
-        raise
 
 
 def after_interrupt(arguments: Sequence[str]) -> str:

@@ -236,7 +236,7 @@ def work_in(recipe: Recipe) -> Iterator[Path]:
 
 def _command(step: Step, recipe: Recipe, resolved: Path) -> list[str]:
     own = recipe.generate.python if step.verb == "generate" else None
-    command = [own or sys.executable, "-m", "evenhand.cli", step.verb, str(resolved)]
+    command = [own or sys.executable, "-m", "evenhand", step.verb, str(resolved)]
     return [*command, "--phase", step.phase.name] if step.phase else command
 
 

@@ -6,6 +6,9 @@ GGUF files are de-quantised once into an ordinary Hugging Face folder in the cac
 import json
 import logging
 import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -47,6 +50,35 @@ EMBEDDED_MODELS: dict[str, EmbeddedModel] = {
 def cache_folder() -> Path:
     """Folder for converted models and judgements: $EVENHAND_CACHE, else ~/.cache/evenhand."""
     return Path(os.environ.get("EVENHAND_CACHE", Path.home() / ".cache" / "evenhand"))
+
+
+@contextmanager
+def usable_cache(path: Path, what: str, otherwise: str) -> Iterator[None]:
+    """Turn SQLite's and the file system's errors into one that names a file of the cache and the remedy.
+
+    Args:
+        path: the file.
+        what: what it holds and is used for, in the plural.
+        otherwise: what else helps when the file cannot be used at all.
+
+    Raises:
+        StorageError: the file cannot be used, or another process keeps it locked.
+    """
+    try:
+        yield
+    except StorageError:
+        raise
+    except (sqlite3.Error, OSError) as error:
+        # the low byte is the kind of error, the others are details
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise StorageError(
+                f"{path}: another process writes {what} there and has not finished; wait for it, or set EVENHAND_CACHE to "
+                "another folder"
+            ) from error
+        raise StorageError(
+            f"{path}: {what} cannot be kept there: {error}; mend its rights or delete the file, set EVENHAND_CACHE to a folder "
+            f"on a local disk{otherwise}"
+        ) from error
 
 
 def locate(name: str, revision: str | None = None) -> str:

@@ -11,13 +11,12 @@ are not written twice. Write-ahead mode needs a local disk: point $EVENHAND_CACH
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import StorageError
-from ..models import cache_folder
+from ..models import cache_folder, usable_cache
 from ..storage import canonical_json
 from .judge import Verdict
 
@@ -68,13 +67,18 @@ def verdict_key(signature: str, judged: Judged) -> str:
 
 
 class VerdictCache:
-    """An open cache file; made if it is not there."""
+    """An open cache file; made if it is not there.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the file.
+        patience: seconds that a writer waits for another.
+    """
+
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
-        with self._named_errors():
+        with self._usable():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=PATIENCE)
+            self._database = sqlite3.connect(path, timeout=patience)
             try:
                 self._database.execute("PRAGMA journal_mode = WAL")
                 self._database.execute(SCHEMA)
@@ -91,7 +95,7 @@ class VerdictCache:
             some = keys[start : start + KEYS_AT_ONCE]
             marks = ", ".join("?" * len(some))
             query = f"SELECT key, score, raw, attempts FROM verdicts WHERE score IS NOT NULL AND key IN ({marks})"  # noqa: S608
-            with self._named_errors():
+            with self._usable():
                 rows = self._database.execute(query, some).fetchall()
             found.update({by_key[key]: Verdict(score, None, raw, attempts) for key, score, raw, attempts in rows})
         return found
@@ -102,17 +106,17 @@ class VerdictCache:
             (verdict_key(signature, judged), signature, v.score, v.unscored, v.raw, v.attempts)
             for judged, v in verdicts.items()
         ]
-        with self._named_errors(), self._database:
+        with self._usable(), self._database:
             self._database.executemany(KEEP, rows)
 
     def counts(self) -> list[CacheCount]:
         """What the cache holds, by judge signature."""
-        with self._named_errors():
+        with self._usable():
             return [CacheCount(*row) for row in self._database.execute(COUNT)]
 
     def clear(self, signature: str | None = None) -> int:
         """Delete the verdicts of one judge, or all; how many there were."""
-        with self._named_errors():
+        with self._usable():
             with self._database:
                 if signature is None:
                     deleted = self._database.execute("DELETE FROM verdicts").rowcount
@@ -125,16 +129,8 @@ class VerdictCache:
         """Close the file."""
         self._database.close()
 
-    @contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        """Turn SQLite's and the file system's errors into one that names the file and the remedy."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise StorageError(
-                f"{self.path}: the cache of judgements cannot be used: {error}; mend its rights or delete the file (scores are "
-                "then made again), or set EVENHAND_CACHE to a folder on a local disk"
-            ) from error
+    def _usable(self) -> AbstractContextManager[None]:
+        return usable_cache(self.path, "cached judgements", " (scores are then made again)")
 
 
 def cache_counts() -> list[CacheCount]:

@@ -238,6 +238,39 @@ def test_interrupt_says_that_the_same_command_continues(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        # before the command line is there, and when a verb has begun
+        ("typer", "interrupted; nothing had begun"),
+        ("evenhand/corpora/splits", "interrupted; the same command continues"),
+    ],
+)
+def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):
+    # a finder that interrupts the process when it is asked for the module, and turns what comes of it into another error
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module.replace('/', '.')!r}:\n"
+        "            try:\n"
+        "                os.kill(os.getpid(), signal.SIGINT)\n"
+        "            except KeyboardInterrupt as error:\n"
+        "                raise ImportError('not initialised') from error\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand", "validate", str(QUICKSTART)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stderr) == (130, f"{said}\n")
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["audit", "--documents", "loop"], "nothing was kept"),

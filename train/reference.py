@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..errors import RecipeError, StorageError
+from ..errors import RecipeError
 from ..extras import installed_versions, need
-from ..models import cache_folder, signature
+from ..models import cache_folder, signature, usable_cache
 from ..run import Phase
 from ..storage import canonical_json
 from .options import trainer_options
@@ -135,17 +135,12 @@ def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
 def _opened() -> Iterator[sqlite3.Connection]:
     """The open file; errors of SQLite and the file system name it and the remedy."""
     path = reference_path()
-    try:
+    with usable_cache(path, "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute(SCHEMA)
             yield database
-    except (sqlite3.Error, OSError) as error:
-        raise StorageError(
-            f"{path}: reference log-probabilities cannot be kept: {error}; mend its rights or delete the file, set "
-            "EVENHAND_CACHE to a folder on a local disk, or leave out trainer.precompute_ref_log_probs"
-        ) from error
 
 
 def _find(keys: Sequence[str]) -> dict[str, Logps]:

@@ -132,6 +132,20 @@ def test_other_table_of_that_name_is_reported(tmp_path):
     database.commit()
     database.close()
     cache = VerdictCache(path)
-    with pytest.raises(StorageError, match="cannot be used"):
+    with pytest.raises(StorageError, match="cached judgements cannot be kept there"):
         cache.find("judge", [("a", "b")])
+    cache.close()
+
+
+def test_a_file_that_another_process_writes_is_to_be_waited_for_and_not_deleted(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    cache = VerdictCache(path, patience=0.1)
+    writer = sqlite3.connect(path)
+    writer.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match=r"cache\.sqlite: another process writes cached judgements there") as caught:
+        cache.keep("judge", {("a", "b"): Verdict(1.0)})
+    assert "delete" not in str(caught.value)
+    assert "EVENHAND_CACHE" in str(caught.value)
+    writer.close()
+    cache.keep("judge", {("a", "b"): Verdict(1.0)})
     cache.close()
