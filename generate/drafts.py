@@ -132,10 +132,10 @@ def shortened(candidate: Candidate, contract: Contract, most_characters: int | N
     return candidate.model_copy(update={"text": text, "contract_ok": kept, "finish_reason": "cut"})
 
 
-def drawn_again(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
+def drawn_again(turns: Sequence[Turn]) -> dict[str, int]:
     """For a receipt: how many summaries were drawn again, and of how many the second draw was kept; {} where none was."""
     second = [turn for turn in turns if turn.role == AGAIN]
-    return {"drawn_again": {"drawn": len(second), "kept": sum(turn.is_candidate for turn in second)}} if second else {}
+    return {"drawn": len(second), "kept": sum(turn.is_candidate for turn in second)} if second else {}
 
 
 def _n_words(reply: Reply, options: ThinnedSection) -> int | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from time import sleep
 from typing import Any
 
@@ -10,6 +11,9 @@ from ..text import sentences
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, tokens_digest, too_long
 
 Script = Callable[[Ask], str]
+
+# prompts that are read once for all candidates that are asked of them
+PROMPTS_KEPT = 64
 
 ASKED_OPENING = re.compile(r'[Bb]egins? with "([^"]+)"')
 
@@ -22,12 +26,25 @@ def copy_a_sentence(ask: Ask) -> str:
     if ask.choices:
         return ask.choices[ask.seed % len(ask.choices)]
     prompt = ask.prompt[-1].content
-    found = [s for line in prompt.splitlines()[1:-1] for s in sentences(line) if len(s.split()) > 3] or [prompt]
+    found = _sentences(prompt) or (prompt,)
     sentence = found[ask.seed % len(found)]
     opening = ASKED_OPENING.search(prompt)
     if opening is None or ask.seed % 4 == 0:
         return sentence
     return f"{opening.group(1)} says that {sentence[:1].lower()}{sentence[1:]}"
+
+
+@lru_cache(maxsize=PROMPTS_KEPT)
+def _sentences(prompt: str) -> tuple[str, ...]:
+    """The sentences of a prompt's documents that say something."""
+    return tuple(s for line in prompt.splitlines()[1:-1] for s in sentences(line) if len(s.split()) > 3)
+
+
+@lru_cache(maxsize=PROMPTS_KEPT)
+def _counted(messages: tuple[str, ...]) -> Prompt:
+    """A prompt whose tokens are its words."""
+    token_ids = tuple(int(digest(word, 8), 16) for message in messages for word in message.split())
+    return Prompt(token_ids, tokens_digest(token_ids))
 
 
 class ScriptedBackend:
@@ -79,9 +96,7 @@ class ScriptedBackend:
     def _prompt(self, ask: Ask) -> Prompt:
         if self._tokenizer is not None:
             return read_prompts(self._tokenizer, [ask])[0]
-        words = (word for message in ask.prompt for word in message.content.split())
-        token_ids = tuple(int(digest(word, 8), 16) for word in words)
-        return Prompt(token_ids, tokens_digest(token_ids))
+        return _counted(tuple(message.content for message in ask.prompt))
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -8,8 +8,8 @@ between: requests that are in the journal stay as they are, and the others are c
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..journal import Journal
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
 from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..stages import Receipt, Stage
-from ..storage import digest, write_jsonl
+from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,
     chain_of_thought,
@@ -131,7 +131,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
         draws_again = section.thinned.regenerate is not None
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
-        "requests": digest([request.model_dump(mode="json") for request in requests]),
+        "requests": digest_of_all(requests),
         "generate": asked,
         "model": signature_of(phase),
     }
@@ -151,11 +151,13 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     section = phase.recipe.generate
     write_jsonl(phase.folder / REQUESTS, requests)
     journal = Journal(stage.journal_path(), Line)
-    lines = [line.root for line in journal]
-    done = [line for line in lines if isinstance(line, Batch)]
-    rounds = [line for line in lines if isinstance(line, Round)]
-    # requests are worked through in their order
-    n_done = sum(len(batch.request_ids) for batch in done)
+    # requests are worked through in their order; rounds are of the batch that was under way
+    n_done, rounds = 0, list[Round]()
+    for line in journal:
+        if isinstance(line.root, Batch):
+            n_done, rounds = n_done + len(line.root.request_ids), []
+        else:
+            rounds.append(line.root)
     if n_done < len(requests):
         order, size = draws(section.plans), section.requests_per_batch
         with (
@@ -167,15 +169,24 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
                 name = digest([request.id for request in batch])
                 kept = [each for each in rounds if each.batch == name]
                 resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
-                done.append(_batch(phase, resumed, batch, order))
-                journal.append([Line(done[-1])])
+                journal.append([Line(_batch(phase, resumed, batch, order))])
                 bar.update(len(batch))
-    write_jsonl(phase.folder / CANDIDATES, (c for batch in done for c in batch.candidates))
-    write_jsonl(phase.folder / FAILURES, (f for batch in done for f in batch.failures))
-    if TURNS in stage.outputs:
-        write_jsonl(phase.folder / TURNS, (turn for batch in done for turn in batch.turns))
+    counts = _Counts({request.id: request.side for request in requests})
+    parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
+    with ExitStack() as opened:
+        files = {
+            part: opened.enter_context(whole_file(phase.folder / name))
+            for name, part in parts.items()
+            if name in stage.outputs
+        }
+        for line in journal:
+            if isinstance(line.root, Batch):
+                counts.add(line.root)
+                for part, file in files.items():
+                    for record in getattr(line.root, part):
+                        write_record(file, record)
     journal.close()
-    return _counts(requests, done)
+    return counts.as_json()
 
 
 def _method(phase: Phase) -> Method:
@@ -242,36 +253,59 @@ def _candidate(request: SummaryRequest, draw: Draw, seed: int, reply: Reply, mad
     )
 
 
-def _counts(requests: Sequence[SummaryRequest], batches: Sequence[Batch]) -> dict[str, Any]:
-    candidates = [c for batch in batches for c in batch.candidates]
-    failures = [f for batch in batches for f in batch.failures]
-    side_of = {request.id: request.side for request in requests}
-    # over all processes that worked at the stage, because the journal holds each batch's own
-    used = Usage(sum(b.prompt_tokens for b in batches), sum(b.prefilled_tokens for b in batches))
-    turns = [turn for batch in batches for turn in batch.turns]
-    written = [c for c in candidates if c.model != fair_extractive.NO_MODEL]
-    return {
-        "requests": len(requests),
-        "candidates": len(candidates),
-        "tokens": sum(c.n_tokens for c in written),
-        # the cost where a candidate is not one ask: all asks and all generated tokens, candidates included; none without a model
-        **(
-            {"turns": len(turns), "turn_tokens": sum(turn.n_tokens for turn in turns)}
-            if turns or len(written) < len(candidates)
-            else {}
-        ),
-        **drafts.drawn_again(turns),
-        "prompt_tokens": used.prompt_tokens,
-        "prefilled_tokens": used.prefilled_tokens,
-        "prefix_cache_hit_rate": None if used.hit_rate is None else round(used.hit_rate, 4),
-        "contract_kept": dict(Counter(side_of[c.request_id] for c in candidates if c.contract_ok)),
-        "contract_issues": dict(Counter(issue for c in candidates for issue in c.issues)),
-        "stopped_by_max_tokens": sum(c.finish_reason == "length" for c in candidates),
-        "left_out": [
-            {"stage": "generate", "side": side, "reason": reason, "count": count}
-            for (side, reason), count in sorted(Counter((f.side, f.reason) for f in failures).items())
-        ],
-    }
+class _Counts:
+    """What the receipt says, over all processes that worked at the stage, because the journal holds each batch's own."""
+
+    def __init__(self, sides: Mapping[str, str]) -> None:
+        self._sides = sides
+        self._used = Usage()
+        self._n_candidates = self._n_written = self._n_tokens = self._n_turns = self._turn_tokens = self._n_cut = 0
+        self._kept: Counter[str] = Counter()
+        self._issues: Counter[str] = Counter()
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._drawn_again: Counter[str] = Counter()
+
+    def add(self, batch: Batch) -> None:
+        """Count a batch."""
+        written = [c for c in batch.candidates if c.model != fair_extractive.NO_MODEL]
+        self._used.add(batch.prompt_tokens, batch.prefilled_tokens)
+        self._n_candidates += len(batch.candidates)
+        self._n_written += len(written)
+        self._n_tokens += sum(c.n_tokens for c in written)
+        self._n_turns += len(batch.turns)
+        self._turn_tokens += sum(turn.n_tokens for turn in batch.turns)
+        self._n_cut += sum(c.finish_reason == "length" for c in batch.candidates)
+        self._kept.update(self._sides[c.request_id] for c in batch.candidates if c.contract_ok)
+        self._issues.update(issue for c in batch.candidates for issue in c.issues)
+        self._failures.update((f.side, f.reason) for f in batch.failures)
+        self._drawn_again.update(drafts.drawn_again(batch.turns))
+
+    def as_json(self) -> dict[str, Any]:
+        """All counts."""
+        hit_rate = self._used.hit_rate
+        return {
+            "requests": len(self._sides),
+            "candidates": self._n_candidates,
+            "tokens": self._n_tokens,
+            # the cost where a candidate is not one ask: all asks and all generated tokens, candidates included; none without a
+            # model
+            **(
+                {"turns": self._n_turns, "turn_tokens": self._turn_tokens}
+                if self._n_turns or self._n_written < self._n_candidates
+                else {}
+            ),
+            **({"drawn_again": dict(self._drawn_again)} if self._drawn_again else {}),
+            "prompt_tokens": self._used.prompt_tokens,
+            "prefilled_tokens": self._used.prefilled_tokens,
+            "prefix_cache_hit_rate": None if hit_rate is None else round(hit_rate, 4),
+            "contract_kept": dict(self._kept),
+            "contract_issues": dict(self._issues),
+            "stopped_by_max_tokens": self._n_cut,
+            "left_out": [
+                {"stage": "generate", "side": side, "reason": reason, "count": count}
+                for (side, reason), count in sorted(self._failures.items())
+            ],
+        }
 
 
 def _refuse_failures(phase: Phase, receipt: Receipt) -> None:

@@ -7,49 +7,28 @@ each other batch by batch; a model is closed before the next is loaded, and one 
 loaded.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tqdm import tqdm
 
-from ..errors import DataError, LeftOutError, StorageError
+from ..errors import LeftOutError, StorageError
 from ..generate.backend import Usage
 from ..journal import Journal
+from ..phase_files import with_candidates
 from ..records import Candidate, Judgement, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage, left_by
-from ..storage import listed, read_jsonl, write_jsonl
+from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .asking import AskingJudge, by_model, companies
 from .batch import Batch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache, cache_path
 from .judge import Judge
 from .overflow import was_cut
-
-
-@dataclass(frozen=True)
-class Work:
-    """What is judged: the candidates of each request, in their order."""
-
-    requests: Mapping[str, SummaryRequest]
-    candidates: Sequence[Candidate]
-
-    def with_requests(self) -> list[tuple[SummaryRequest, Candidate]]:
-        """Each candidate with its request."""
-        return [(self.requests[candidate.request_id], candidate) for candidate in self.candidates]
-
-    def batches(self, size: int) -> list[list[tuple[SummaryRequest, Candidate]]]:
-        """The candidates of `size` requests at a time, each with its request."""
-        by_request: dict[str, list[tuple[SummaryRequest, Candidate]]] = {}
-        for request, candidate in self.with_requests():
-            by_request.setdefault(request.id, []).append((request, candidate))
-        groups = list(by_request.values())
-        return [
-            [each for group in groups[start : start + size] for each in group] for start in range(0, len(groups), size)
-        ]
 
 
 def judge(phase: Phase) -> tuple[Receipt, bool]:
@@ -94,90 +73,147 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
 
 
 def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]:
-    work = read_work(phase)
+    # all mistakes are told before the first judge is asked
+    n_candidates = sum(len(candidates) for _, candidates in with_candidates(phase.folder))
     journal = Journal(stage.journal_path(), Batch)
-    done = {(j.judge, j.candidate_id) for batch in journal for j in batch.judgements}
+    done = _done(journal)
     with (
         closing(VerdictCache(cache_path())) as cache,
-        tqdm(total=len(judges) * len(work.candidates), unit="judgement", disable=None) as bar,
+        tqdm(total=len(judges) * n_candidates, unit="judgement", disable=None) as bar,
     ):
         # a kill may have come between the journal and the cache
         if len(journal):
             last = journal[-1]
             judged = {each.candidate_id for each in last.judgements}
-            keep_verdicts(last, judge_work(judges, [p for p in work.with_requests() if p[1].id in judged]), cache)
+            pairs = [pair for batch in _batches(phase, 1) for pair in batch if pair[1].id in judged]
+            keep_verdicts(last, judge_work(judges, pairs), cache)
         for group in by_model(judges):
             with ExitStack() as models:
                 for each in group:
                     models.callback(each.close)
-                for batch in work.batches(min(each.requests_per_batch for each in group)):
+                for batch in _batches(phase, min(each.requests_per_batch for each in group)):
                     for company in companies(group):
-                        candidates = [
-                            (r, c) for r, c in batch if any(phase.is_judged(c, each.name) for each in company)
+                        names = [each.name for each in company]
+                        open_pairs = [
+                            (request, candidate)
+                            for request, candidate in batch
+                            if any(phase.is_judged(candidate, name) for name in names)
+                            and any(request.id not in done[name] for name in names)
                         ]
-                        if any((each.name, c.id) not in done for each in company for _, c in candidates):
-                            judge_batch(company, candidates, cache, journal)
+                        if open_pairs:
+                            judge_batch(company, open_pairs, cache, journal)
                         bar.update(len(company) * len(batch))
-    batches = list(journal)
-    found = {(j.candidate_id, j.judge): j for batch in batches for j in batch.judgements}
-    judgements = [found[c.id, each.name] for c in work.candidates for each in judges if phase.is_judged(c, each.name)]
-    write_jsonl(phase.folder / JUDGEMENTS, judgements)
-    counts = _counts(work, judges, judgements, batches)
+    told = _Told(journal)
+    counts = _Counts(judges)
+    with whole_file(phase.folder / JUDGEMENTS) as file:
+        for request, candidate in (pair for batch in _batches(phase, 1) for pair in batch):
+            counts.n_candidates += 1
+            for each in judges:
+                if phase.is_judged(candidate, each.name):
+                    judgement = told.judgement(each.name, candidate.id)
+                    counts.add(request, judgement)
+                    write_record(file, judgement)
     journal.close()
-    return counts
+    return counts.as_json(told)
 
 
-def read_work(phase: Phase) -> Work:
-    """The phase's requests and candidates.
-
-    Raises:
-        DataError: a candidate's request is missing, or a candidate occurs twice; all such are listed.
-    """
-    requests = {request.id: request for request in read_jsonl(phase.folder / REQUESTS, SummaryRequest)}
-    candidates = read_jsonl(phase.folder / CANDIDATES, Candidate)
-    path = phase.folder / CANDIDATES
-    times = Counter(candidate.id for candidate in candidates)
-    mistakes = [f"{path}: candidate id {i!r} occurs {n} times" for i, n in times.items() if n > 1]
-    mistakes += [
-        f"{path}: candidate {c.id!r} belongs to request {c.request_id!r}, which {REQUESTS} does not have"
-        for c in candidates
-        if c.request_id not in requests
-    ]
-    if mistakes:
-        raise DataError(listed(mistakes))
-    return Work(requests, candidates)
+def _done(journal: Journal[Batch]) -> dict[str, set[str]]:
+    """Ids of the requests that each judge has judged already: a batch holds all candidates of its requests."""
+    done: dict[str, set[str]] = defaultdict(set)
+    for batch in journal:
+        for judgement in batch.judgements:
+            done[judgement.judge].add(judgement.request_id)
+    return done
 
 
-def _counts(
-    work: Work, judges: Sequence[Judge], judgements: Sequence[Judgement], batches: Sequence[Batch]
-) -> dict[str, Any]:
-    unscored = Counter(
-        (j.judge, work.requests[j.request_id].side, f"{j.judge}: {j.unscored}") for j in judgements if j.unscored
-    )
-    scored = Counter(j.judge for j in judgements if j.score is not None)
-    cut = Counter(j.judge for j in judgements if was_cut(j.raw))
-    return {
-        "candidates": len(work.candidates),
-        "scored": {each.name: scored[each.name] for each in judges},
-        # scores that rest on a source cut to fit the judge's model
-        **({"cut": dict(cut)} if cut else {}),
-        "cached": {each.name: sum(b.cached.get(each.name, 0) for b in batches) for each in judges},
-        "signatures": {each.name: each.signature for each in judges},
-        "left_out": [
-            {"stage": "judge", "judge": name, "side": side, "reason": reason, "count": count}
-            for (name, side, reason), count in sorted(unscored.items())
-        ],
-        **_prefill(judges, batches),
-    }
+def _batches(phase: Phase, size: int) -> Iterator[list[tuple[SummaryRequest, Candidate]]]:
+    """The candidates of `size` requests at a time, each with its request; requests without a candidate are passed over."""
+    with_any = ([(r, c) for c in candidates] for r, candidates in with_candidates(phase.folder) if candidates)
+    while some := list(islice(with_any, size)):
+        yield [pair for pairs in some for pair in pairs]
 
 
-def _prefill(judges: Sequence[Judge], batches: Sequence[Batch]) -> dict[str, Any]:
+class _Told:
+    """What a journal says, read again in the order of the candidates: of each company one batch is in memory."""
+
+    def __init__(self, journal: Journal[Batch]) -> None:
+        lines: dict[str, list[int]] = {}
+        # judge -> distinct inputs whose verdict came from the cache
+        self.cached: Counter[str] = Counter()
+        # judges that were asked together -> what their prompts took
+        self.used: dict[tuple[str, ...], Usage] = {}
+        for number, batch in enumerate(journal):
+            self.cached.update(batch.cached)
+            self.used.setdefault(tuple(batch.cached), Usage()).add(batch.prompt_tokens, batch.prefilled_tokens)
+            for name in batch.cached:
+                lines.setdefault(name, []).append(number)
+        # judges that were asked together stand in the same lines, which are then read once for all of them
+        companies = {tuple(mine): _Company(journal, mine) for mine in lines.values()}
+        self._company = {name: companies[tuple(mine)] for name, mine in lines.items()}
+
+    def judgement(self, judge: str, candidate_id: str) -> Judgement:
+        """What a judge says of a candidate; candidates come in the order in which they were judged."""
+        return self._company[judge].judgement(judge, candidate_id)
+
+
+class _Company:
+    """The lines of judges that were asked together."""
+
+    def __init__(self, journal: Journal[Batch], numbers: Sequence[int]) -> None:
+        self._journal = journal
+        self._numbers = iter(numbers)
+        self._read: dict[tuple[str, str], Judgement] = {}
+
+    def judgement(self, judge: str, candidate_id: str) -> Judgement:
+        while (judge, candidate_id) not in self._read:
+            batch = self._journal[next(self._numbers)]
+            self._read = {(each.judge, each.candidate_id): each for each in batch.judgements}
+        return self._read[judge, candidate_id]
+
+
+class _Counts:
+    """What the receipt says of the judgements."""
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self._judges = judges
+        self.n_candidates = 0
+        self._unscored: Counter[tuple[str, str, str]] = Counter()
+        self._scored: Counter[str] = Counter()
+        self._cut: Counter[str] = Counter()
+
+    def add(self, request: SummaryRequest, judgement: Judgement) -> None:
+        """Count a judgement."""
+        name = judgement.judge
+        if judgement.unscored:
+            self._unscored[name, request.side, f"{name}: {judgement.unscored}"] += 1
+        self._scored[name] += judgement.score is not None
+        self._cut[name] += was_cut(judgement.raw)
+
+    def as_json(self, told: _Told) -> dict[str, Any]:
+        """All counts, with those of the journal."""
+        cut = {name: count for name, count in self._cut.items() if count}
+        return {
+            "candidates": self.n_candidates,
+            "scored": {each.name: self._scored[each.name] for each in self._judges},
+            # scores that rest on a source cut to fit the judge's model
+            **({"cut": cut} if cut else {}),
+            "cached": {each.name: told.cached[each.name] for each in self._judges},
+            "signatures": {each.name: each.signature for each in self._judges},
+            "left_out": [
+                {"stage": "judge", "judge": name, "side": side, "reason": reason, "count": count}
+                for (name, side, reason), count in sorted(self._unscored.items())
+            ],
+            **_prefill(self._judges, told.used),
+        }
+
+
+def _prefill(judges: Sequence[Judge], used_by: Mapping[tuple[str, ...], Usage]) -> dict[str, Any]:
     """Prompt tokens of each language model and how many of them were run, over all processes that worked at the stage."""
     usage: dict[str, Usage] = {}
     model_of = {each.name: each.model for each in judges if isinstance(each, AskingJudge)}
-    for batch in batches:
-        for model in {model_of[name] for name in batch.cached if name in model_of}:
-            usage.setdefault(model, Usage()).add(batch.prompt_tokens, batch.prefilled_tokens)
+    for names, used in used_by.items():
+        for model in {model_of[name] for name in names if name in model_of}:
+            usage.setdefault(model, Usage()).add(used.prompt_tokens, used.prefilled_tokens)
     found = {
         model: {
             "prompt_tokens": used.prompt_tokens,

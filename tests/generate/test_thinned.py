@@ -274,7 +274,9 @@ def test_first_draws_are_not_made_again_when_the_second_ones_were_interrupted():
             return super().complete(asks)
 
     def run(backend):
-        return summarise(KeptRounds(backend, 0, kept, kept.append), requests, order(), seeds_of(requests, 2), used)
+        return summarise(
+            KeptRounds(backend, "batch", kept, kept.append), requests, order(), seeds_of(requests, 2), used
+        )
 
     with pytest.raises(KeyboardInterrupt):
         run(Interrupted(echo))
