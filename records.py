@@ -6,6 +6,7 @@ A record is checked once, where it is made or read, and then trusted. Unknown ke
 mistake that would otherwise surface three stages later.
 """
 
+from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -171,8 +172,13 @@ class Sampling(Record):
     # 0 keeps all tokens
     top_k: int = Field(default=0, ge=0)
     min_p: float = Field(default=0.0, ge=0, le=1)
-    # above 1 discourages repeated tokens; counted over generated tokens, not over the prompt
+    # above 1 discourages tokens that are there already
     repetition_penalty: float = Field(default=1.0, gt=0)
+    # no sequence of so many tokens comes twice; 0 bans none. Left out where it says nothing, as is the next one, so that plans
+    # without them keep their seeds
+    no_repeat_ngram_size: int = Field(default=0, ge=0, exclude_if=not_)
+    # what the two look at: the generated tokens alone, or the prompt's as well, as transformers does
+    include_prompt: bool = Field(default=False, exclude_if=not_)
     max_tokens: int = Field(default=128, ge=1)
 
 

@@ -32,6 +32,15 @@ class Plan(Sampling):
             )
         return self
 
+    @model_validator(mode="after")
+    def _something_looks_at_the_prompt(self) -> "Plan":
+        if self.include_prompt and self.repetition_penalty == 1 and not self.no_repeat_ngram_size:
+            raise ValueError(
+                "include_prompt says what repetition_penalty and no_repeat_ngram_size look at, and neither is set; "
+                "set one, or leave include_prompt out"
+            )
+        return self
+
     @property
     def sampling(self) -> Sampling:
         """The sampling parameters without the number of candidates."""

@@ -1,8 +1,8 @@
 """The next tokens of all rows at once, each row with its own sampling parameters and its own random numbers.
 
-They apply in vLLM's order: repetition penalty, temperature, min-p, top-k, top-p, each on what the one before it left. The last
-three keep the likeliest tokens down to some place, so the likeliest few hundred mostly settle the draw; a row that they do not
-settle is sorted as a whole.
+They apply in vLLM's order: repetition penalty, ban on n-grams that come twice, temperature, min-p, top-k, top-p, each on what the
+one before it left. The last three keep the likeliest tokens down to some place, so the likeliest few hundred mostly settle the
+draw; a row that they do not settle is sorted as a whole.
 """
 
 from collections.abc import Sequence
@@ -11,26 +11,46 @@ import numpy as np
 import torch
 
 from .backend import Ask, normalised
+from .ngrams import NGramBan
 
 # likeliest tokens that are looked at first
 FIRST_LOOK = 512
 
 
 class Rows:
-    """The rows that are decoded side by side, as far as drawing goes."""
+    """The rows that are decoded side by side, as far as drawing goes.
 
-    def __init__(self, asks: Sequence[Ask], choice_ids: Sequence[Sequence[int]], device: torch.device) -> None:
+    Args:
+        asks: one for each row.
+        prompts: token ids of each row's prompt.
+        choice_ids: of each row the tokens that it must choose from; none where its ask has no choices.
+        device: of the logits.
+    """
+
+    def __init__(
+        self,
+        asks: Sequence[Ask],
+        prompts: Sequence[Sequence[int]],
+        choice_ids: Sequence[Sequence[int]],
+        device: torch.device,
+    ) -> None:
         self._asks = list(asks)
         self._choice_ids = list(choice_ids)
         self._step = 0
         sampling = [ask.sampling for ask in asks]
-        columns = [[s.temperature, s.min_p, s.top_k, s.top_p, s.repetition_penalty] for s in sampling]
+        penalties = [1.0 if ask.choices else ask.sampling.repetition_penalty for ask in asks]
+        columns = [[s.temperature, s.min_p, s.top_k, s.top_p, p] for s, p in zip(sampling, penalties, strict=True)]
         self._parameters = torch.tensor(columns, dtype=torch.float64, device=device)  # (rows, 5)
         most = max(1 if ask.choices else ask.sampling.max_tokens for ask in asks)
         numbers = [random_numbers(ask.seed, most) for ask in asks]
         self._numbers = torch.tensor(numbers, dtype=torch.float64, device=device)  # (rows, steps)
-        # the tokens that a row has generated, (rows, vocabulary); made when some row has a penalty
-        self._generated: torch.Tensor | None = None
+        self._prompts = [prompt if s.include_prompt else () for prompt, s in zip(prompts, sampling, strict=True)]
+        # the tokens that a row's penalty looks at, (rows, vocabulary); made when some row has one
+        self._seen: torch.Tensor | None = None
+        self._bans = [
+            NGramBan(s.no_repeat_ngram_size, prompt) if s.no_repeat_ngram_size and not ask.choices else None
+            for ask, s, prompt in zip(asks, sampling, self._prompts, strict=True)
+        ]
 
     def draw(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The next token of each row and its log-probability under the model; logits and results on the rows' device.
@@ -41,16 +61,33 @@ class Rows:
         temperature, min_p, top_k, top_p, penalty = self._parameters.unbind(dim=1)
         wanted = logits
         if (penalty != 1).any():
-            if self._generated is None:
-                self._generated = torch.zeros_like(logits, dtype=torch.bool)
-            wanted = penalised(logits, self._generated, penalty)
+            if self._seen is None:
+                self._seen = torch.zeros_like(logits, dtype=torch.bool)
+                for row, prompt in enumerate(self._prompts):
+                    self._seen[row, list(prompt)] = True
+            wanted = penalised(logits, self._seen, penalty)
+        wanted = self._without_banned(wanted)
         if self._step == 0 and any(self._choice_ids):
             wanted = self._choices_only(wanted)
         tokens = draw_tokens(wanted, self._numbers[:, self._step], temperature, (min_p, top_k, top_p))
-        if self._generated is not None:
-            self._generated.scatter_(1, tokens[:, None], True)
+        if self._seen is not None:
+            self._seen.scatter_(1, tokens[:, None], True)
+        for row, ban in enumerate(self._bans):
+            if ban is not None:
+                ban.take([int(tokens[row])])
         self._step += 1
         return tokens, logits.gather(1, tokens[:, None])[:, 0] - logits.logsumexp(dim=-1)
+
+    def _without_banned(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits with every token ruled out that would complete an n-gram of its row a second time."""
+        banned = [(row, token) for row, ban in enumerate(self._bans) if ban is not None for token in ban.banned()]
+        if not banned:
+            return logits
+        rows, tokens = zip(*banned, strict=True)
+        return logits.index_put(
+            (torch.tensor(rows, device=logits.device), torch.tensor(tokens, device=logits.device)),
+            logits.new_tensor(float("-inf")),
+        )
 
     def _choices_only(self, logits: torch.Tensor) -> torch.Tensor:
         """Logits with everything ruled out that is none of a row's choices; rows without choices as they are."""
@@ -75,8 +112,9 @@ class Rows:
         """Go on with these rows only."""
         chosen = torch.tensor(rows, device=self._parameters.device)
         self._parameters, self._numbers = self._parameters[chosen], self._numbers[chosen]
-        if self._generated is not None:
-            self._generated = self._generated[chosen]
+        self._bans = [self._bans[row] for row in rows]
+        if self._seen is not None:
+            self._seen = self._seen[chosen]
 
 
 def random_numbers(seed: int, n: int) -> list[float]:
@@ -84,18 +122,18 @@ def random_numbers(seed: int, n: int) -> list[float]:
     return [float(number) for number in np.random.default_rng(seed).random(n)]
 
 
-def penalised(logits: torch.Tensor, generated: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
-    """Logits with those of generated tokens lowered: positive ones divided by the penalty, negative ones multiplied.
+def penalised(logits: torch.Tensor, seen: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
+    """Logits with those of seen tokens lowered: positive ones divided by the penalty, negative ones multiplied.
 
     Source: Keskar et al. 2019 (arXiv:1909.05858), section 4.1, in the form used by transformers.
 
     Args:
         logits: (rows, vocabulary).
-        generated: the tokens that a row has generated, of the same shape.
+        seen: the tokens that a row has already, of the same shape.
         penalty: (rows,).
     """
     factor = penalty[:, None].to(logits.dtype)
-    return torch.where(generated, torch.where(logits > 0, logits / factor, logits * factor), logits)
+    return torch.where(seen, torch.where(logits > 0, logits / factor, logits * factor), logits)
 
 
 def draw_tokens(

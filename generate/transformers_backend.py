@@ -68,7 +68,8 @@ class TransformersBackend:
 
         logits = self._decoder.start(batch)
         ids_of = {choices: choice_ids(self._tokenizer, choices) for choices in {row.ask.choices for row in rows}}
-        drawing = Rows([row.ask for row in rows], [ids_of[row.ask.choices] for row in rows], logits.device)
+        asks, prompts = [row.ask for row in rows], [row.prompt.token_ids for row in rows]
+        drawing = Rows(asks, prompts, [ids_of[ask.choices] for ask in asks], logits.device)
         for row, probabilities in zip(rows, drawing.choice_probabilities(logits), strict=True):
             row.probabilities = probabilities
         going = list(rows)

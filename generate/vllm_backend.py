@@ -116,13 +116,13 @@ class VllmBackend:
             self.usage.add(n, n - (output.num_cached_tokens or 0))
 
     def _parameters(self, ask: Ask) -> Any:
-        from .repetition import PENALTY
+        from .repetition import repetition_arguments
         from .seeded import draw_arguments
 
         sampling = ask.sampling
         extra = draw_arguments(sampling, ask.seed) if sampling.temperature else {}
-        if sampling.repetition_penalty != 1 and not ask.choices:
-            extra[PENALTY] = sampling.repetition_penalty
+        if not ask.choices:
+            extra |= repetition_arguments(sampling)
         arguments: dict[str, Any] = {"temperature": sampling.temperature, "extra_args": extra or None}
         if ask.choices:
             ids = self._choice_ids(ask.choices)
@@ -164,7 +164,7 @@ def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool
         "max_model_len": section.max_model_len,
         "enable_prefix_caching": True,
         "logits_processors": [
-            "evenhand.generate.repetition:GeneratedRepetitionPenalty",
+            "evenhand.generate.repetition:Repetition",
             "evenhand.generate.seeded:SeededDraw",
         ],
         "seed": 0,

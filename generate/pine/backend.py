@@ -62,7 +62,7 @@ class PineBackend:
         return replies
 
     def _write(self, ask: Ask, prompt: Prompt, row: Row, logits: torch.Tensor) -> Reply:
-        drawing = Rows([ask], [()], logits.device)
+        drawing = Rows([ask], [prompt.token_ids], [()], logits.device)
         ids: list[int] = []
         total = 0.0
         while True:

@@ -1,6 +1,7 @@
 """Draws against hand-made distributions and against vLLM's own filters."""
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -8,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from evenhand.generate import drawing  # noqa: E402
 from evenhand.generate.backend import Ask  # noqa: E402
-from evenhand.generate.drawing import Rows, draw_tokens, penalised  # noqa: E402
+from evenhand.generate.drawing import Rows, draw_tokens  # noqa: E402
 from evenhand.records import Message, Sampling  # noqa: E402
 
 PROMPT = (Message(role="user", content="The ferry."),)
@@ -97,18 +98,9 @@ def test_distribution_is_that_of_vllms_filters(sampling):
     torch.testing.assert_close(shares(logits, n=20_000, **sampling), expected, atol=1e-4, rtol=0)
 
 
-def test_penalty_is_that_of_the_vllm_backend():
-    repetition = pytest.importorskip("evenhand.generate.repetition")
-    logits = torch.randn(2, 20, generator=torch.Generator().manual_seed(1))
-    generated = torch.zeros(2, 20, dtype=torch.bool)
-    generated[0, [3, 5]] = True
-    found = penalised(logits, generated, torch.tensor([1.5, 1.5]))
-    assert torch.equal(found[0], repetition.penalise([5, 3, 5], logits[0].clone(), 1.5))
-    assert torch.equal(found[1], logits[1])
-
-
-def rows(*asks, ids=None):
-    return Rows(asks, ids or [[] for _ in asks], torch.device("cpu"))
+def rows(*asks, ids=None, prompts=None):
+    none = [[] for _ in asks]
+    return Rows(asks, prompts or none, ids or none, torch.device("cpu"))
 
 
 def ask(seed=0, **sampling):
@@ -121,6 +113,78 @@ def test_penalty_lowers_generated_tokens_only():
     both = rows(ask(temperature=0, repetition_penalty=2.0), ask(temperature=0))
     assert both.draw(logits)[0].tolist() == [0, 0]
     assert both.draw(logits)[0].tolist() == [1, 0]
+
+
+def test_penalty_looks_at_the_prompt_where_it_is_asked_to():
+    # token 0 leads with 2.0 against 1.5, and stands in both prompts
+    logits = torch.tensor([[2.0, 1.5]] * 2)
+    asks = [ask(temperature=0, repetition_penalty=2.0, include_prompt=include) for include in (True, False)]
+    assert rows(*asks, prompts=[[0], [0]]).draw(logits)[0].tolist() == [1, 0]
+
+
+# few tokens, so that sequences come again soon
+FEW = torch.randn(12, 4, generator=torch.Generator().manual_seed(3))
+BEGINNING = [0, 1, 2, 3, 0, 1, 3, 2]
+REPEATING = [
+    {"no_repeat_ngram_size": 3},
+    {"no_repeat_ngram_size": 2, "include_prompt": True},
+    {"no_repeat_ngram_size": 3, "include_prompt": True, "repetition_penalty": 1.2},
+    {"repetition_penalty": 3.0, "include_prompt": True},
+]
+
+
+def by_transformers(sampling):
+    """Greedy tokens by transformers' own processors, which look at all that they are given."""
+    transformers = pytest.importorskip("transformers")
+    seen = BEGINNING[:] if sampling.include_prompt else []
+    n = len(seen)
+    processors = [transformers.RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty)]
+    if sampling.no_repeat_ngram_size:
+        processors.append(transformers.NoRepeatNGramLogitsProcessor(sampling.no_repeat_ngram_size))
+    for logits in FEW:
+        scores = logits[None]
+        for processor in processors:
+            scores = processor(torch.tensor([seen], dtype=torch.long), scores)
+        seen.append(int(scores.argmax()))
+    return seen[n:]
+
+
+@pytest.mark.parametrize("values", REPEATING, ids=str)
+def test_what_repeats_is_lowered_and_banned_as_by_transformers(values):
+    sampling = Sampling(temperature=0, max_tokens=len(FEW), **values)
+    alone = rows(Ask(PROMPT, sampling, 0), prompts=[BEGINNING])
+    assert [alone.draw(logits[None])[0].item() for logits in FEW] == by_transformers(sampling)
+
+
+@pytest.mark.parametrize("values", REPEATING, ids=str)
+def test_vllms_processor_does_the_same_to_the_logits(values):
+    repetition = pytest.importorskip("evenhand.generate.repetition")
+    from vllm import SamplingParams
+    from vllm.v1.sample.logits_processor import BatchUpdate
+
+    sampling = Sampling(temperature=0, max_tokens=len(FEW), **values)
+    processor = repetition.Repetition(None, torch.device("cpu"), False)
+    parameters = SamplingParams(extra_args=repetition.repetition_arguments(sampling))
+    # one request asks for nothing and stays as it is; vLLM adds to the lists that it gave
+    generated = []
+    added = [(0, SamplingParams(), BEGINNING, []), (1, parameters, BEGINNING, generated)]
+    processor.update_state(BatchUpdate(batch_size=2, removed=[], added=added, moved=[]))
+    for logits in FEW:
+        plain, found = processor.apply(torch.stack([logits, logits]))
+        assert torch.equal(plain, logits)
+        generated.append(int(found.argmax()))
+    assert generated == by_transformers(sampling)
+
+
+def test_a_row_keeps_its_ban_when_others_end():
+    sampling = {"temperature": 0, "no_repeat_ngram_size": 2}
+    both = rows(ask(temperature=0), ask(**sampling))
+    steps = [both.draw(FEW[[0, 0]])[0].tolist()[1] for _ in range(3)]
+    both.keep([1])
+    steps += [both.draw(FEW[[0]])[0].item() for _ in range(3)]
+    assert steps[0] == steps[1] != steps[2]
+    pairs = list(pairwise(steps))
+    assert len(set(pairs)) == len(pairs)
 
 
 def test_log_probability_is_the_models_own_whatever_the_sampling():

@@ -23,7 +23,7 @@ def parameters(seed):
 
 def expected(seed, row, steps):
     """What the transformers backend draws from the same logits."""
-    rows = Rows([Ask((Message(role="user", content="A."),), SAMPLING, seed)], [[]], LOGITS.device)
+    rows = Rows([Ask((Message(role="user", content="A."),), SAMPLING, seed)], [[]], [[]], LOGITS.device)
     return [rows.draw(LOGITS[row : row + 1])[0].item() for _ in range(steps)]
 
 
