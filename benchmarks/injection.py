@@ -21,7 +21,8 @@ from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
-from ..generate.backend import Ask, choice_ids, normalised
+from ..generate.answers import reading
+from ..generate.backend import Ask, normalised
 from ..judges.judge import JudgeInput
 from ..judges.rubric import GRADES, ONE_GRADE, Rubric, open_rubric
 from ..judges.shared import SharedModels
@@ -63,7 +64,7 @@ class PlainJudge:
             locate(model), dtype=getattr(self._torch, dtype), trust_remote_code=False
         )
         self._model = loaded.to("cuda" if self._torch.cuda.is_available() else "cpu").eval()
-        self._ids = choice_ids(self.tokenizer, GRADES)
+        self._reading = reading(self.tokenizer, GRADES)
 
     def prompt_tokens(self, case: Case) -> list[int]:
         """The prompt as the model reads it, control tokens in the texts included."""
@@ -78,9 +79,9 @@ class PlainJudge:
 
     def _grade(self, token_ids: list[int]) -> float:
         with self._torch.inference_mode():
-            ids = self._torch.tensor([token_ids], device=self._model.device)
+            ids = self._torch.tensor([[*token_ids, *self._reading.opening]], device=self._model.device)
             logits = self._model(ids, logits_to_keep=1).logits[0, -1].float()
-        shares = normalised(dict(zip(GRADES, logits[self._ids].tolist(), strict=True)))
+        shares = normalised(dict(zip(GRADES, logits[list(self._reading.ids)].tolist(), strict=True)))
         return sum(int(grade) * share for grade, share in shares.items())
 
 

@@ -29,6 +29,7 @@ class ModelSection(Section):
 OWNED_ENGINE_KEYS: dict[str, str] = {
     "model": "write it in the 'model' section",
     "tokenizer": "the model's own tokenizer is used, so that training sees the same tokens",
+    "tokenizer_mode": "the model's own tokenizer is used, so that training sees the same tokens",
     "revision": "write it in the 'model' section",
     "dtype": "write it in the 'model' section",
     "max_model_len": "write max_model_len beside 'engine'",

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..errors import ModelError
 from ..records import Message, Sampling
 from ..storage import digest
 
@@ -21,7 +20,7 @@ class Ask:
     prompt: tuple[Message, ...]
     sampling: Sampling
     seed: int
-    # the reply must be one of these, each a single token after the prompt; empty for free text
+    # the reply must be one of these, which one token tells apart (answers.py); empty for free text
     choices: tuple[str, ...] = ()
 
 
@@ -142,22 +141,6 @@ def too_long(n_prompt_tokens: int, ask: Ask, max_model_len: int) -> str | None:
         f"prompt of {n_prompt_tokens} tokens and {n_answer} for the answer exceed max_model_len {max_model_len}; "
         "raise max_model_len or leave the set out"
     )
-
-
-def choice_ids(tokenizer: Any, choices: Sequence[str]) -> list[int]:
-    """Token id of each choice.
-
-    Raises:
-        ModelError: a choice is not a single token of this tokenizer.
-    """
-    encoded = [tokenizer.encode(choice, add_special_tokens=False) for choice in choices]
-    for choice, ids in zip(choices, encoded, strict=True):
-        if len(ids) != 1:
-            raise ModelError(
-                f"answer {choice!r} is {len(ids)} tokens of this model; constrained answers must be single tokens, "
-                "so use scoring: greedy with it"
-            )
-    return [ids[0] for ids in encoded]
 
 
 def normalised(logprobs: dict[str, float]) -> dict[str, float]:

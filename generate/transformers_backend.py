@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ..config import BackendSection, ModelSection
 from ..extras import need
 from ..timing import booked
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, read_prompts, too_long
+from .answers import Reading, read_answers
+from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, too_long
 from .causal_lm import end_ids, open_causal_lm
 
 if TYPE_CHECKING:
@@ -43,19 +44,20 @@ class TransformersBackend:
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order."""
-        prompts = read_prompts(self._tokenizer, asks)
+        prompts, readings = read_prompts(self._tokenizer, asks), read_answers(self._tokenizer, asks)
         replies: dict[int, Reply] = {}
-        fitting = []
-        for index, (ask, prompt) in enumerate(zip(asks, prompts, strict=True)):
-            reason = too_long(len(prompt.token_ids), ask, self._max_model_len)
+        fitting: dict[int, _Row] = {}
+        for index, row in enumerate(map(_Row, asks, prompts, readings)):
+            reason = too_long(len(row.given), row.ask, self._max_model_len)
             if reason:
-                replies[index] = failed(prompt, TOO_LONG, reason)
+                replies[index] = failed(row.prompt, TOO_LONG, reason)
             else:
-                fitting.append(index)
-        batches = self._decoder.arrange([prompts[index].token_ids for index in fitting], MOST_ROWS)
+                fitting[index] = row
+        batches = self._decoder.arrange([row.given for row in fitting.values()], MOST_ROWS)
+        indexes = list(fitting)
         for number, places in enumerate(batches):
-            batch = [fitting[place] for place in places]
-            rows = [_Row(asks[index], prompts[index]) for index in batch]
+            batch = [indexes[place] for place in places]
+            rows = [fitting[index] for index in batch]
             with booked("models"), self._torch.inference_mode():
                 self._decode(rows, number)
             replies.update(zip(batch, map(self._reply, rows), strict=True))
@@ -67,9 +69,8 @@ class TransformersBackend:
         from .drawing import Rows
 
         logits = self._decoder.start(batch)
-        ids_of = {choices: choice_ids(self._tokenizer, choices) for choices in {row.ask.choices for row in rows}}
-        asks, prompts = [row.ask for row in rows], [row.prompt.token_ids for row in rows]
-        drawing = Rows(asks, prompts, [ids_of[ask.choices] for ask in asks], logits.device)
+        asks, prompts = [row.ask for row in rows], [row.given for row in rows]
+        drawing = Rows(asks, prompts, [row.reading.ids for row in rows], logits.device)
         for row, probabilities in zip(rows, drawing.choice_probabilities(logits), strict=True):
             row.probabilities = probabilities
         going = list(rows)
@@ -81,7 +82,7 @@ class TransformersBackend:
             if not on:
                 return
             # where a row that has ended would go on
-            longest = max(len(row.prompt.token_ids) for row in going) + len(going[on[0]].ids)
+            longest = max(len(row.given) for row in going) + len(going[on[0]].ids)
             if len(on) <= FEW_GO_ON * len(going) or longest > self._max_model_len:
                 going, drawn = [going[place] for place in on], [drawn[place] for place in on]
                 self._decoder.keep(on)
@@ -110,9 +111,12 @@ class TransformersBackend:
 class _Row:
     """A reply that is being decoded."""
 
-    def __init__(self, ask: Ask, prompt: Prompt) -> None:
+    def __init__(self, ask: Ask, prompt: Prompt, reading: Reading) -> None:
         self.ask = ask
         self.prompt = prompt
+        self.reading = reading
+        # what the model is given: the prompt, and what its answer begins with
+        self.given = prompt.token_ids + reading.opening
         self.ids: list[int] = []
         self.logps = 0.0
         self.finish_reason = ""

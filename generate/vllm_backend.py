@@ -12,6 +12,7 @@ import json
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
 from ..storage import digest
 from ..timing import booked
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, choice_ids, failed, normalised, read_prompts, too_long
+from .answers import Reading, read_answers
+from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, normalised, read_prompts, too_long
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +67,6 @@ class VllmBackend:
         except (ValueError, OSError, RuntimeError, TypeError) as error:
             raise ModelError(f"backend 'vllm' cannot open model {model.name!r}: {error}") from error
         self._tokenizer = self._engine.get_tokenizer()
-        self._ids_of: dict[tuple[str, ...], list[int]] = {}
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; equal calls give equal replies, whatever was asked before."""
@@ -78,19 +79,17 @@ class VllmBackend:
 
     def complete_cached(self, asks: Sequence[Ask]) -> list[Reply]:
         """One reply for each ask, in order; the prompts of earlier calls are still in the prefix cache."""
-        prompts = read_prompts(self._tokenizer, asks)
+        prompts, readings = read_prompts(self._tokenizer, asks), read_answers(self._tokenizer, asks)
+        work = [_Work(*each) for each in zip(asks, prompts, readings, strict=True)]
         replies: dict[int, Reply] = {}
-        for index, (ask, prompt) in enumerate(zip(asks, prompts, strict=True)):
-            reason = too_long(len(prompt.token_ids), ask, self._max_model_len)
+        for index, each in enumerate(work):
+            reason = too_long(len(each.given), each.ask, self._max_model_len)
             if reason:
-                replies[index] = failed(prompt, TOO_LONG, reason)
-        fitting = [index for index in range(len(asks)) if index not in replies]
-        self._run(fitting, asks, prompts, replies)
-        return [replies[index] for index in range(len(asks))]
+                replies[index] = failed(each.prompt, TOO_LONG, reason)
+        self._run([index for index in range(len(work)) if index not in replies], work, replies)
+        return [replies[index] for index in range(len(work))]
 
-    def _run(
-        self, indexes: Sequence[int], asks: Sequence[Ask], prompts: Sequence[Prompt], replies: dict[int, Reply]
-    ) -> None:
+    def _run(self, indexes: Sequence[int], work: Sequence["_Work"], replies: dict[int, Reply]) -> None:
         """Answer these asks; when the engine refuses the batch, halve it until the refused ask is found."""
         if not indexes:
             return
@@ -98,68 +97,83 @@ class VllmBackend:
         from vllm.inputs import TokensPrompt
 
         try:
-            tokens = [TokensPrompt(prompt_token_ids=list(prompts[index].token_ids)) for index in indexes]
-            parameters = [self._parameters(asks[index]) for index in indexes]
+            tokens = [TokensPrompt(prompt_token_ids=list(work[index].given)) for index in indexes]
+            parameters = [self._parameters(work[index]) for index in indexes]
             with booked("models"):
                 outputs = self._engine.generate(tokens, parameters, lora_request=self._lora, use_tqdm=False)
         except VLLMValidationError as error:
             if len(indexes) == 1:
-                replies[indexes[0]] = failed(prompts[indexes[0]], "refused by the engine", str(error))
+                replies[indexes[0]] = failed(work[indexes[0]].prompt, "refused by the engine", str(error))
                 return
             half = len(indexes) // 2
-            self._run(indexes[:half], asks, prompts, replies)
-            self._run(indexes[half:], asks, prompts, replies)
+            self._run(indexes[:half], work, replies)
+            self._run(indexes[half:], work, replies)
             return
         for index, output in zip(indexes, outputs, strict=True):
-            replies[index] = self._reply(asks[index], prompts[index], output.outputs[0])
-            n = len(prompts[index].token_ids)
+            replies[index] = _reply(work[index], output.outputs[0])
+            n = len(work[index].given)
             self.usage.add(n, n - (output.num_cached_tokens or 0))
 
-    def _parameters(self, ask: Ask) -> Any:
+    def _parameters(self, work: "_Work") -> Any:
         from .repetition import repetition_arguments
         from .seeded import draw_arguments
 
-        sampling = ask.sampling
-        extra = draw_arguments(sampling, ask.seed) if sampling.temperature else {}
-        if not ask.choices:
+        sampling = work.ask.sampling
+        extra = draw_arguments(sampling, work.ask.seed) if sampling.temperature else {}
+        if not work.ask.choices:
             extra |= repetition_arguments(sampling)
         arguments: dict[str, Any] = {"temperature": sampling.temperature, "extra_args": extra or None}
-        if ask.choices:
-            ids = self._choice_ids(ask.choices)
+        if work.ask.choices:
+            ids = list(work.reading.ids)
             arguments |= {"max_tokens": 1, "allowed_token_ids": ids, "logprob_token_ids": ids, "logprobs": len(ids)}
         else:
             arguments |= {"max_tokens": sampling.max_tokens, "logprobs": 0}
         return self._vllm.SamplingParams(**arguments)
-
-    def _choice_ids(self, choices: tuple[str, ...]) -> list[int]:
-        if choices not in self._ids_of:
-            self._ids_of[choices] = choice_ids(self._tokenizer, choices)
-        return self._ids_of[choices]
-
-    def _reply(self, ask: Ask, prompt: Prompt, output: Any) -> Reply:
-        probabilities = {}
-        if ask.choices:
-            ids = self._choice_ids(ask.choices)
-            found = output.logprobs[0]
-            probabilities = normalised({c: found[i].logprob for c, i in zip(ask.choices, ids, strict=True)})
-        return Reply(
-            text=output.text,
-            finish_reason=output.finish_reason or "stop",
-            n_prompt_tokens=len(prompt.token_ids),
-            prompt_digest=prompt.digest,
-            token_ids=tuple(output.token_ids),
-            logps=output.cumulative_logprob,
-            choice_probabilities=probabilities,
-        )
 
     def close(self) -> None:
         """Shut the engine down; the process should end soon after, vLLM gives memory back only then."""
         self._engine.llm_engine.engine_core.shutdown()
 
 
+@dataclass(frozen=True)
+class _Work:
+    """An ask as the engine gets it."""
+
+    ask: Ask
+    prompt: Prompt
+    reading: Reading
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The prompt, and what the answer begins with."""
+        return self.prompt.token_ids + self.reading.opening
+
+
+def _reply(work: _Work, output: Any) -> Reply:
+    probabilities = {}
+    if work.ask.choices:
+        found = output.logprobs[0]
+        probabilities = normalised(
+            {choice: found[i].logprob for choice, i in zip(work.ask.choices, work.reading.ids, strict=True)}
+        )
+    return Reply(
+        text=output.text,
+        finish_reason=output.finish_reason or "stop",
+        n_prompt_tokens=len(work.prompt.token_ids),
+        prompt_digest=work.prompt.digest,
+        token_ids=tuple(output.token_ids),
+        logps=output.cumulative_logprob,
+        choice_probabilities=probabilities,
+    )
+
+
 def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "revision": model.revision,
+        # Mistral's own formats of tokenizer, configuration and weights, where a folder has them too, would win otherwise
+        "tokenizer_mode": "hf",
+        "config_format": "hf",
+        "load_format": "hf",
         "dtype": model.dtype,
         "max_model_len": section.max_model_len,
         "enable_prefix_caching": True,

@@ -160,7 +160,7 @@ def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) ->
         **attempts,
         **cut,
         sentences=sentence_signature(),
-        v=2,
+        v=3 if options.scoring == "expected" else 2,
     )
 
 

@@ -1,10 +1,10 @@
 """A language model as judge: it grades coverage or faithfulness by a rubric, from 1 to 5 unless its mode has another scale.
 
 The prompt gives the source first, then the rubric, then the summary, so that all candidates of a request share the long
-part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution: no
-parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable one is asked for again with
-another seed, and when all attempts fail the candidate is left unscored. `on_fail: min` gives it the lowest grade instead, as the
-released code did, and says so. Source: specification of the seed paper, section 7.
+part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution where the grades'
+tokens part (generate/answers.py): no parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable
+one is asked for again with another seed, and when all attempts fail the candidate is left unscored. `on_fail: min` gives it the
+lowest grade instead, as the released code did, and says so. Source: specification of the seed paper, section 7.
 
 A model in bfloat16 rounds differently with the prompts that are run beside one, so an expected grade may differ by some
 hundredths between runs that ask in other company; the cache keeps the first. In float32 it does not.
@@ -57,11 +57,12 @@ class Rubric:
         backend: Lazy[Backend],
         scale: tuple[int, int] | None = None,
     ) -> None:
-        low, high = scale or SCALES[options.mode]
+        scale = scale or SCALES[options.mode]
+        low, high = scale
         self.name = name
         self.low = float(low)
         self.high = float(high)
-        self._grades = tuple(str(grade) for grade in range(low, high + 1))
+        self._grades = grades_of(scale)
         self.against: Against | None = options.against
         self.loads = backend.key
         self.requests_per_batch = options.backend.requests_per_batch
@@ -118,6 +119,12 @@ class Rubric:
         self.backend.close()
 
 
+def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:
+    """The grades from the lowest to the highest, as a model writes them."""
+    low, high = scale
+    return tuple(str(grade) for grade in range(low, high + 1))
+
+
 def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
     """The mean grade under the reply's distribution; `raw` is that distribution."""
     if reply.finish_reason == "failed":
@@ -150,7 +157,8 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
         **attempts,
         **on_fail,
         **cut,
-        v=2,
+        # 3: grades are read behind what their answers have in common; 2: at the answer's first token
+        v=3 if options.scoring == "expected" else 2,
     )
 
 

@@ -38,6 +38,8 @@ def main(model):
         "greedy": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0)])],
         "penalised": [list(r.token_ids) for r in backend.complete([ask(0, temperature=0, repetition_penalty=20.0)])],
     }
+    repeats = [ask(0, temperature=0, max_tokens=40, **sampling) for sampling in json.loads(sys.argv[3])]
+    out["repeats"] = [list(r.token_ids) for r in backend.complete(repeats)]
     graded = backend.complete([Ask(prompt=prompt, sampling=Sampling(), seed=1, choices=("1", "2", "3"))])[0]
     out["choice"], out["probabilities"] = graded.text, graded.choice_probabilities
     mixed = backend.complete([ask(0, long), ask(1)])
@@ -55,6 +57,14 @@ if __name__ == "__main__":
 
 # every filter takes something away
 FILTERED = {"temperature": 1.2, "top_p": 0.9, "top_k": 300, "min_p": 0.001, "repetition_penalty": 1.3}
+# asked for side by side
+REPEATS = [
+    {},
+    {"no_repeat_ngram_size": 3},
+    {"no_repeat_ngram_size": 1},
+    {"no_repeat_ngram_size": 2, "include_prompt": True},
+    {"no_repeat_ngram_size": 3, "repetition_penalty": 1.2, "include_prompt": True},
+]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +72,7 @@ def replies(tiny_model, tmp_path_factory):
     script = tmp_path_factory.mktemp("vllm") / "ask.py"
     script.write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, str(script), str(tiny_model), json.dumps(FILTERED)],
+        [sys.executable, str(script), str(tiny_model), json.dumps(FILTERED), json.dumps(REPEATS)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -88,9 +98,8 @@ def greedy(control, **sampling):
     from evenhand.records import Message, Sampling
 
     prompt = (Message(role="user", content="The ferry is cheap."),)
-    return control.complete([Ask(prompt=prompt, sampling=Sampling(temperature=0, max_tokens=12, **sampling), seed=0)])[
-        0
-    ]
+    wanted = Sampling(**{"temperature": 0, "max_tokens": 12, **sampling})
+    return control.complete([Ask(prompt=prompt, sampling=wanted, seed=0)])[0]
 
 
 def test_engine_has_the_runner_that_takes_our_logits_processors(replies):
@@ -128,6 +137,12 @@ def test_copies_of_a_prompt_share_its_whole_blocks(replies):
 def test_repetition_penalty_equals_the_transformers_backends(replies, control):
     assert replies["penalised"][0] == list(greedy(control, repetition_penalty=20.0).token_ids)
     assert replies["penalised"] != replies["greedy"]
+
+
+def test_replies_without_repeats_equal_the_transformers_backends(replies, control):
+    expected = [list(greedy(control, max_tokens=40, **sampling).token_ids) for sampling in REPEATS]
+    assert replies["repeats"] == expected
+    assert len(set(map(tuple, expected))) == len(REPEATS)
 
 
 def test_constrained_grade_has_the_models_own_distribution(replies, control):

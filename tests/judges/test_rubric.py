@@ -293,7 +293,7 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
     template = load_template("faithfulness", PROMPTS).signature
     assert judge.signature == (
         f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|template:{template}|against:source|scale:1-5"
-        "|scoring:expected|v:2"
+        "|scoring:expected|v:3"
     )
 
 
