@@ -24,8 +24,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .errors import RecipeError, StorageError
-from .storage import TEMPORARY, make_folder
+from . import errors
+from .errors import EvenhandError, RecipeError, StorageError
+from .storage import TEMPORARY, make_folder, read_text, write_json
 
 # file that is locked, in the folder that is held
 LOCK = ".lock"
@@ -233,6 +234,36 @@ def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
             f"{argv[0]!r} cannot be started: {error.strerror}; mend the interpreter that the keys generate.python and "
             "train.python name"
         ) from error
+
+
+def run_attached(argv: Sequence[str], **variables: str) -> int:
+    """Run a command to its end with this process's output for its own; the exit status, below 0 the signal that ended it.
+
+    Args:
+        argv: the command.
+        variables: of its environment, beside this process's own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, env=followed_environment() | variables) as process:
+        return process.wait()
+
+
+def report_failure(path: Path, error: EvenhandError) -> None:
+    """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
+    write_json(path, {"error": type(error).__name__, "message": str(error)})
+
+
+def read_failure(path: Path) -> EvenhandError | None:
+    """The refusal that a child left; None when it left none."""
+    if not path.is_file():
+        return None
+    left = json.loads(read_text(path))
+    path.unlink()
+    kind = getattr(errors, left["error"], EvenhandError)
+    failure: EvenhandError = kind(left["message"])
+    return failure
 
 
 def last_lines(log: Path, count: int) -> str:

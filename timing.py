@@ -34,6 +34,11 @@ def booked(part: Part) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds = _account.get()
-        if seconds is not None:
-            seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start
+        book(part, time.perf_counter() - start)
+
+
+def book(part: Part, seconds: float) -> None:
+    """Book seconds on the open account."""
+    booked_seconds = _account.get()
+    if booked_seconds is not None:
+        booked_seconds[part] = booked_seconds.get(part, 0.0) + seconds

@@ -3,8 +3,8 @@
 Candidates go to the judges in fixed batches of requests. Judges that ask one language model are asked together, so that a
 document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
 the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
-each other batch by batch; a model is closed before the next is loaded, and one whose verdicts are all in the cache is never
-loaded.
+each other batch by batch. Where there are several models, each is loaded by a process of its own; one whose verdicts are all in
+the cache is never loaded.
 """
 
 from collections import Counter, defaultdict
@@ -24,6 +24,7 @@ from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
+from .apart import judge_apart
 from .asking import AskingJudge, by_model, companies
 from .batch import Batch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache, cache_path
@@ -40,15 +41,22 @@ def judge(phase: Phase) -> tuple[Receipt, bool]:
         LeftOutError: a judge left more unscored than limits.unscored allows; the file is written all the same.
     """
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-    receipt, reused = judge_by(phase, judges)
+    receipt, reused = judge_by(phase, judges, apart=True)
     refuse_unscored(phase, receipt)
     return receipt, reused
 
 
-def judge_by(phase: Phase, judges: Sequence[Judge]) -> tuple[Receipt, bool]:
-    """Judge the candidates of a phase by these judges, however many they leave unscored."""
+def judge_by(phase: Phase, judges: Sequence[Judge], *, apart: bool = False) -> tuple[Receipt, bool]:
+    """Judge the candidates of a phase by these judges, however many they leave unscored.
+
+    Args:
+        phase: its candidates are judged.
+        judges: all of its judges.
+        apart: whether judges on different models run in different processes, which open them anew: they must be the recipe's,
+            and the resolved recipe must lie in the run folder.
+    """
     stage = judge_stage(phase, judges)
-    return stage.run(lambda: _work(phase, stage, judges))
+    return stage.run(lambda: _work(phase, stage, judges, apart=apart))
 
 
 def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
@@ -72,14 +80,49 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
     return Stage("judge", phase.folder, inputs, (JUDGEMENTS,))
 
 
-def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]:
+def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> dict[str, Any]:
+    groups = by_model(judges)
+    children = [group for group in groups if group[0].loads] if apart else []
+    if len(children) == 1:
+        # alone it has this process to itself
+        children = []
+    judge_models(phase, stage, judges, [group for group in groups if group not in children])
+    for group in children:
+        judge_apart(phase, stage, group)
+    journal = Journal(stage.journal_path(), Batch)
+    told = _Told(journal)
+    counts = _Counts(judges)
+    with whole_file(phase.folder / JUDGEMENTS) as file:
+        for request, candidate in (pair for batch in _batches(phase, 1) for pair in batch):
+            counts.n_candidates += 1
+            for each in judges:
+                if phase.is_judged(candidate, each.name):
+                    judgement = told.judgement(each.name, candidate.id)
+                    counts.add(request, judgement)
+                    write_record(file, judgement)
+    journal.close()
+    return counts.as_json(told)
+
+
+def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Sequence[Sequence[Judge]]) -> None:
+    """Put into the stage's journal what some of its judges have not yet said there.
+
+    Args:
+        phase: its candidates are judged.
+        stage: has the journal.
+        judges: all judges of the stage.
+        groups: those to ask, in groups that hold one model together; a model is closed before the next is loaded.
+
+    Raises:
+        DataError: requests and candidates do not belong together.
+    """
     # all mistakes are told before the first judge is asked
     n_candidates = sum(len(candidates) for _, candidates in with_candidates(phase.folder))
     journal = Journal(stage.journal_path(), Batch)
     done = _done(journal)
     with (
         closing(VerdictCache(cache_path())) as cache,
-        tqdm(total=len(judges) * n_candidates, unit="judgement", disable=None) as bar,
+        tqdm(total=sum(map(len, groups)) * n_candidates, unit="judgement", disable=None) as bar,
     ):
         # a kill may have come between the journal and the cache
         if len(journal):
@@ -87,7 +130,7 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
             judged = {each.candidate_id for each in last.judgements}
             pairs = [pair for batch in _batches(phase, 1) for pair in batch if pair[1].id in judged]
             keep_verdicts(last, judge_work(judges, pairs), cache)
-        for group in by_model(judges):
+        for group in groups:
             with ExitStack() as models:
                 for each in group:
                     models.callback(each.close)
@@ -103,18 +146,6 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> dict[str, Any]
                         if open_pairs:
                             judge_batch(company, open_pairs, cache, journal)
                         bar.update(len(company) * len(batch))
-    told = _Told(journal)
-    counts = _Counts(judges)
-    with whole_file(phase.folder / JUDGEMENTS) as file:
-        for request, candidate in (pair for batch in _batches(phase, 1) for pair in batch):
-            counts.n_candidates += 1
-            for each in judges:
-                if phase.is_judged(candidate, each.name):
-                    judgement = told.judgement(each.name, candidate.id)
-                    counts.add(request, judgement)
-                    write_record(file, judgement)
-    journal.close()
-    return counts.as_json(told)
 
 
 def _done(journal: Journal[Batch]) -> dict[str, set[str]]:

@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import EvenhandError, StorageError
-from ..processes import follow_parent
+from ..processes import follow_parent, report_failure
 from ..recipe_file import load_recipe
 from ..run import Phase, hold_run, open_phase
-from .refusal import report_failure
-from .stage import training_stage
+from .stage import failure_path, training_stage
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _run(phase, options.stage_key, is_main=is_main)
     except EvenhandError as error:
         if is_main and options.stage_key and phase is not None:
-            report_failure(phase.folder, error)
+            report_failure(failure_path(phase.folder), error)
         elif is_main:
             log.error("%s", error)
         return error.exit_code

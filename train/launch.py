@@ -2,7 +2,6 @@
 
 import logging
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,12 @@ from pydantic import BaseModel, Field, ValidationError
 from ..config import TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
-from ..processes import followed_environment
+from ..processes import read_failure, run_attached
 from ..run import Phase
 from ..stages import Receipt
 from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
-from .refusal import failure_path, read_failure
-from .stage import training_stage
+from .stage import failure_path, training_stage
 from .training import read_counts
 
 log = logging.getLogger(__name__)
@@ -128,13 +126,11 @@ def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) 
     beside = [str(Path(python).parent)] if Path(python).is_absolute() else []
     path = os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=followed_environment() | {"PATH": path})
+        code = run_attached(command, PATH=path)
     except OSError as error:
         raise RecipeError(f"key 'train.python': {python!r} cannot be started: {error.strerror}") from error
-    with process:
-        code = process.wait()
     if code != 0:
-        raise read_failure(phase.folder) or ModelError(
+        raise read_failure(failure_path(phase.folder)) or ModelError(
             f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
             "the last checkpoint. When memory was short: lower train.max_tokens_per_pass (pairwise: "
             "trainer.per_device_train_batch_size), or shorten the prompts"

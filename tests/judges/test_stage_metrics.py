@@ -4,8 +4,8 @@ import pytest
 from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe, RewardSection
-from evenhand.judges import JUDGES
-from evenhand.judges.stage import judge
+from evenhand.judges import JUDGES, open_judges
+from evenhand.judges.stage import judge_by
 from evenhand.records import Judgement
 from evenhand.run import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
@@ -74,7 +74,7 @@ def judged(folder, judges, documents):
     texts = ("The ferry is cheap.", "The ferry is dear. A bridge pays.")
     write_jsonl(phase.folder / REQUESTS, requests)
     write_jsonl(phase.folder / CANDIDATES, [make_candidate(r, t, i) for r in requests for i, t in enumerate(texts)])
-    receipt, _ = judge(phase)
+    receipt, _ = judge_by(phase, open_judges({name: recipe.judges[name] for name in phase.judges}))
     return read_jsonl(phase.folder / JUDGEMENTS, Judgement), receipt.counts
 
 

@@ -1,0 +1,52 @@
+"""The process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY JUDGE...`; see `apart`."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import EvenhandError, StorageError
+from ..processes import follow_parent, report_failure, share_processor
+from ..quiet import quiet_libraries
+from ..recipe_file import load_recipe
+from ..run import Phase, hold_run
+from ..storage import write_json
+from ..timing import account
+from . import open_judges
+from .apart import failure_path, spent_path
+from .stage import judge_models, judge_stage
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Judge; the exit code."""
+    follow_parent()
+    share_processor()
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    quiet_libraries()
+    recipe, name, key, *names = arguments
+    phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
+    try:
+        with hold_run(phase.recipe), account() as spent:
+            _judge(phase, key, names)
+        write_json(spent_path(phase.folder), spent)
+    except EvenhandError as error:
+        report_failure(failure_path(phase.folder), error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _judge(phase: Phase, key: str, names: Sequence[str]) -> None:
+    judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
+    stage = judge_stage(phase, judges)
+    if stage.key != key:
+        raise StorageError(
+            f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same command "
+            "begins anew"
+        )
+    judge_models(phase, stage, judges, [[judge for judge in judges if judge.name in names]])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
