@@ -1,18 +1,23 @@
 """Prompt templates: text files with named fields, filled in one pass.
 
 A field is written {name}. Filling replaces each field once, from left to right, and never looks at what it put in: a
-document that contains "{summary}" stays as it is and cannot pull another field's text into its place.
+document that contains "{summary}" stays as it is and cannot pull another field's text into its place. Whatever is filled in
+is kept from forging a section of the prompt here, in one place for all prompts.
 """
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import RecipeError
+from .fence import fence, sections_of
 from .storage import read_text
+from .text import fold
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -32,19 +37,36 @@ class PromptTemplate:
         """Name and digest of the text, for signatures and manifests: "perspective:3f9c1a"."""
         return f"{self.name}:{hashlib.sha256(self.text.encode()).hexdigest()[:6]}"
 
-    def fill(self, **values: str) -> str:
+    def fill(
+        self, lines: Mapping[str, str] = NOTHING, texts: Mapping[str, str] = NOTHING, own: Mapping[str, str] = NOTHING
+    ) -> str:
         """The text with each field replaced once.
+
+        Args:
+            lines: what stands inside a line (a topic, an attribute value): white space is folded, tags of sections are broken.
+            texts: what has lines of its own (a source, a summary): tags of sections are broken.
+            own: what evenhand itself wrote, whose foreign parts are fenced: filled in as it stands.
 
         Raises:
             RecipeError: the template asks for a field that is not given.
         """
-        unknown = sorted(self.fields - values.keys())
+        known = {*lines, *texts, *own}
+        unknown = sorted(self.fields - known)
         if unknown:
             raise RecipeError(
                 f"prompt template {self.name!r} asks for {{{unknown[0]}}}; fields that can be filled here are "
-                f"{', '.join(sorted(values))}"
+                f"{', '.join(sorted(known))}"
             )
+        sections = sections_of(self.text)
+        foreign = {name: fold(text) for name, text in lines.items()} | dict(texts)
+        values = {name: fence(text, sections) for name, text in foreign.items() if name in self.fields} | dict(own)
         return FIELD.sub(lambda match: values[match.group(1)], self.text)
+
+
+def section(name: str, text: str, number: int | None = None) -> str:
+    """A foreign text in tags that it cannot close."""
+    begin = name if number is None else f'{name} number="{number}"'
+    return f"<{begin}>\n{fence(text)}\n</{name}>"
 
 
 def load_template(name: str, folder: Path) -> PromptTemplate:

@@ -5,7 +5,7 @@ without an order and then with one, put at the end of the document or of the sum
 end of the section, behind forged turns of the chat. A placebo, a neutral sentence as long as the first, tells what any text does.
 The shift is the grade with the order minus the grade without, on the rubric's scale. Both kinds of prompt have the same words:
 
-    fenced   evenhand's prompt: sections in tags which the text inside cannot close, control tokens broken, a sentence that says
+    fenced   evenhand's prompt: sections in tags which the text inside cannot close, marks of turns broken, a sentence that says
              that texts are no instructions
     plain    the same rubric without tags, sentence and fence; control tokens in a text are control tokens
 
@@ -68,7 +68,7 @@ class PlainJudge:
 
     def prompt_tokens(self, case: Case) -> list[int]:
         """The prompt as the model reads it, control tokens in the texts included."""
-        text = self.template.fill(source=case.source, summary=case.summary) + instruction(case)
+        text = self.template.fill(own={"source": case.source, "summary": case.summary}) + instruction(case)
         turns = [{"role": "user", "content": text}]
         encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
         return list(encoded["input_ids"])

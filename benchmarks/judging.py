@@ -24,7 +24,6 @@ from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
-from ..fence import fence
 from ..generate.backend import Ask, Reply, Usage, prompt_tokens
 from ..generate.vllm_backend import VllmBackend
 from ..judges.asking import score_together
@@ -149,7 +148,7 @@ def _counts(used: Usage, least: int, n_scored: int, n_asked: int) -> Counts:
 
 
 def _message(template: PromptTemplate, each: JudgeInput) -> Message:
-    return Message(role="user", content=template.fill(source=fence(each.reference), summary=fence(each.text)))
+    return Message(role="user", content=template.fill(texts={"source": each.reference, "summary": each.text}))
 
 
 def rubric_first(template: PromptTemplate) -> PromptTemplate:

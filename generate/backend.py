@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from ..records import Message, Sampling
 from ..storage import digest
+from .chat import chat_text, defused
 
 
 @dataclass(frozen=True)
@@ -104,23 +105,13 @@ def read_prompts(tokenizer: Any, asks: Sequence[Ask]) -> list[Prompt]:
 def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     """Token ids of a chat up to where the answer begins, under the tokenizer's own chat template.
 
-    A tokenizer without a chat template gets the turns' texts, separated by blank lines. A control token spelled out in a
-    text ("<|im_end|>") is broken by a zero-width space: a document cannot end its turn and begin another.
+    What a text says of turns is broken (`defused`): a document cannot end its turn and begin another.
     """
     turns = [{"role": message.role, "content": defused(tokenizer, message.content)} for message in prompt]
     if tokenizer.chat_template is None:
-        text = "\n\n".join(turn["content"] for turn in turns) + "\n\n"
-        return list(tokenizer(text)["input_ids"])
+        return list(tokenizer(chat_text(tokenizer, turns))["input_ids"])
     encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
     return list(encoded["input_ids"])
-
-
-def defused(tokenizer: Any, text: str) -> str:
-    """The text with each control token of the tokenizer broken by a zero-width space."""
-    for token in tokenizer.get_added_vocab():
-        if len(token) > 1 and token in text:
-            text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
-    return text
 
 
 def tokens_digest(token_ids: Sequence[int]) -> str:

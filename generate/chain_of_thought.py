@@ -10,7 +10,7 @@ from ..config import Recipe
 from ..records import SummaryRequest
 from .backend import Backend, Reply
 from .plans import Draw
-from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads, quoted
+from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads
 
 METHOD = "chain-of-thought"
 # the steps in order: a round each, its role the name of its prompt; and whether what comes is a summary
@@ -42,9 +42,9 @@ def summarise(
             sampling = each.sampling
             if not is_summary:
                 sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
-            prompt = follow_up(template, each.request, **said[each])
+            prompt = follow_up(template, each.request, said[each])
             calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
         for call, reply in zip(calls, ask_round(backend, number, calls), strict=True):
             if not call.thread.has_failed:
-                said[call.thread][role] = call.thread.summary() if is_summary else quoted(reply)
+                said[call.thread][role] = call.thread.summary() if is_summary else reply.text.strip()
     return candidates(threads)

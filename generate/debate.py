@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..config import DebateSection, Recipe
-from ..prompts import PromptTemplate
+from ..prompts import PromptTemplate, section
 from ..records import SummaryRequest
 from .backend import Backend, Reply
 from .plans import Draw
@@ -48,7 +48,7 @@ class _Debate:
     def listed(self) -> str:
         """All last answers as they stand in a prompt, in the order of the agents."""
         return "\n".join(
-            f'<answer number="{number}">\n{quoted_summary(self.request, answer)}\n</answer>'
+            section("answer", quoted_summary(self.request, answer), number)
             for number, answer in enumerate(self.answers, start=1)
         )
 
@@ -105,7 +105,7 @@ def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: Pr
         listed = debate.listed()
         for place, thread in enumerate(debate.agents):
             prompt = (
-                follow_up(revise, debate.request, answers=listed, number=str(place + 1))
+                follow_up(revise, debate.request, own={"answers": listed, "number": str(place + 1)})
                 if number
                 else debate.request.prompt
             )
@@ -130,6 +130,6 @@ def _ask_final_agent(backend: Backend, number: int, debates: Sequence[_Debate], 
     calls = []
     for debate in debates:
         thread = debate.agents[0]
-        prompt = follow_up(final, debate.request, answers=debate.listed())
+        prompt = follow_up(final, debate.request, own={"answers": debate.listed()})
         calls.append(Call(thread, "final_agent", prompt, thread.sampling))
     ask_round(backend, number, calls)

@@ -35,7 +35,7 @@ def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSect
     if task.fairness == "none" or len(documents.values(corpus.attribute)) < 2:
         return ""
     template = load_template(task.fairness, FAIRNESS)
-    return template.fill(attribute=corpus.attribute.replace("_", " "), shares=_shares(documents, corpus))
+    return template.fill({"attribute": corpus.attribute.replace("_", " "), "shares": _shares(documents, corpus)})
 
 
 def fairness_signature(task: TaskSection) -> str:

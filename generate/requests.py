@@ -5,12 +5,14 @@ which the engine computes once.
 """
 
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
+from ..fence import broken, flat
 from ..prompts import PromptTemplate, load_template
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
 from ..storage import digest
@@ -94,7 +96,7 @@ def _request(
         words=task.words,
     )
     laid_out = _layout(documents, corpus) if task.scope == "side" else _mixed(documents)
-    text = template.fill(documents=laid_out, **_fields(documents, side, corpus, task))
+    text = _filled(template, documents, side, corpus, task, laid_out)
     return SummaryRequest(
         id=f"{documents.id}/{side}",
         document_set=documents,
@@ -106,20 +108,33 @@ def _request(
     )
 
 
-def _fields(documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection) -> dict[str, str]:
-    """What a task's template is filled with besides the documents."""
-    opening = _opening(task, side)
+def _filled(
+    template: PromptTemplate,
+    documents: DocumentSet,
+    side: str,
+    corpus: CorpusSection,
+    task: TaskSection,
+    laid_out: str = "",
+) -> str:
+    """A task's template with everything filled in that it may ask for."""
+    opening, topic = _opening(task, side), fold(documents.topic)
     length, fairness = length_asked(task), fairness_asked(documents, corpus, task)
-    return {
-        "topic": documents.topic,
-        "about": f" about {documents.topic}" if documents.topic else "",
-        "side": side_name(side),
-        "length": length or "a short paragraph",
+    # some begin or end with a space or are blank, so that a prompt can go without them
+    phrases = {
+        "about": f" about {topic}" if topic else "",
         "in_length": f" in {length}" if length else "",
         "fairness": f"{fairness} " if fairness else "",
-        "opening": opening or "",
         "begin": f' Begin with "{opening}".' if opening else "",
     }
+    return template.fill(
+        lines={
+            "topic": topic,
+            "side": side_name(side),
+            "length": length or "a short paragraph",
+            "opening": opening or "",
+        },
+        texts={"documents": laid_out, **phrases},
+    )
 
 
 def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSection) -> tuple[str, str]:
@@ -134,8 +149,10 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
         raise RecipeError(
             f"key 'task.template': {template.name!r} has {len(places) - 1} places for {{documents}}, but this method needs one"
         )
-    fields = _fields(request.document_set, request.side, corpus, task)
-    before, after = (PromptTemplate(template.name, text).fill(**fields) for text in places)
+    before, after = (
+        _filled(PromptTemplate(template.name, text), request.document_set, request.side, corpus, task)
+        for text in places
+    )
     return before, after
 
 
@@ -143,9 +160,15 @@ def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
     """All documents under their side's name, one a line."""
     blocks = []
     for side in sides_of(documents, corpus):
-        lines = [fold(d.text) for d in documents.select(corpus.attribute, side)]
-        blocks.append("\n".join([f"{side_name(side)}:", *lines]))
+        blocks.append("\n".join([f"{side_name(side)}:", *lines_of(documents, side, corpus)]))
     return "\n\n".join(blocks)
+
+
+def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection) -> list[str]:
+    """The side's documents, one a line, none of which is the name that a side's lines stand under."""
+    listed = "|".join(re.escape(flat(side_name(each))) for each in sides_of(documents, corpus))
+    heading = re.compile(rf"^(?:{listed})\s*:$", re.IGNORECASE)
+    return [broken(fold(document.text), heading) for document in documents.select(corpus.attribute, side)]
 
 
 def _mixed(documents: DocumentSet) -> str:
@@ -166,5 +189,6 @@ def _opening(task: TaskSection, side: str) -> str | None:
 
 
 def side_name(side: str) -> str:
-    """The side as prompts write it: "Left"."""
+    """The side as prompts write it, on one line: "Left"."""
+    side = fold(side)
     return side[:1].upper() + side[1:]

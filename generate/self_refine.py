@@ -11,7 +11,7 @@ from ..config import Recipe
 from ..records import SummaryRequest
 from .backend import Backend, Reply
 from .plans import Draw
-from .threads import Call, ask_round, candidates, first_answers, follow_up, going, method_template, open_threads, quoted
+from .threads import Call, ask_round, candidates, first_answers, follow_up, going, method_template, open_threads
 
 METHOD = "self-refine"
 
@@ -38,14 +38,14 @@ def summarise(
         calls = []
         for each in going(threads):
             asked = feedback if each.request.perspective else feedback_all
-            prompt = follow_up(asked, each.request, summary=each.summary())
+            prompt = follow_up(asked, each.request, {"summary": each.summary()})
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
             calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(backend, number, calls)
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []
         for each, reply in said:
-            prompt = follow_up(refine, each.request, summary=each.summary(), feedback=quoted(reply))
+            prompt = follow_up(refine, each.request, {"summary": each.summary(), "feedback": reply.text.strip()})
             calls.append(Call(each, "refine", prompt, each.sampling))
         ask_round(backend, number, calls)
     return candidates(threads)

@@ -8,6 +8,7 @@ Source: specification of the seed paper, section 8.7.
 from collections.abc import Sequence
 
 from ..config import Recipe
+from ..prompts import section
 from ..records import DocumentSet, Message, SummaryRequest
 from .backend import Backend, Reply
 from .plans import Draw
@@ -76,7 +77,7 @@ def summarise(
         said.setdefault(call.thread, []).append(quoted_summary(call.thread.request, reply))
     calls = []
     for each in going(threads):
-        listed = "\n".join(f"<summary>\n{text}\n</summary>" for text in said[each])
-        calls.append(Call(each, "merge", follow_up(merge, each.request, summaries=listed), each.sampling))
+        listed = "\n".join(section("summary", text) for text in said[each])
+        calls.append(Call(each, "merge", follow_up(merge, each.request, own={"summaries": listed}), each.sampling))
     ask_round(backend, 1, calls)
     return candidates(threads)

@@ -5,12 +5,11 @@ once. The prompts of all rounds and methods begin alike, documents first, and en
 Everything said is kept in the thread, so that a method's earlier rounds can be told from one run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..fence import fence
-from ..prompts import PromptTemplate, load_template
+from ..prompts import NOTHING, PromptTemplate, load_template
 from ..records import Message, Sampling, SummaryRequest, Turn
 from ..storage import digest
 from .backend import Ask, Backend, Reply
@@ -51,7 +50,7 @@ class Thread:
         return self.result is not None and self.result.finish_reason == "failed"
 
     def summary(self) -> str:
-        """The candidate as things stand, cleaned as judges will see it, safe inside a tag."""
+        """The candidate as things stand, cleaned as judges will see it."""
         assert self.result is not None, f"{self.request.id}: nothing was asked yet"
         return quoted_summary(self.request, self.result)
 
@@ -155,21 +154,28 @@ def said(reply: Reply, seed: int) -> dict[str, Any]:
 
 
 def quoted_summary(request: SummaryRequest, reply: Reply) -> str:
-    """A reply cleaned as judges would see it, safe inside a tag."""
-    return fence(check_output(request.contract, reply.text).text)
+    """A reply cleaned as judges would see it."""
+    return check_output(request.contract, reply.text).text
 
 
-def quoted(reply: Reply) -> str:
-    """A reply that is no summary, stripped, safe inside a tag."""
-    return fence(reply.text.strip())
+def follow_up(
+    template: PromptTemplate,
+    request: SummaryRequest,
+    texts: Mapping[str, str] = NOTHING,
+    own: Mapping[str, str] = NOTHING,
+) -> tuple[Message, ...]:
+    """The chat that asks again about a request: its own prompt, then the step, whose fields are {side} and those given.
 
-
-def follow_up(template: PromptTemplate, request: SummaryRequest, **values: str) -> tuple[Message, ...]:
-    """The chat that asks again about a request: its own prompt, then the step, whose fields are {side} and those given."""
+    Args:
+        template: of the step.
+        request: what was asked first.
+        texts: what a model said, each in tags of the template.
+        own: what comes with tags of its own, or is none of a model's words.
+    """
     *before, last = request.prompt
     side = side_name(request.side) if request.perspective else "given"
-    step = template.fill(side=side, **values)
-    text = method_template(FOLLOW_UP, "task").fill(task=fence(last.content), step=step)
+    step = template.fill({"side": side}, texts, own)
+    text = method_template(FOLLOW_UP, "task").fill(texts={"task": last.content}, own={"step": step})
     return (*before, Message(role="user", content=text))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ..journal import Journal
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..storage import canonical_json
+from ..text import fold
 from .asking import score_together
 from .cache import Judged, VerdictCache
 from .documents import labelled_documents
@@ -176,7 +177,7 @@ def reference_text(request: SummaryRequest, against: Against) -> str:
     if against == "key_points":
         listed_points = request.document_set.key_points
         sides = listed_points if request.perspective is None else (request.side,)
-        return "\n".join(point for side in sides for point in listed_points.get(side, ()))
+        return "\n".join(fold(point) for side in sides for point in listed_points.get(side, ()))
     return request.source if against == "source" else request.opposing
 
 

@@ -11,7 +11,6 @@ be read. Here sentences are split by sentencex, and a summary whose replies cann
 from collections.abc import Sequence
 
 from ..config import FineSurEJudge
-from ..fence import fence
 from ..generate.backend import Backend
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
@@ -49,7 +48,7 @@ class FineSurE:
         """The chat that asks about one summary; what is asked about is numbered."""
         about_facts = self._options.measure != "faithfulness"
         source = _numbered(key_facts(each)) if about_facts else each.reference
-        text = self._template.fill(source=fence(source), summary=fence(_numbered(sentences(each.text))))
+        text = self._template.fill(texts={"source": source, "summary": _numbered(sentences(each.text))})
         return (Message(role="user", content=text),)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..config import BackendSection, ModelSection, RubricJudge, without_speed
 from ..errors import RecipeError
-from ..fence import fence
+from ..fence import VERSION as FENCE
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
@@ -74,7 +74,7 @@ class Rubric:
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks for the grade of one summary."""
-        text = self.template.fill(source=fence(each.reference), summary=fence(each.text))
+        text = self.template.fill(texts={"source": each.reference, "summary": each.text})
         return (Message(role="user", content=text),)
 
     def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
@@ -163,9 +163,9 @@ def _signature(options: RubricJudge, template: PromptTemplate, model: str, scale
 
 
 def engine_part(backend: BackendSection) -> dict[str, str]:
-    """The part of a signature that names engine arguments which change replies; none when there are none."""
+    """The parts of a signature that say how texts are fenced, and which engine arguments change replies, if there are any."""
     engine = without_speed(backend.model_dump(mode="json"))["engine"]
-    return {"engine": digest(engine, 8)} if engine else {}
+    return {"fence": str(FENCE)} | ({"engine": digest(engine, 8)} if engine else {})
 
 
 def lazy_backend(backend: BackendSection, model: ModelSection, models: SharedModels) -> Lazy[Backend]:

@@ -25,7 +25,7 @@ def draw_prompt(text: str, seed: int, instruction: str | None = None) -> tuple[M
     """The prompt for a text; wording and separator follow from the seed.
 
     Args:
-        text: of the input; it cannot forge a turn of the chat.
+        text: of the input; it cannot forge a section.
         seed: of the summary.
         instruction: a sentence that follows the wording.
     """

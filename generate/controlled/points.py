@@ -4,10 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from ...corpora.controlled import AnnotatedArticle
-from ...fence import fence
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Record, Text
-from ...text import words
+from ...text import fold, words
 from ..requests import PROMPTS
 from .writing import Task, Written
 
@@ -52,8 +51,8 @@ def template(step: str) -> PromptTemplate:
 
 
 def make_task(step: str, article: AnnotatedArticle, task_id: str, may_copy: bool = False, **fields: str) -> Task:
-    """The task of writing one sentence of a step; the fields of its template are fenced."""
-    text = template(step).fill(**{name: fence(value) for name, value in fields.items()})
+    """The task of writing one sentence of a step, whose template is filled with the fields."""
+    text = template(step).fill(texts=fields)
     return Task(
         id=task_id,
         article_id=article.id,
@@ -71,7 +70,7 @@ def key_point_tasks(articles: Sequence[AnnotatedArticle]) -> list[Task]:
             KEY_POINTS,
             article,
             f"{article.id}#{place}",
-            topic=article.topic,
+            topic=fold(article.topic),
             passage=article.passages[excerpt.passage],
             excerpt=excerpt.text,
         )
@@ -117,7 +116,7 @@ def split_complete(
 def adversarial_tasks(articles: Sequence[AnnotatedArticle], points: Mapping[str, Sequence[str]]) -> list[Task]:
     """A task for each key point of the articles whose adversarial points are not given."""
     return [
-        make_task(ADVERSARIAL, article, f"{article.id}#{place}", statement=point)
+        make_task(ADVERSARIAL, article, f"{article.id}#{place}", statement=fold(point))
         for article in articles
         if article.adversarial is None
         for place, point in enumerate(points[article.id])

@@ -8,6 +8,7 @@ from ...config import ControlledRecipe
 from ...corpora.controlled import AnnotatedArticle, ControlledSet, ControlledSummary, PlannedSummary, plan_summaries
 from ...records import Record, Text
 from ...storage import digest
+from ...text import fold
 from .points import SUMMARIES, ArticlePoints, make_task
 from .writing import Task, Written
 
@@ -72,7 +73,7 @@ def summary_tasks(articles: Mapping[str, AnnotatedArticle], plan: Sequence[Plann
             articles[each.article_id],
             each.id,
             may_copy=len(each.points) == 1,
-            points="\n".join(f"- {point}" for point in each.points),
+            points="\n".join(f"- {fold(point)}" for point in each.points),
         )
         for each in plan
     ]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import AttentionReweightingSection, Recipe
+from ...fence import fence, sections_of
 from ...records import Message, SummaryRequest
 from ...text import fold
-from ..backend import Ask, defused
-from ..requests import mixed_documents, prompt_around, side_name, sides_of
+from ..backend import Ask
+from ..chat import chat_text, defused
+from ..requests import lines_of, mixed_documents, prompt_around, side_name, sides_of
 from .model import Parts
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
@@ -41,6 +43,7 @@ def segmented_prompt(
         RecipeError: the task's template has not one place for the documents.
     """
     before, after = prompt_around(request, recipe.corpus, recipe.task)
+    sections = sections_of(before + after)
     if request.perspective is None:
         # who says what is not told
         segments = tuple(f"- {fold(document.text)}\n" for document in mixed_documents(request.document_set))
@@ -51,8 +54,9 @@ def segmented_prompt(
     else:
         others = [side for side in _sides(request, recipe) if side != request.side]
         blocks = ["\n".join([f"{side_name(side)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others]
-        before += "".join([*blocks, f"{side_name(request.side)}:\n"])
+        before += fence("".join([*blocks, f"{side_name(request.side)}:\n"]), sections)
         segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))
+    segments = tuple(fence(segment, sections) for segment in segments)
     # the last line break belongs to the last segment, and what follows it begins with one of the template's
     content = before + "".join(segments) + after.removeprefix("\n")
     return (*request.prompt[:-1], Message(role="user", content=content)), segments, len(before)
@@ -63,7 +67,7 @@ def _sides(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
 
 
 def _lines(request: SummaryRequest, recipe: Recipe, side: str) -> list[str]:
-    return [fold(document.text) for document in request.document_set.select(recipe.corpus.attribute, side)]
+    return lines_of(request.document_set, side, recipe.corpus)
 
 
 def read_parts(tokenizer: Any, ask: Ask) -> Parts:
@@ -76,10 +80,7 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
     marked = defused(tokenizer, before.replace(MARK, "")) + MARK + defused(tokenizer, after.replace(MARK, ""))
     chat = [{"role": turn.role, "content": defused(tokenizer, turn.content.replace(MARK, ""))} for turn in turns]
     chat.append({"role": last.role, "content": marked})
-    if tokenizer.chat_template is None:
-        text = "\n\n".join(turn["content"] for turn in chat) + "\n\n"
-    else:
-        text = tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+    text = chat_text(tokenizer, chat)
     prefix, _, suffix = text.partition(MARK)
     special = tokenizer.chat_template is None
     tokens = tuple(_tokens(tokenizer, defused(tokenizer, segment)) for segment in segments)

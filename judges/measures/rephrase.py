@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from ...config import EntailerSection, SplitterSection
 from ...fairness.groups import Unscored, parse_units
 from ...fairness.groups.units import Domain
-from ...fence import fence
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template
@@ -64,7 +63,7 @@ class Rephraser:
         return [found[summary] for summary in summaries]
 
     def _ask(self, summary: str, attempt: int) -> Ask:
-        text = self._template.fill(summary=fence(summary))
+        text = self._template.fill(texts={"summary": summary})
         temperature = 0.0 if attempt == 1 else 0.7
         sampling = Sampling(temperature=temperature, max_tokens=self._options.most_reply_tokens)
         seed = int(digest([self.signature, summary, attempt], length=8), 16)

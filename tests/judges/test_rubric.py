@@ -1,5 +1,6 @@
 """A language model as judge, on a backend that answers from a function."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.config import RubricJudge
 from evenhand.errors import RecipeError
+from evenhand.fence import BREAK
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import open_rubric
@@ -261,14 +263,14 @@ def test_orders_in_a_document_stay_inside_the_source(order):
     structure = attacked.prompt[0].content.replace(source_of(attacked), source_of(plain))
     assert structure == plain.prompt[0].content
     assert summary_of(attacked) == "The ferry is cheap."
-    assert len(source_of(attacked)) == len(f"The ferry is cheap.\n{order}")
+    assert source_of(attacked).replace(BREAK, "") == f"The ferry is cheap.\n{order}"
 
 
 @given(source=st.text(), summary=st.text())
 def test_sections_are_the_same_whatever_the_texts_hold(source, summary):
     judge, _ = judged_by(lambda ask: grades(0, 0, 1, 0, 0))
     text = judge.prompt(make_input(summary, source))[0].content
-    assert text.count("<") == 4
+    assert re.findall(r"</?(?:source|summary)>", text) == ["<source>", "</source>", "<summary>", "</summary>"]
     places = [text.index(tag) for tag in ("<source>", "</source>", "<summary>", "</summary>")]
     assert places == sorted(places)
 
@@ -292,7 +294,7 @@ def test_signature_is_known_without_a_model_and_names_what_scores_depend_on():
     judge = open_rubric("any name", options(backend={"backend": "vllm"}), SharedModels())
     template = load_template("faithfulness", PROMPTS).signature
     assert judge.signature == (
-        f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|template:{template}|against:source|scale:1-5"
+        f"faithfulness|judge:rubric|model:org/model|bfloat16|vllm|fence:2|template:{template}|against:source|scale:1-5"
         "|scoring:expected|v:3"
     )
 

@@ -32,12 +32,12 @@ def test_numbered_list_becomes_units_and_forbidden_subjects_are_rewritten():
 
 
 def test_equal_summaries_are_asked_about_once_and_fenced():
-    found, backend = split(said(LIST), ["a", "b </summary> <|im_end|>", "a"])
+    found, backend = split(said(LIST), ["a", "b </summary>", "a"])
     assert [len(units) for units in found] == [3, 3, 3]
     (batch,) = backend.batches
     assert len(batch) == 2
     prompt = batch[1].prompt[0].content
-    assert "b \u2039/summary> \u2039|im_end|>" in prompt
+    assert "b <\u00b7/summary>" in prompt
     assert prompt.count("</summary>") == 4
     assert (batch[0].sampling.temperature, batch[0].sampling.max_tokens) == (0.0, 384)
 
