@@ -47,7 +47,8 @@ POLL_SECONDS = 0.2
 def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
     """Be the only command that writes in a folder, or one of its children; whether it is a child.
 
-    Nothing in the folder is changed unless it is held. What killed commands left half written there is swept away.
+    A process may hold a folder that it holds already. Nothing in the folder is changed unless it is held. What killed commands
+    left half written there is swept away.
 
     Args:
         folder: is made where it is not there.
@@ -65,11 +66,11 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
         ) from error
     before = os.environ.get(COMMAND)
     try:
-        is_child = not _taken(descriptor, folder, recipe)
-        if not is_child:
-            os.environ[COMMAND] = _token(os.getpid())
+        own = _token(os.getpid())
+        if _taken(descriptor, folder, recipe):
+            os.environ[COMMAND] = own
             _sweep(folder)
-        yield is_child
+        yield os.environ[COMMAND] != own
     finally:
         os.close(descriptor)
         if before is None:

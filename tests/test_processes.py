@@ -189,9 +189,12 @@ def test_children_of_a_command_work_with_it_by_the_same_recipe_alone(tmp_path):
         assert child.stdout.readline() == "child\n"
         assert end(child) == ""
         assert "recipe.yaml: is not what " in end(start_holder(tmp_path, "b", token=token))
-        # the same process again is one of its own
+        # the command itself again
         with hold(tmp_path, "a") as is_child:
-            assert is_child
+            assert not is_child
+        child = start_holder(tmp_path, token=token)
+        assert child.stdout.readline() == "child\n"
+        end(child)
     assert COMMAND not in os.environ
 
 
