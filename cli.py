@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from . import cli_audit, cli_bias, cli_controlled, cli_human, cli_import, processes
+from . import cli_audit, cli_bias, cli_controlled, cli_convert, cli_human, cli_import, processes
 from .cli_compare import compare
 from .errors import EvenhandError
 from .quiet import quiet_libraries
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 # verbs that write at their end alone; all others keep what they have finished
-WRITE_AT_THE_END = ("audit", "human", "import")
+WRITE_AT_THE_END = ("audit", "convert", "human", "import")
 EPILOG = (
     "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
     "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
-    "continues. audit, human and import write at their end and begin anew."
+    "continues. audit, convert, human and import write at their end and begin anew."
 )
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(cli_convert.app, name="convert")
 app.add_typer(cli_human.app, name="human")
 app.add_typer(cli_import.app, name="import")
 

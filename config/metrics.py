@@ -64,7 +64,7 @@ class SummacJudge(SplittingMetricSection):
         if self.variant == "conv" and self.weights is None:
             raise ValueError(
                 "variant conv needs weights, because an untrained read-out scores at random; name the safetensors file that "
-                "evenhand.judges.summac.convert_weights writes, or write variant: zs"
+                "evenhand convert summac writes, or write variant: zs"
             )
         if self.variant == "zs" and self.weights is not None:
             raise ValueError("weights have no effect with variant: zs; write variant: conv, or leave them out")
@@ -97,5 +97,6 @@ class BleurtJudge(MetricSection):
     """BLEURT: a trained regression on text and summary together."""
 
     kind: Literal["bleurt"]
-    # a folder that transformers reads, see judges/bleurt.py; no released one is, so there is no default
+    # a folder that `evenhand convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there is no
+    # default
     model: str

@@ -4,12 +4,9 @@
 stands. Source: Zha et al. 2023 (arXiv:2305.16739) and its code; specification of the seed paper, section 6.
 
 The released checkpoints (.ckpt) are pickles, and a pickle can run any code when it is opened. They are refused; turn one
-into a folder with plain tensors once, with the encoder that it was trained from (the file's own hyper-parameters name
-"roberta-base" or "roberta-large"; the published "large" needs the latter):
+into a folder with plain tensors once:
 
-    from pathlib import Path
-    from evenhand.judges.alignscore import convert_checkpoint
-    convert_checkpoint(Path("AlignScore-large.ckpt"), "roberta-large", Path("alignscore-large"))
+    evenhand convert alignscore AlignScore-large.ckpt --out alignscore-large
 
 and name that folder, or the model.safetensors in it, in the recipe.
 """
@@ -24,7 +21,7 @@ from ..extras import need
 from ..models import locate
 from ..storage import canonical_json
 from .aligner import Aligner, PairAligner, device, most_tokens, release
-from .released import only_tensors, read_released
+from .released import FEATURE, differing_tensor, only_tensors, read_released, refuse_filled, write_model
 from .shared import Lazy, Part, SharedModels
 from .tokens import open_tokenizer
 
@@ -132,24 +129,27 @@ def refuse_pickle(model: str) -> None:
     """
     if Path(model).suffix in {".ckpt", ".pt", ".pth", ".bin", ".pkl"}:
         raise JudgeError(
-            f"aligner 'alignscore': {model!r} is a pickle, which can run any code when it is opened; convert it once with "
-            "evenhand.judges.alignscore.convert_checkpoint and name the folder that it writes"
+            f"aligner 'alignscore': {model!r} is a pickle, which can run any code when it is opened; turn it once "
+            f"into plain tensors, evenhand convert alignscore {model} --out FOLDER, and name that folder"
         )
 
 
-def convert_checkpoint(checkpoint: Path, encoder: str, folder: Path) -> None:
+def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> None:
     """Write the tensors of a released AlignScore checkpoint as a folder that the aligner reads.
 
     Args:
         checkpoint: the released .ckpt file.
-        encoder: Hugging Face id or folder of the RoBERTa that it was trained from, for configuration and tokenizer.
+        encoder: Hugging Face id or folder of the RoBERTa that it was trained from, for configuration and tokenizer; None takes
+            the one that the file's own hyper-parameters name.
         folder: where to write; made if it is not there.
 
     Raises:
         JudgeError: the file cannot be read or is no AlignScore checkpoint, or the encoder has another size; nothing is written.
         ModelError: the encoder cannot be opened.
+        DataError: the folder is there already and not empty, or cannot be written.
     """
-    transformers = need("transformers", "the conversion of a checkpoint")
+    transformers = need("transformers", FEATURE)
+    refuse_filled(folder)
     content = read_released(checkpoint)
     state = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(state, dict):
@@ -160,26 +160,27 @@ def convert_checkpoint(checkpoint: Path, encoder: str, folder: Path) -> None:
     lacking = [f"{head}weight" for head in HEADS if f"{head}weight" not in tensors]
     if lacking:
         raise JudgeError(f"{checkpoint}: has no {', '.join(lacking)}, so it is no AlignScore checkpoint")
+    settings = content.get("hyper_parameters")
+    settings = settings if isinstance(settings, dict) else {}
+    encoder = encoder or settings.get("model")
+    if not isinstance(encoder, str):
+        raise JudgeError(f"{checkpoint}: does not name the encoder that it was trained from; name it with --encoder")
     place = locate(encoder)
     try:
         config = transformers.AutoConfig.from_pretrained(place, trust_remote_code=False)
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     except (ValueError, OSError) as error:
         raise ModelError(f"the conversion of {checkpoint} cannot open encoder {encoder!r}: {error}") from error
-    settings = content.get("hyper_parameters")
-    _refuse_other_size(checkpoint, tensors, encoder, config, settings if isinstance(settings, dict) else {})
-    folder.mkdir(parents=True, exist_ok=True)
-    config.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    need("safetensors.torch", "the conversion of a checkpoint").save_file(tensors, folder / "model.safetensors")
+    _refuse_other_size(checkpoint, tensors, encoder, config, settings)
+    write_model(folder, config, tokenizer, tensors)
 
 
 def _refuse_other_size(
     checkpoint: Path, tensors: dict[str, Any], encoder: str, config: Any, settings: dict[str, Any]
 ) -> None:
     """Refuse an encoder whose tensors are not those of the checkpoint, in name and shape."""
-    torch = need("torch", "the conversion of a checkpoint")
-    transformers = need("transformers", "the conversion of a checkpoint")
+    torch = need("torch", FEATURE)
+    transformers = need("transformers", FEATURE)
     trained_from = repr(settings["model"]) if "model" in settings else "an encoder that it does not name"
     if config.model_type != "roberta":
         raise JudgeError(
@@ -189,16 +190,11 @@ def _refuse_other_size(
     # tensors of this device have a shape and no memory
     with torch.device("meta"):
         model = transformers.RobertaModel(config, add_pooling_layer=True)
-    wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    own = {
-        name.removeprefix(ENCODER): tuple(tensor.shape) for name, tensor in tensors.items() if name.startswith(ENCODER)
-    }
+    own = {name.removeprefix(ENCODER): tensor for name, tensor in tensors.items() if name.startswith(ENCODER)}
     own.pop(NOT_A_WEIGHT, None)
-    differing = sorted(name for name in own.keys() | wanted.keys() if own.get(name) != wanted.get(name))
-    if differing:
-        name = differing[0]
+    if differing := differing_tensor(own, model):
+        name, found, wanted = differing
         raise JudgeError(
             f"{checkpoint}: was trained from {trained_from}, and encoder {encoder!r} has another size: {name} is "
-            f"{own.get(name, 'absent')} in the checkpoint and {wanted.get(name, 'absent')} in the encoder; name the encoder that "
-            "it was trained from"
+            f"{found} in the checkpoint and {wanted} in the encoder; name the encoder that it was trained from"
         )

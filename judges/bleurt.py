@@ -3,9 +3,9 @@
 BLEURT-20 and its distilled sizes (the seed paper used BLEURT-20-D6) are RemBERT encoders with a pooler and one output, the older
 checkpoints BERT encoders with the same head. transformers has both as sequence classifiers with one label, and such a folder is
 what this judge reads. The released files are none: they are TensorFlow models, or a port of them under classes of its own
-(`model_type: bleurt`), which transformers does not know. Their tensors have RemBERT's or BERT's names and shapes but for the
-prefix; to use one, save it as RemBertForSequenceClassification with its tokenizer. There is no converter here, and we have not
-done this with a released one.
+(`model_type: bleurt`), which transformers does not know. Turn a checkpoint of the port into such a folder once:
+
+    evenhand convert bleurt BLEURT-20-D6 --out bleurt-20-d6
 
 The text stands first and the summary second; a text that does not fit loses its end, which the judgement says. The score has no
 bounds; trained ones stay near [0, 1]. Source: Sellam et al. 2020 (arXiv:2004.04696), Pu et al. 2021 (arXiv:2110.06341);
@@ -15,12 +15,13 @@ specification of the seed paper, section 6.
 import math
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..config import BleurtJudge
 from ..errors import JudgeError
 from ..models import signature
-from ..storage import canonical_json
+from ..storage import canonical_json, read_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
 from .alignment import whole
 from .checkpoint import open_checkpoint
@@ -60,7 +61,9 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
 
     Raises:
         ModelError: the model is a path that holds none.
+        JudgeError: it is a checkpoint of the port as it was released.
     """
+    _refuse_unconverted(options.model)
     key = canonical_json(["bleurt", options.model, options.revision, options.batch_size])
     load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size, options.revision)
     model = models.lazy(key, load)
@@ -68,6 +71,16 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
     return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
+
+
+def _refuse_unconverted(model: str) -> None:
+    path = Path(model).expanduser() / "config.json"
+    settings = read_json(path) if path.is_file() else {}
+    if isinstance(settings, dict) and settings.get("model_type") == "bleurt":
+        raise JudgeError(
+            f"judge 'bleurt': {model!r} is a checkpoint of the PyTorch port as it was released; turn it once into what the judge "
+            f"reads, evenhand convert bleurt {model} --out FOLDER, and name that folder"
+        )
 
 
 def _pair(each: JudgeInput) -> Pairing:

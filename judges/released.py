@@ -1,11 +1,14 @@
-"""Reading the file of a released checkpoint that is a pickle, once, to turn it into plain tensors."""
+"""Reading the files of a released checkpoint, once, to turn them into plain tensors."""
 
 import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import JudgeError
+from ..errors import DataError, JudgeError
 from ..extras import need
+
+FEATURE = "the conversion of a checkpoint"
 
 
 def read_released(path: Path) -> Any:
@@ -16,7 +19,7 @@ def read_released(path: Path) -> Any:
     Raises:
         JudgeError: the file is not there or damaged, or holds anything else.
     """
-    torch = need("torch", "the conversion of a checkpoint")
+    torch = need("torch", FEATURE)
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -30,16 +33,75 @@ def read_released(path: Path) -> Any:
         ) from error
 
 
+def read_tensors(path: Path) -> dict[str, Any]:
+    """The tensors of a .safetensors file, or of one that torch saved.
+
+    Raises:
+        JudgeError: the file is not there or damaged, or holds anything else.
+    """
+    if path.suffix != ".safetensors":
+        state = read_released(path)
+        if not isinstance(state, dict):
+            raise JudgeError(f"{path}: holds no table of tensors; name the file of a model's weights")
+        return only_tensors(path, state)
+    library = need("safetensors", FEATURE)
+    try:
+        found: dict[str, Any] = need("safetensors.torch", FEATURE).load_file(path)
+    except (OSError, library.SafetensorError) as error:
+        raise JudgeError(f"{path}: is not there, or cut short or damaged ({error}); download it again") from error
+    return found
+
+
 def only_tensors(path: Path, values: dict[str, Any]) -> dict[str, Any]:
     """The tensors as they can be saved: those that share memory are copied.
 
     Raises:
         JudgeError: a value is no tensor.
     """
-    torch = need("torch", "the conversion of a checkpoint")
+    torch = need("torch", FEATURE)
     others = [name for name, value in values.items() if not isinstance(value, torch.Tensor)]
     if others:
         raise JudgeError(
             f"{path}: {', '.join(map(repr, others[:3]))} should be tensors and are none; download it again"
         )
     return {name: value.clone() for name, value in values.items()}
+
+
+def differing_tensor(found: Mapping[str, Any], module: Any) -> tuple[str, Any, Any] | None:
+    """The first tensor that a module has not, lacks or has in another shape: its name, shape found, shape wanted.
+
+    Absent ones have the shape "absent"; None when all agree.
+    """
+    own = {name: tuple(tensor.shape) for name, tensor in found.items()}
+    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
+    for name in sorted(own.keys() | wanted.keys()):
+        if own.get(name) != wanted.get(name):
+            return name, own.get(name, "absent"), wanted.get(name, "absent")
+    return None
+
+
+def write_model(folder: Path, config: Any, tokenizer: Any, tensors: dict[str, Any]) -> None:
+    """Write a model as transformers and the judges read it: config.json, the tokenizer's files, model.safetensors.
+
+    Raises:
+        DataError: the folder holds something already, or cannot be written.
+    """
+    refuse_filled(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        config.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        # last, so that a folder with weights is whole
+        need("safetensors.torch", FEATURE).save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    except OSError as error:
+        raise DataError(f"--out {folder}: cannot be written: {error}") from error
+
+
+def refuse_filled(folder: Path) -> None:
+    """Refuse an output folder with something in it: files of two models side by side would be read as one.
+
+    Raises:
+        DataError: it is a file, or not empty.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"--out {folder}: is there already and not empty; name a new folder")

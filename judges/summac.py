@@ -10,11 +10,9 @@ hundred of a text, and its Conv reads the first ten sentences of a summary; with
 gives its scores on whole documents. Its ZS takes the best contradiction off the best entailment unless told otherwise
 (`use_con=False`); here entailment alone counts. It cuts a pair of sentences to 500 tokens, this to what the model reads.
 
-The released read-out (summac_conv_vitc_sent_perc_e.bin) is a pickle; turn it once into plain tensors:
+The released read-out is a pickle; turn it once into plain tensors:
 
-    from pathlib import Path
-    from evenhand.judges.summac import convert_weights
-    convert_weights(Path("summac_conv_vitc_sent_perc_e.bin"), Path("summac_conv.safetensors"))
+    evenhand convert summac summac_conv_vitc_sent_perc_e.bin --out summac-conv
 """
 
 from collections.abc import Callable
@@ -26,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import SummacJudge
-from ..errors import JudgeError
+from ..errors import DataError, JudgeError
 from ..extras import need
 from ..models import signature
 from ..storage import file_digest
 from .aligner import Pairing
 from .judge import Judge, JudgeInput, judge_signature
 from .nli import lazy_nli
-from .released import only_tensors, read_released
+from .released import FEATURE, read_tensors
 from .shared import SharedModels
 from .splitters import Splitter, open_splitter
 from .support import Reading, SupportJudge, aggregate
@@ -87,7 +85,7 @@ def read_weights(path: Path) -> ReadOut:
     if path.suffix != ".safetensors":
         raise JudgeError(
             f"judge 'summac': weights {str(path)!r} is no safetensors file, and a pickle can run any code when it is opened; "
-            "convert it once with evenhand.judges.summac.convert_weights"
+            f"turn it once into plain tensors, evenhand convert summac {path} --out FOLDER, and name FOLDER/model.safetensors"
         )
     if not path.is_file():
         raise JudgeError(f"judge 'summac': weights {str(path)!r}: there is no such file, and untrained Conv is refused")
@@ -113,14 +111,17 @@ def convert_weights(released: Path, target: Path) -> None:
 
     Raises:
         JudgeError: the file cannot be read, or is no read-out over these bins.
+        DataError: the target cannot be written.
     """
-    state = read_released(released)
-    tensors = only_tensors(released, state if isinstance(state, dict) else {})
+    tensors = read_tensors(released)
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if shapes != SHAPES:
         raise JudgeError(f"{released}: has tensors {shapes}; a SummaC read-out has {SHAPES}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    need("safetensors.torch", "the conversion of weights").save_file(tensors, target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        need("safetensors.torch", FEATURE).save_file(tensors, target)
+    except OSError as error:
+        raise DataError(f"--out {target.parent}: cannot be written: {error}") from error
 
 
 def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
