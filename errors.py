@@ -34,6 +34,12 @@ class ModelError(EvenhandError, RuntimeError):
     """A model folder or a backend could not be opened, or gave what it must not."""
 
 
+class UnfitModelError(ModelError):
+    """A model or an adapter is not there, damaged or incomplete, or does not fit what it is used with."""
+
+    exit_code = 2
+
+
 class JudgeError(EvenhandError, RuntimeError):
     """A judge could not run at all (an unreadable reply is no error: it is unscored)."""
 

@@ -16,8 +16,8 @@ CHATTY = {
     "httpx": logging.WARNING,
     "sentence_transformers": logging.WARNING,
 }
-# what transformers reports of weights that do harm: they are made up, or were not read
-HARMFUL = ("MISSING", "MISMATCH", "CONVERSION")
+# what transformers alone can tell of weights; those that are missing or left out are looked at by `models.opening`
+ITS_OWN = "CONVERSION"
 
 
 def quiet_libraries() -> None:
@@ -27,14 +27,14 @@ def quiet_libraries() -> None:
 
 
 @contextmanager
-def without_load_report(kept: tuple[str, ...] = HARMFUL) -> Iterator[None]:
-    """Drop the bar and the report of weights that transformers loads in this block, unless the report has one of these words."""
+def without_load_report() -> Iterator[None]:
+    """Drop the bar and the report of weights that transformers loads in this block, unless some could not be converted."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, enable_progress_bars
     from transformers.utils import logging as messages
 
     def is_news(record: logging.LogRecord) -> bool:
         text = record.getMessage()
-        return "LOAD REPORT" not in text or any(word in text for word in kept)
+        return "LOAD REPORT" not in text or ITS_OWN in text
 
     log = logging.getLogger("transformers.modeling_utils")
     log.addFilter(is_news)

@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, ModelError
+from ..errors import DataError
 from ..extras import need
 from ..generate.backend import prompt_tokens
-from ..generate.causal_lm import open_adapter, open_causal_lm
+from ..generate.causal_lm import open_causal_lm
 from ..models import signature
+from ..models.adapters import open_adapter
 from ..phase_files import shortest_prompts
 from ..records import Candidate, SummaryRequest
 from ..run import CANDIDATES, Phase
@@ -85,12 +86,9 @@ class _Policies:
         section = phase.recipe.model
         self._has_start = section.adapter is not None
         self._tokenizer, model = open_causal_lm(section, "the adapter probe")
-        try:
-            self._model = open_adapter(model, adapter, adapter_name="trained")
-            if section.adapter is not None:
-                self._model.load_adapter(section.adapter, adapter_name="start")
-        except (ModelError, ValueError, OSError, RuntimeError) as error:
-            raise ModelError(f"the adapter probe cannot open {section.name!r} with {adapter}: {error}") from error
+        self._model = open_adapter(model, adapter, name="trained")
+        if section.adapter is not None:
+            self._model = open_adapter(self._model, section.adapter, name="start")
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._model.to(self._device).eval()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ..errors import ModelError
 from ..extras import need
-from .causal_lm import open_adapter
+from ..models.adapters import open_adapter
+from ..models.opening import open_model, open_tokenizer, refuse_strange_numbers, strange_numbers
 
 log = logging.getLogger(__name__)
 
@@ -36,19 +36,16 @@ def merge_adapter(model_folder: Path, adapter: Path, target: Path, dtype: str) -
 
 
 def _merge(model_folder: Path, adapter: Path, target: Path, dtype: str) -> None:
-    torch = need("torch", "merging an adapter")
-    transformers = need("transformers", "merging an adapter")
-    try:
-        base = transformers.AutoModelForCausalLM.from_pretrained(
-            model_folder, dtype=torch.float32, trust_remote_code=False
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder, trust_remote_code=False)
-        # safe_merge refuses an adapter whose weights are not finite
-        merged = open_adapter(base, adapter).merge_and_unload(safe_merge=True)
-    except (ModelError, ValueError, OSError, RuntimeError) as error:
-        raise ModelError(f"adapter {adapter} cannot be merged into {model_folder}: {error}") from error
+    feature = "merging an adapter"
+    torch = need("torch", feature)
+    tokenizer = open_tokenizer(str(model_folder), feature)
+    base = open_model("AutoModelForCausalLM", str(model_folder), feature, dtype=torch.float32)
+    merged = open_adapter(base, adapter).merge_and_unload()
+    # finite factors can still have a product or a sum that is not
+    merged = merged.to(getattr(torch, dtype))
+    refuse_strange_numbers(strange_numbers(merged), f"adapter {adapter}: merged into {model_folder}, it")
     temporary = target.with_name(f"{target.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
-    merged.to(getattr(torch, dtype)).save_pretrained(temporary)
+    merged.save_pretrained(temporary)
     tokenizer.save_pretrained(temporary)
     temporary.rename(target)

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from jinja2 import TemplateError
+
+from ..errors import UnfitModelError
 from ..records import Message, Sampling
 from ..storage import digest
 from .chat import chat_text, defused
@@ -106,11 +109,20 @@ def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     """Token ids of a chat up to where the answer begins, under the tokenizer's own chat template.
 
     What a text says of turns is broken (`defused`): a document cannot end its turn and begin another.
+
+    Raises:
+        UnfitModelError: the template refuses the turns, as some do those of the system.
     """
     turns = [{"role": message.role, "content": defused(tokenizer, message.content)} for message in prompt]
     if tokenizer.chat_template is None:
         return list(tokenizer(chat_text(tokenizer, turns))["input_ids"])
-    encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
+    try:
+        encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
+    except TemplateError as error:
+        raise UnfitModelError(
+            f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(m.role for m in prompt)}: {error}; "
+            "mend the template, or name a model that takes such prompts"
+        ) from error
     return list(encoded["input_ids"])
 
 
@@ -138,6 +150,19 @@ def normalised(logprobs: dict[str, float]) -> dict[str, float]:
     """Probabilities among the choices, summing to 1, from their log-probabilities."""
     weights = {choice: math.exp(value - max(logprobs.values())) for choice, value in logprobs.items()}
     return {choice: weight / sum(weights.values()) for choice, weight in weights.items()}
+
+
+def refuse_no_numbers(is_finite: bool) -> None:
+    """Refuse a model whose logits are not numbers, so that nothing can be drawn from them.
+
+    Raises:
+        UnfitModelError: unless they are finite.
+    """
+    if not is_finite:
+        raise UnfitModelError(
+            "the model's logits are no numbers (NaN or infinite): it overflows in its dtype or is damaged; write model.dtype: "
+            "bfloat16 or float32, or download it again"
+        )
 
 
 def failed(prompt: Prompt, reason: str, error: str) -> Reply:

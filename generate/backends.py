@@ -4,7 +4,6 @@ from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection
-from ..extras import need
 from .backend import Backend
 
 
@@ -29,15 +28,13 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
 
 def _scripted(section: BackendSection, model: ModelSection) -> Backend:
     """A scripted backend; engine keys: seconds_per_batch, and tokenize: true for the model's own prompt tokens."""
+    from ..models.opening import open_chat_tokenizer
     from .scripted import ScriptedBackend
 
     options = dict(section.engine)
     tokenizer = None
     if options.pop("tokenize", False):
-        transformers = need("transformers", "backend 'scripted' with tokenize")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            models.locate(model.name, model.revision), trust_remote_code=False
-        )
+        tokenizer = open_chat_tokenizer(model.name, "backend 'scripted' with tokenize", model.revision)
     return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
 
 

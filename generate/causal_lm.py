@@ -1,14 +1,17 @@
-"""Opening a language model of transformers and a LoRA adapter: in one place, so that none of them can bring code."""
+"""Opening a language model of transformers for generation: model and tokenizer as the recipe names them."""
 
 from pathlib import Path
 from typing import Any
 
 from ..config import ModelSection
-from ..errors import ModelError
+from ..errors import UnfitModelError
 from ..extras import need
 from ..models import locate
+from ..models.adapters import open_adapter
+from ..models.files import refuse_adapter
+from ..models.opening import check_weights, open_chat_tokenizer, open_model, refuse_other_tokenizer, told_once
 
-WEIGHTS = "adapter_model.safetensors"
+ARCHITECTURE = "AutoModelForCausalLM"
 
 
 def open_causal_lm(model: ModelSection, what: str, attention: str | None = None) -> tuple[Any, Any]:
@@ -20,56 +23,71 @@ def open_causal_lm(model: ModelSection, what: str, attention: str | None = None)
         attention: attention implementation; None takes the section's.
 
     Raises:
-        ModelError: the model cannot be opened.
+        ModelError: the model cannot be opened, or is not whole.
     """
-    torch, transformers = need("torch", what), need("transformers", what)
+    torch = need("torch", what)
+    tokenizer = open_chat_tokenizer(model.name, what, model.revision)
+    loaded = open_model(
+        ARCHITECTURE,
+        model.name,
+        what,
+        revision=model.revision,
+        dtype=getattr(torch, model.dtype),
+        attn_implementation=attention or model.attn_implementation,
+    )
+    refuse_other_tokenizer(tokenizer, loaded, f"{what}: model {model.name!r}")
+    return tokenizer, loaded.to("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def check_causal_lm(model: ModelSection, adapter: Path | None, what: str) -> None:
+    """Refuse a model or an adapter that is not whole, from headers alone, before another engine opens it by itself.
+
+    Left to the engine are models that transformers does not know and names in quantised checkpoints, which only the library
+    that quantised them can tell.
+
+    Raises:
+        ModelError: the model cannot be opened, or is not whole, or the adapter does not fit it.
+    """
+    tokenizer = open_chat_tokenizer(model.name, what, model.revision)
+    if adapter is not None:
+        refuse_adapter(adapter)
+    architecture = _architecture(model, what)
+    if architecture is None:
+        return
+    empty = check_weights(architecture, model.name, what, revision=model.revision)
+    refuse_other_tokenizer(tokenizer, empty, f"{what}: model {model.name!r}")
+    if adapter is not None:
+        # weights take the places of those without memory
+        open_adapter(empty, adapter, low_cpu_mem_usage=True)
+
+
+def _architecture(model: ModelSection, what: str) -> str | None:
+    """The class of transformers that a model's configuration names; None where transformers cannot tell its weights' names."""
+    transformers = need("transformers", what)
     folder = locate(model.name, model.revision)
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, revision=model.revision, trust_remote_code=False)
-        loaded = transformers.AutoModelForCausalLM.from_pretrained(
-            folder,
-            revision=model.revision,
-            dtype=getattr(torch, model.dtype),
-            attn_implementation=attention or model.attn_implementation,
-            trust_remote_code=False,
-        )
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{what} cannot open model {model.name!r}: {error}") from error
-    return tokenizer, loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-
-
-def open_adapter(model: Any, adapter: Path, **options: Any) -> Any:
-    """The model with a LoRA adapter from a folder, in evaluation mode.
-
-    Args:
-        model: of transformers.
-        adapter: folder with weights as safetensors; a pickle in its place is not opened.
-        options: of `peft.PeftModel.from_pretrained`.
-
-    Raises:
-        ModelError: the folder holds no such weights, or they do not fit the model.
-    """
-    refuse_adapter(adapter)
-    try:
-        return need("peft", "an adapter").PeftModel.from_pretrained(model, adapter, **options).eval()
-    except (ValueError, OSError, RuntimeError) as error:
-        raise ModelError(f"adapter {adapter}: cannot be opened or does not fit its model: {error}") from error
-
-
-def refuse_adapter(adapter: Path) -> None:
-    """Refuse an adapter folder without weights as safetensors, in whose place peft would open a pickle.
-
-    Raises:
-        ModelError: there are none.
-    """
-    if not (adapter / WEIGHTS).is_file():
-        raise ModelError(
-            f"adapter {adapter}: holds no {WEIGHTS}; save it with save_pretrained of peft, which writes one"
-        )
+    with told_once(f"{what} cannot open model {model.name!r}", folder):
+        settings, _ = transformers.PretrainedConfig.get_config_dict(folder, revision=model.revision)
+        kind = settings.get("model_type")
+        if not isinstance(kind, str):
+            # which is refused in transformers' own words
+            return ARCHITECTURE
+        if kind not in transformers.CONFIG_MAPPING or "quantization_config" in settings:
+            return None
+        named = settings.get("architectures") or [ARCHITECTURE]
+        return next((str(name) for name in named if hasattr(transformers, str(name))), None)
 
 
 def end_ids(model: Any, tokenizer: Any) -> set[int]:
-    """Token ids that end a reply: those of the generation settings and the tokenizer's end token."""
+    """Token ids that end a reply: those of the generation settings and the tokenizer's end token.
+
+    Raises:
+        UnfitModelError: the generation settings name something else than token ids.
+    """
     named = model.generation_config.eos_token_id
-    ids = set(named if isinstance(named, list) else [named])
-    return {i for i in ids | {tokenizer.eos_token_id} if i is not None}
+    ids = [*(named if isinstance(named, list) else [named]), tokenizer.eos_token_id]
+    if not all(each is None or isinstance(each, int) for each in ids):
+        raise UnfitModelError(
+            f"model {model.name_or_path!r}: its end tokens are {ids}, which are not token ids; mend eos_token_id in its "
+            "generation_config.json"
+        )
+    return {i for i in ids if i is not None}

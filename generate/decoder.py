@@ -9,11 +9,11 @@ import torch
 from transformers import AttentionInterface
 
 from ..errors import ModelError
+from ..models.adapters import open_adapter
 from ..rope import global_rope
 from .backend import Usage
 from .cascade import NAME, cascade_attention
 from .cascade_decoder import CascadeDecoder
-from .causal_lm import open_adapter
 from .padded import PaddedDecoder
 from .prefixes import LEAST_SHARED
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from .backend import Ask, normalised
+from .backend import Ask, normalised, refuse_no_numbers
 from .ngrams import NGramBan
 
 # likeliest tokens that are looked at first
@@ -57,7 +57,12 @@ class Rows:
 
         Args:
             logits: (rows, vocabulary), float32.
+
+        Raises:
+            UnfitModelError: some are no numbers.
         """
+        mass = logits.logsumexp(dim=-1)
+        refuse_no_numbers(bool(mass.isfinite().all()))
         temperature, min_p, top_k, top_p, penalty = self._parameters.unbind(dim=1)
         wanted = logits
         if (penalty != 1).any():
@@ -76,7 +81,7 @@ class Rows:
             if ban is not None:
                 ban.take([int(tokens[row])])
         self._step += 1
-        return tokens, logits.gather(1, tokens[:, None])[:, 0] - logits.logsumexp(dim=-1)
+        return tokens, logits.gather(1, tokens[:, None])[:, 0] - mass
 
     def _without_banned(self, logits: torch.Tensor) -> torch.Tensor:
         """Logits with every token ruled out that would complete an n-gram of its row a second time."""
@@ -149,12 +154,16 @@ def draw_tokens(
         numbers: in [0, 1), one for each row.
         temperature: of each row; 0 takes the likeliest token.
         filters: min-p (0 keeps all), top-k (0 keeps all) and top-p (1 keeps all) of each row.
+
+    Raises:
+        UnfitModelError: some logits are no numbers.
     """
     greedy = temperature == 0
     if greedy.all():
         return logits.argmax(dim=-1)
     scaled = logits / torch.where(greedy, 1.0, temperature).to(logits.dtype)[:, None]
     mass = scaled.logsumexp(dim=-1, keepdim=True)
+    refuse_no_numbers(bool(mass.isfinite().all()))
     values, ids = scaled.topk(min(FIRST_LOOK, logits.shape[1]), dim=-1)
     places, settled = _place((values - mass).double().exp(), numbers, filters, whole=ids.shape == logits.shape)
     tokens = ids.gather(1, places[:, None])[:, 0]

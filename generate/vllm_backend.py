@@ -8,8 +8,8 @@ the end of a batch it runs empty, which is the price of that promise. On two cor
 is a short one; on an accelerator it takes as long as a step of many, so `requests_per_batch` should be several hundred there.
 """
 
-import json
 import logging
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,13 @@ from ..config import BackendSection, ModelSection
 from ..errors import ModelError
 from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
+from ..models.files import adapter_settings
+from ..models.opening import refuse_strange_numbers, strange_numbers, told
 from ..storage import digest
 from ..timing import booked
 from .answers import Reading, read_answers
-from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, normalised, read_prompts, too_long
+from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, normalised, read_prompts, refuse_no_numbers, too_long
+from .causal_lm import check_causal_lm
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +39,9 @@ VARIABLES = {
     # the other runner takes logits processors of another kind, before the temperature, and has no place for our draws
     "VLLM_USE_V2_MODEL_RUNNER": "0",
 }
+FEATURE = "backend 'vllm'"
+# keys of generate.engine with which vLLM takes a model for something else than its folder says
+OTHERWISE = frozenset({"config_format", "hf_overrides", "load_format", "model_loader_extra_config", "tokenizer"})
 # vLLM hands adapters of these ranks to its kernels
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
@@ -46,7 +52,7 @@ class VllmBackend:
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
         for name, value in VARIABLES.items():
             os.environ.setdefault(name, value)
-        self._vllm = need("vllm", "backend 'vllm'")
+        self._vllm = need("vllm", FEATURE)
         from vllm.platforms import current_platform
 
         self.signature = signature
@@ -59,13 +65,22 @@ class VllmBackend:
             from .adapters import merge_adapter
 
             folder = str(merge_adapter(Path(folder), adapter, _merged_folder(model, adapter), model.dtype))
+            adapter, model = None, model.model_copy(update={"name": folder, "revision": None})
         elif adapter is not None:
             self._lora = _lora_request(adapter)
-        arguments = _engine_arguments(section, model, on_cpu) | _lora_arguments(adapter if self._lora else None)
+        if not OTHERWISE & section.engine.keys():
+            check_causal_lm(model, adapter, FEATURE)
+        arguments = _engine_arguments(section, model, on_cpu) | _lora_arguments(adapter)
         try:
             self._engine = self._vllm.LLM(folder, **arguments | section.engine)
-        except (ValueError, OSError, RuntimeError, TypeError) as error:
-            raise ModelError(f"backend 'vllm' cannot open model {model.name!r}: {error}") from error
+            if self._lora is not None:
+                self._engine.llm_engine.add_lora(self._lora)
+        except Exception as error:
+            # of every kind: what an engine lacks shows wherever it is missed first
+            raise ModelError(f"{FEATURE} cannot open model {model.name!r}: {told(error)}") from error
+        # the engine read the weights by itself, so they are looked at where it put them
+        found = self._engine.apply_model(strange_numbers)
+        refuse_strange_numbers({name for names in found for name in names}, f"{FEATURE}: model {model.name!r}")
         self._tokenizer = self._engine.get_tokenizer()
 
     def complete(self, asks: Sequence[Ask]) -> list[Reply]:
@@ -150,6 +165,7 @@ class _Work:
 
 
 def _reply(work: _Work, output: Any) -> Reply:
+    refuse_no_numbers(math.isfinite(output.cumulative_logprob or 0.0))
     probabilities = {}
     if work.ask.choices:
         found = output.logprobs[0]
@@ -192,7 +208,8 @@ def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool
 def _lora_arguments(adapter: Path | None) -> dict[str, Any]:
     if adapter is None:
         return {}
-    rank = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))["r"]
+    settings = adapter_settings(adapter)
+    rank = max(settings["r"], *(settings.get("rank_pattern") or {}).values())
     return {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
 
 

@@ -16,9 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import JudgeError, ModelError
+from ..errors import JudgeError
 from ..extras import need
 from ..models import locate
+from ..models.opening import refuse_damaged_files, refuse_strange_numbers, strange_numbers, told_once
 from ..storage import canonical_json
 from .aligner import Aligner, PairAligner, device, most_tokens, release
 from .released import FEATURE, differing_tensor, only_tensors, read_released, refuse_filled, write_model
@@ -47,23 +48,26 @@ class AlignScore:
         weights = folder / "model.safetensors"
         if not weights.is_file():
             raise JudgeError(f"aligner 'alignscore': {folder} has no model.safetensors; convert the checkpoint first")
-        try:
-            self.tokenizer = open_tokenizer(str(folder), None, "aligner 'alignscore'")
+        cannot = f"aligner 'alignscore' cannot open {folder}"
+        refuse_damaged_files(str(folder), cannot)
+        self.tokenizer = open_tokenizer(str(folder), None, "aligner 'alignscore'")
+        with told_once(cannot, str(folder)):
             config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-        except (ValueError, OSError) as error:
-            raise ModelError(f"aligner 'alignscore' cannot open {folder}: {error}") from error
         if config.model_type != "roberta":
             raise JudgeError(
                 f"aligner 'alignscore': {folder} holds a {config.model_type} model; AlignScore is a RoBERTa"
             )
         tensors = need("safetensors.torch", "aligner 'alignscore'").load_file(weights)
         self._device = device()
-        self._encoder = transformers.RobertaModel(config, add_pooling_layer=True)
+        with told_once(cannot, str(folder)):
+            self._encoder = transformers.RobertaModel(config, add_pooling_layer=True)
         _fill(self._encoder, ENCODER, tensors, weights)
+        refuse_strange_numbers(strange_numbers(self._encoder), f"aligner 'alignscore': {folder}")
         self._encoder.to(self._device).eval()
         self._heads = {name: torch.nn.Linear(config.hidden_size, outputs) for name, (_, outputs, _) in READ.items()}
         for name, head in self._heads.items():
             _fill(head, READ[name][0], tensors, weights)
+            refuse_strange_numbers(strange_numbers(head), f"aligner 'alignscore': {folder}")
             head.to(self._device).eval()
         self.most_tokens = most_tokens(self.tokenizer, self._encoder)
 
@@ -166,11 +170,9 @@ def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> N
     if not isinstance(encoder, str):
         raise JudgeError(f"{checkpoint}: does not name the encoder that it was trained from; name it with --encoder")
     place = locate(encoder)
-    try:
+    with told_once(f"the conversion of {checkpoint} cannot open encoder {encoder!r}", place):
         config = transformers.AutoConfig.from_pretrained(place, trust_remote_code=False)
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
-    except (ValueError, OSError) as error:
-        raise ModelError(f"the conversion of {checkpoint} cannot open encoder {encoder!r}: {error}") from error
     _refuse_other_size(checkpoint, tensors, encoder, config, settings)
     write_model(folder, config, tokenizer, tensors)
 

@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import JudgeError, ModelError
 from ..extras import need
 from ..models import locate
-from ..quiet import without_load_report
+from ..models.opening import open_model, refuse_damaged_files, refuse_other_tokenizer, told_once
 from .aligner import device
 from .tokens import open_tokenizer
 
@@ -37,38 +37,27 @@ def open_checkpoint(
 
     Raises:
         MissingExtra: transformers or torch is not installed.
-        ModelError: the model cannot be found or opened, or needs code of its own.
-        JudgeError: it lacks weights and would judge at random, has fewer layers than are needed, or its tokenizer cannot tell
-            where its tokens stand in the text.
+        ModelError: the model cannot be found or opened, needs code of its own, or lacks weights and would judge at random.
+        JudgeError: it has fewer layers than are needed, or its tokenizer cannot tell where its tokens stand in the text.
     """
     transformers = need("transformers", feature)
     torch = need("torch", feature)
     folder = locate(model, revision)
     _refuse_out_of_reach(folder, revision, feature)
-    try:
-        tokenizer = open_tokenizer(folder, revision, feature)
-        config = transformers.AutoConfig.from_pretrained(folder, revision=revision, trust_remote_code=False)
-        if n_layers is not None:
+    cannot = f"{feature} cannot open model {model!r}"
+    refuse_damaged_files(folder, cannot)
+    tokenizer = open_tokenizer(folder, revision, feature)
+    options = {}
+    if n_layers is not None:
+        with told_once(cannot, folder):
+            config = transformers.AutoConfig.from_pretrained(folder, revision=revision, trust_remote_code=False)
             _keep_layers(config, n_layers, model, feature)
-        # missing weights are refused below
-        with without_load_report(kept=("MISMATCH", "CONVERSION")):
-            loaded, report = getattr(transformers, architecture).from_pretrained(
-                folder,
-                config=config,
-                revision=revision,
-                trust_remote_code=False,
-                dtype=torch.float32,
-                output_loading_info=True,
-            )
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{feature} cannot open model {model!r}: {error}") from error
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith(may_lack))
-    if missing:
-        raise JudgeError(
-            f"{feature}: model {model!r} has no weights for {', '.join(missing[:3])}, so it would judge at random; name a "
-            "model that was trained for this"
-        )
-    return tokenizer, loaded.to(device()).eval()
+            options = {"config": config}
+    loaded = open_model(
+        architecture, model, feature, revision=revision, may_lack=may_lack, dtype=torch.float32, **options
+    )
+    refuse_other_tokenizer(tokenizer, loaded, f"{feature}: model {model!r}")
+    return tokenizer, loaded.to(device())
 
 
 def _keep_layers(config: Any, n_layers: int, model: str, feature: str) -> None:

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
 from ..extras import need
 from ..models import locate
+from ..models.opening import check_weights, refuse_damaged_files, refuse_strange_numbers, strange_numbers, told_once
 from ..quiet import without_load_report
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing, device, release
@@ -21,24 +21,38 @@ from .shared import Lazy, SharedModels
 
 log = logging.getLogger(__name__)
 
+FEATURE = "aligner 'encoder'"
+# the pooler of a BERT, which was not trained with many encoders: they take the mean, or the first vector as it stands
+UNREAD = ("pooler.",)
+
 
 class EncoderAligner:
     """A sentence-transformers model."""
 
     def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
-        library = need("sentence_transformers", "aligner 'encoder'")
-        try:
-            with without_load_report():
-                self._model = library.SentenceTransformer(
-                    locate(model, revision),
-                    revision=revision,
-                    device=device(),
-                    trust_remote_code=False,
-                    model_kwargs={"dtype": need("torch", "aligner 'encoder'").float32},
-                )
-        except (ValueError, OSError) as error:
-            raise ModelError(f"aligner 'encoder' cannot open model {model!r}: {error}") from error
+        library = need("sentence_transformers", FEATURE)
+        folder = locate(model, revision)
+        cannot = f"{FEATURE} cannot open model {model!r}"
+        refuse_damaged_files(folder, cannot)
+        with told_once(cannot, folder), without_load_report():
+            self._model = library.SentenceTransformer(
+                folder,
+                revision=revision,
+                device=device(),
+                trust_remote_code=False,
+                model_kwargs={"dtype": need("torch", FEATURE).float32},
+            )
+            self._model.encode([""])
+        self._refuse_drawn(model)
         self._batch_size = batch_size
+
+    def _refuse_drawn(self, model: str) -> None:
+        """Refuse an encoder some of whose weights the library drew at random, or are no numbers; it does not tell."""
+        for part in self._model:
+            inner = getattr(part, "auto_model", None)
+            if inner is not None:
+                check_weights(type(inner).__name__, inner.name_or_path, FEATURE, may_lack=UNREAD)
+        refuse_strange_numbers(strange_numbers(self._model), f"{FEATURE}: model {model!r}")
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order; every distinct text is encoded once."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import JudgeError
-from ..extras import need
+from ..models.opening import open_tokenizer as open_foreign
 
 
 def open_tokenizer(folder: str, revision: str | None, feature: str) -> Any:
@@ -18,12 +18,10 @@ def open_tokenizer(folder: str, revision: str | None, feature: str) -> Any:
 
     Raises:
         MissingExtra: transformers is not installed.
-        OSError, ValueError: it cannot be opened.
+        ModelError: it cannot be opened.
         JudgeError: it cannot tell where its tokens stand in the text.
     """
-    tokenizer = need("transformers", feature).AutoTokenizer.from_pretrained(
-        folder, revision=revision, trust_remote_code=False, split_special_tokens=True, truncation_side="right"
-    )
+    tokenizer = open_foreign(folder, feature, revision, split_special_tokens=True, truncation_side="right")
     if not tokenizer.is_fast:
         raise JudgeError(
             f"{feature}: the tokenizer of {folder!r} is none of the 'fast' kind; save it with tokenizer.json"

@@ -32,7 +32,7 @@ def said():
 def test_reports_of_weights_that_are_not_needed_are_dropped_and_others_kept(said):
     with without_load_report():
         LIBRARY.warning("Model LOAD REPORT from: m\nhead.weight | UNEXPECTED")
-        LIBRARY.warning("Model LOAD REPORT from: m\nhead.weight | UNEXPECTED\nlayer.0 | MISSING")
+        LIBRARY.warning("Model LOAD REPORT from: m\nhead.weight | UNEXPECTED\nlayer.0 | CONVERSION")
         LIBRARY.warning("something else")
     LIBRARY.warning("Model LOAD REPORT from: n\nhead.weight | UNEXPECTED")
     assert [text.partition("\n")[0] for text in said] == [
@@ -40,7 +40,7 @@ def test_reports_of_weights_that_are_not_needed_are_dropped_and_others_kept(said
         "something else",
         "Model LOAD REPORT from: n",
     ]
-    assert "MISSING" in said[0]
+    assert "CONVERSION" in said[0]
 
 
 def test_reports_are_heard_again_after_a_model_that_cannot_be_loaded(said):

@@ -17,8 +17,8 @@ from typing import Any
 from ..config import LoraSection, ModelSection
 from ..errors import ModelError, RecipeError
 from ..extras import need
-from ..generate.causal_lm import refuse_adapter
-from ..models import locate
+from ..models.adapters import adapter_weights, lora_config, open_adapter
+from ..models.opening import open_chat_tokenizer, open_model
 from ..run import Phase
 
 # the name that PEFT and TRL give to the adapter that is trained
@@ -47,13 +47,7 @@ def load_tokenizer(section: ModelSection) -> Any:
     Raises:
         ModelError: it cannot be read.
     """
-    transformers = need("transformers", "training")
-    try:
-        return transformers.AutoTokenizer.from_pretrained(
-            locate(section.name, section.revision), revision=section.revision, trust_remote_code=False
-        )
-    except (ValueError, OSError) as error:
-        raise ModelError(f"model {section.name!r}: its tokenizer cannot be opened: {error}") from error
+    return open_chat_tokenizer(section.name, "training", section.revision)
 
 
 def load_base(section: ModelSection) -> Any:
@@ -76,17 +70,15 @@ def load_base(section: ModelSection) -> Any:
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=dtype,
         )
-    try:
-        return transformers.AutoModelForCausalLM.from_pretrained(
-            locate(section.name, section.revision),
-            revision=section.revision,
-            dtype=dtype,
-            attn_implementation=section.attn_implementation,
-            quantization_config=quantisation,
-            trust_remote_code=False,
-        )
-    except (ValueError, OSError, ImportError) as error:
-        raise ModelError(f"model {section.name!r} cannot be opened for training: {error}") from error
+    return open_model(
+        "AutoModelForCausalLM",
+        section.name,
+        "training",
+        revision=section.revision,
+        dtype=dtype,
+        attn_implementation=section.attn_implementation,
+        quantization_config=quantisation,
+    )
 
 
 def open_policy(phase: Phase, *, zero3: bool) -> Policy:
@@ -111,18 +103,12 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
-    refuse_adapter(start)
-    config = _adapter_config(peft, start, recipe.lora)
+    config = _adapter_config(start, recipe.lora)
     continued = f"policy = base + A(continued from {start.parent.name}/{start.name}, trainable)"
     if recipe.train.reference == "initial":
         return Policy(base, config, start, f"{continued}; reference = base", starts_at_reference=False)
     keep_dtype = zero3 and recipe.model.quantise is None
-    try:
-        model = peft.PeftModel.from_pretrained(
-            base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype
-        )
-    except (ValueError, OSError, RuntimeError) as error:
-        raise ModelError(f"adapter {start}: does not fit model {recipe.model.name!r}: {error}") from error
+    model = open_adapter(base, start, config=config, is_trainable=True, autocast_adapter_dtype=not keep_dtype)
     return Policy(model, None, None, f"{continued}; reference = base + A(frozen copy)", starts_at_reference=True)
 
 
@@ -133,9 +119,9 @@ def fill_adapter(model: Any, folder: Path) -> None:
         ModelError: the folder's weights are not those of this adapter.
     """
     need("peft", "training")
-    from peft.utils.save_and_load import get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
+    from peft.utils.save_and_load import get_peft_model_state_dict, set_peft_model_state_dict
 
-    weights = load_peft_weights(str(folder), device="cpu")
+    weights = adapter_weights(folder)
     wanted = get_peft_model_state_dict(model, adapter_name=TRAINED).keys()
     if wanted != weights.keys():
         differing = sorted(wanted ^ weights.keys())
@@ -157,14 +143,9 @@ def _lora_config(peft: Any, section: LoraSection) -> Any:
     )
 
 
-def _adapter_config(peft: Any, folder: Path, section: LoraSection) -> Any:
+def _adapter_config(folder: Path, section: LoraSection) -> Any:
     """The configuration of the adapter to continue; its shape must be what the recipe says, because it cannot change."""
-    try:
-        config = peft.PeftConfig.from_pretrained(folder)
-    except (ValueError, OSError, TypeError) as error:
-        raise ModelError(f"adapter {folder}: its configuration cannot be read: {error}") from error
-    if not isinstance(config, peft.LoraConfig):
-        raise ModelError(f"adapter {folder}: is a {config.peft_type} adapter; only LoRA adapters can be continued")
+    config = lora_config(folder)
     differing = [
         f"lora.{name} is {getattr(section, name)}, the adapter has {getattr(config, name)}"
         for name in ("r", "lora_alpha")

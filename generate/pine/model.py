@@ -9,7 +9,7 @@ import torch
 from transformers import AttentionInterface
 
 from ...errors import ModelError
-from ..causal_lm import open_adapter
+from ...models.adapters import open_adapter
 from .reweighting import NAME, Row, pine_attention
 
 # largest mean difference to a plain pass, in standard deviations of the logits

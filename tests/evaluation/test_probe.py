@@ -132,7 +132,7 @@ def test_phase_without_adapter_is_refused(trained_run: Any):
 
 def test_folder_that_is_no_adapter_is_refused(trained_run: Any):
     trained_phase(trained_run).adapter.mkdir(parents=True)
-    with pytest.raises(ModelError, match="adapter probe cannot open"):
+    with pytest.raises(ModelError, match=r"round-00/adapter: has no adapter_config\.json"):
         probe(trained_phase(trained_run))
 
 

@@ -74,6 +74,6 @@ def test_torn_merge_is_made_anew(tiny_model: Path, adapter: Path, tmp_path: Path
 
 def test_adapter_that_does_not_fit_is_refused(tiny_model: Path, adapter: Path, tmp_path: Path) -> None:
     (adapter / "adapter_model.safetensors").unlink()
-    with pytest.raises(ModelError, match="cannot be merged into"):
+    with pytest.raises(ModelError, match=r"holds no adapter_model\.safetensors"):
         merge_adapter(tiny_model, adapter, tmp_path / "merged", "float32")
     assert not (tmp_path / "merged").exists()

@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from evenhand.errors import UnfitModelError  # noqa: E402
 from evenhand.generate import drawing  # noqa: E402
 from evenhand.generate.backend import Ask  # noqa: E402
 from evenhand.generate.drawing import Rows, draw_tokens  # noqa: E402
@@ -217,3 +218,20 @@ def test_choices_are_all_a_row_can_draw_and_their_shares_sum_to_one():
     tokens, logps = both.draw(logits)
     assert tokens.tolist() == [0, 1]
     assert logps.tolist() == pytest.approx([math.log(0.5), math.log(0.3)])
+
+
+@pytest.mark.parametrize("strange", ["nan", "inf"])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_logits_that_are_no_numbers_are_one_message(strange, temperature):
+    rows = Rows(
+        [Ask(PROMPT, Sampling(temperature=temperature), seed) for seed in (1, 2)], [(), ()], torch.device("cpu")
+    )
+    logits = torch.stack([FOUR, FOUR])
+    logits[1, 2] = float(strange)
+    with pytest.raises(UnfitModelError, match=r"logits are no numbers .* write model\.dtype"):
+        rows.draw(logits)
+
+
+def test_engine_that_draws_from_no_numbers_is_told_so():
+    with pytest.raises(UnfitModelError, match="logits are no numbers"):
+        draw(torch.full((4,), math.nan), [0.5])

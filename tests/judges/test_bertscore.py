@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.config import BertScoreJudge
-from evenhand.errors import JudgeError
+from evenhand.errors import UnfitModelError
 from evenhand.judges.bertscore import TokenEmbedder, bert_score, open_bertscore
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
@@ -163,7 +163,8 @@ def test_special_token_that_is_a_piece_of_the_vocabulary_is_an_unknown_word(
 def test_model_without_finite_numbers_is_unscored(roberta):
     model = transformers.RobertaModel.from_pretrained(roberta)
     with torch.no_grad():
-        model.encoder.layer[1].output.dense.bias.fill_(float("nan"))
+        # their distance has no place in float32
+        model.encoder.layer[1].output.dense.bias.copy_(torch.tensor([3e38, -3e38]).repeat(8))
     model.save_pretrained(roberta)
     found = verdict(roberta, "A bridge pays.")
     assert (found.score, found.unscored) == (None, "model gave no finite number")
@@ -216,7 +217,7 @@ def test_model_without_weights_is_refused(tmp_path, roberta_config, roberta_toke
     model.save_pretrained(tmp_path)
     roberta_config(num_hidden_layers=2).save_pretrained(tmp_path)
     roberta_tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(JudgeError, match=r"judge 'bertscore': model .* has no weights for encoder\.layer\.1"):
+    with pytest.raises(UnfitModelError, match=r"judge 'bertscore': model .* has no weights for encoder\.layer\.1"):
         TokenEmbedder(str(tmp_path), 4, 4096)
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evenhand.config import BleurtJudge
-from evenhand.errors import JudgeError
+from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.bleurt import BleurtAligner, open_bleurt
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
@@ -83,7 +83,7 @@ def test_other_architecture_and_encoder_without_head_are_refused(nli_folder, tmp
     config = transformers.RemBertConfig(**SMALL | {"input_embedding_size": 8, "num_labels": 1})
     transformers.RemBertModel(config).save_pretrained(tmp_path / "bare")
     roberta_tokenizer.save_pretrained(tmp_path / "bare")
-    with pytest.raises(JudgeError, match=r"has no weights for classifier\.bias"):
+    with pytest.raises(UnfitModelError, match=r"has no weights for classifier\.bias"):
         BleurtAligner(str(tmp_path / "bare"), 4)
 
 

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
-from evenhand.errors import JudgeError
+from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.aligner import Pairing
 
 torch = pytest.importorskip("torch")
@@ -65,7 +65,7 @@ def test_model_without_a_trained_head_is_refused(tmp_path, roberta_config, rober
     labels = {"id2label": THREE, "label2id": {name: i for i, name in THREE.items()}}
     transformers.RobertaModel(roberta_config(**labels)).save_pretrained(tmp_path)
     roberta_tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(JudgeError, match=r"no weights for classifier\."):
+    with pytest.raises(UnfitModelError, match=r"no weights for classifier\."):
         aligned(tmp_path, [])
 
 

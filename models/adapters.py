@@ -1,0 +1,94 @@
+"""Opening a LoRA adapter: every weight of its file has a place in the model, and every place has a weight."""
+
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import UnfitModelError
+from ..extras import need
+from .files import ADAPTER_WEIGHTS, GET_AGAIN, refuse_adapter
+from .opening import cut_names, is_finite, refuse_strange_numbers, told_once
+
+log = logging.getLogger(__name__)
+
+FEATURE = "an adapter"
+# a factor of a low-rank update, behind the name of what it changes
+FACTOR = re.compile(r"(.+)\.lora_(?:embedding_)?[AB](?:\.weight)?")
+
+
+def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any = None, **options: Any) -> Any:
+    """The model with a LoRA adapter from a folder.
+
+    Args:
+        model: of transformers, or one that has an adapter of another name already.
+        folder: settings and weights; a pickle in the place of the weights is not opened.
+        name: what the adapter is called in the model.
+        config: its settings; None reads those of the folder.
+        options: of `load_adapter` of peft. Without `is_trainable` the model is put in evaluation mode.
+
+    Raises:
+        UnfitModelError: the folder holds no such adapter, it is damaged, or it does not fit the model, wholly or in part.
+    """
+    peft = need("peft", FEATURE)
+    adapter_weights(folder)
+    settings = config or lora_config(folder)
+    with told_once(f"adapter {folder}: does not fit its model", str(folder), "name the model that it was trained on"):
+        if not isinstance(model, peft.PeftModel):
+            kind = peft.PeftModelForCausalLM if settings.task_type == "CAUSAL_LM" else peft.PeftModel
+            cast = options.get("autocast_adapter_dtype", True)
+            options["key_mapping"] = getattr(model, "_checkpoint_conversion_mapping", {})
+            model = kind(model, settings, name, autocast_adapter_dtype=cast)
+        report = model.load_adapter(str(folder), name, **options)
+    wrong = [
+        f"has no weights for {cut_names(report.missing_keys)}" if report.missing_keys else "",
+        f"has weights for {cut_names(report.unexpected_keys)}, which the model lacks" if report.unexpected_keys else "",
+    ]
+    mistakes = [each for each in wrong if each]
+    if mistakes:
+        raise UnfitModelError(
+            f"adapter {folder}: fits its model only in part: it {', and '.join(mistakes)}; {GET_AGAIN}, or name the model "
+            "that it was trained on"
+        )
+    return model if options.get("is_trainable") else model.eval()
+
+
+def lora_config(folder: Path) -> Any:
+    """The settings of a LoRA adapter, as peft has them; its class is named, so that no file can choose another.
+
+    Raises:
+        UnfitModelError: the folder holds none, or peft cannot read them.
+    """
+    refuse_adapter(folder)
+    library = need("peft", FEATURE)
+    with told_once(f"adapter {folder}: its settings cannot be used", str(folder), GET_AGAIN):
+        return library.LoraConfig.from_pretrained(str(folder))
+
+
+def adapter_weights(folder: Path) -> dict[str, Any]:
+    """The weights of a LoRA adapter by name; a warning says where they change nothing.
+
+    Raises:
+        UnfitModelError: they are not there, not whole, or not numbers.
+    """
+    refuse_adapter(folder)
+    weights: dict[str, Any] = need("safetensors.torch", FEATURE).load_file(folder / ADAPTER_WEIGHTS)
+    strange = [key for key, weight in weights.items() if not is_finite(weight)]
+    refuse_strange_numbers(strange, f"adapter {folder}:")
+    if changes_nothing(weights):
+        log.warning("adapter %s changes nothing: in every pair of its factors one is zero", folder)
+    return weights
+
+
+def changes_nothing(weights: Mapping[str, Any]) -> bool:
+    """Whether an adapter leaves its model as it is: of each pair of factors one is zero, and there is nothing else."""
+    changed, idle = set(), set()
+    for key, weight in weights.items():
+        found = FACTOR.fullmatch(key)
+        if found is None:
+            return False
+        changed.add(found[1])
+        if not weight.any():
+            idle.add(found[1])
+    return changed == idle

@@ -1,0 +1,195 @@
+"""What can be told of a model's files without loading anything: settings that are no settings, weights that are not whole.
+
+A download that broke off, a clone without Git LFS and a disk that was full leave files that only look like a model. Their sizes
+and headers show it in milliseconds.
+"""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..errors import DataError, StorageError, UnfitModelError
+from ..storage import listed, parse_json_of, read_text, shortened
+
+CONFIG = "config.json"
+# settings beside the configuration that decide what a model is asked and when it ends
+OTHER_SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+# what transformers reads, the first that is there
+WEIGHTS = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+# engines read weights under other names too
+SUFFIXES = frozenset({".safetensors", ".bin", ".pt", ".pth"})
+
+ADAPTER_SETTINGS = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
+
+# keys of config.json that say how many layers there are, and more of them than any model has
+N_LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers")
+MOST_LAYERS = 10_000
+
+# how a file begins that Git LFS left in the place of a large one
+LFS_POINTER = b"version https://git-lfs"
+GET_AGAIN = "download or save it again"
+
+
+def refuse_damaged(folder: Path) -> None:
+    """Refuse a model folder whose settings cannot be read or whose weights are not whole.
+
+    Raises:
+        UnfitModelError: all that is wrong, each with its file.
+    """
+    mistakes = list(_mistakes(folder))
+    if mistakes:
+        raise UnfitModelError(listed(mistakes))
+
+
+def _mistakes(folder: Path) -> Iterator[str]:
+    # a sentence encoder is a list of parts, of which the first may lie in the folder itself
+    parts = folder / "modules.json"
+    if (folder / CONFIG).is_file():
+        for name in (CONFIG, *OTHER_SETTINGS):
+            yield from _unreadable(folder / name, N_LAYERS if name == CONFIG else ())
+    if parts.is_file():
+        yield from _damaged_parts(folder, parts)
+        return
+    found = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if found is not None:
+        yield from _damaged_weights(found)
+    elif not any(path.suffix in SUFFIXES for path in folder.iterdir()):
+        yield f"{folder}: holds no weights (model.safetensors); {GET_AGAIN}"
+
+
+def _damaged_parts(folder: Path, parts: Path) -> Iterator[str]:
+    try:
+        named = parse_json_of(parts, read_text(parts))
+        places = [folder / part["path"] for part in named]
+    except (DataError, StorageError, TypeError, KeyError) as error:
+        yield (
+            f"{error}"
+            if isinstance(error, DataError | StorageError)
+            else f"{parts}: is not a list of parts; {GET_AGAIN}"
+        )
+        return
+    for place in places:
+        for name in WEIGHTS:
+            if (place / name).is_file():
+                yield from _damaged_weights(place / name)
+
+
+def _unreadable(path: Path, numbers: tuple[str, ...]) -> Iterator[str]:
+    """What is wrong with a file of settings, of which these keys hold a number of layers; nothing where there is none."""
+    if not path.is_file():
+        return
+    try:
+        settings = read_settings(path)
+    except UnfitModelError as error:
+        yield str(error)
+        return
+    for key in numbers:
+        # layers are made one by one before anything could be compared
+        if isinstance(settings.get(key), int) and settings[key] > MOST_LAYERS:
+            yield f"{path}: says {key} {shortened(settings[key])}, more than any model has; {GET_AGAIN}"
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The keys and values of a model's settings.
+
+    Raises:
+        UnfitModelError: the file cannot be read or is not a JSON object.
+    """
+    try:
+        found = parse_json_of(path, read_text(path))
+    except (DataError, StorageError) as error:
+        raise UnfitModelError(f"{error}; {GET_AGAIN}") from error
+    if not isinstance(found, dict):
+        raise UnfitModelError(f"{path}: holds {shortened(found)} where the settings should be; {GET_AGAIN}")
+    return found
+
+
+def _damaged_weights(path: Path) -> Iterator[str]:
+    if path.suffix != ".json":
+        why = damage(path)
+        if why:
+            yield f"{path}: {why}"
+        return
+    try:
+        shards = sorted(set(read_settings(path)["weight_map"].values()))
+    except UnfitModelError as error:
+        yield str(error)
+        return
+    except (KeyError, TypeError, AttributeError):
+        yield f"{path}: does not say which file holds which weight; {GET_AGAIN}"
+        return
+    for shard in shards:
+        if PurePosixPath(shard).name != shard:
+            yield f"{path}: names {shard!r}, which is not a file of its folder; {GET_AGAIN}"
+        elif not (path.parent / shard).is_file():
+            yield f"{path}: names {shard}, which is not there; {GET_AGAIN}"
+        else:
+            yield from _damaged_weights(path.parent / shard)
+
+
+def damage(path: Path) -> str | None:
+    """What is wrong with a file of weights and how to mend it; None when its size is what its header says."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(LFS_POINTER))
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    if not first:
+        return f"is empty; {GET_AGAIN}"
+    if first == LFS_POINTER:
+        return "is not the weights but a pointer of Git LFS to them; run git lfs pull in its folder"
+    # a machine that only starts a generation elsewhere need not have the library
+    if path.suffix != ".safetensors" or find_spec("safetensors") is None:
+        return None
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as tensors:
+            return None if list(tensors.keys()) else f"holds no weights; {GET_AGAIN}"
+    except SafetensorError as error:
+        return f"is not a whole file of weights ({error}); {GET_AGAIN}"
+
+
+def adapter_settings(folder: Path) -> dict[str, Any]:
+    """The settings of a LoRA adapter.
+
+    Raises:
+        UnfitModelError: the folder holds none, they cannot be read, or they are those of another kind of adapter.
+    """
+    path = folder / ADAPTER_SETTINGS
+    if not path.is_file():
+        raise UnfitModelError(
+            f"adapter {folder}: has no {ADAPTER_SETTINGS}; name the folder that save_pretrained of peft wrote"
+        )
+    settings = read_settings(path)
+    kind = settings.get("peft_type")
+    if kind != "LORA":
+        raise UnfitModelError(
+            f"adapter {folder}: its {ADAPTER_SETTINGS} says peft_type {shortened(kind)}; only LoRA adapters are opened "
+            "(peft_type LORA)"
+        )
+    return settings
+
+
+def refuse_adapter(folder: Path) -> None:
+    """Refuse an adapter folder without whole weights as safetensors, in whose place peft would open a pickle, or of another kind.
+
+    Raises:
+        UnfitModelError: the settings or the weights are not there or damaged.
+    """
+    adapter_settings(folder)
+    path = folder / ADAPTER_WEIGHTS
+    if not path.is_file():
+        raise UnfitModelError(
+            f"adapter {folder}: holds no {ADAPTER_WEIGHTS}; save it with save_pretrained of peft, which writes one"
+        )
+    why = damage(path)
+    if why:
+        raise UnfitModelError(f"{path}: {why}")
