@@ -40,7 +40,8 @@ class EncoderAligner:
                 revision=revision,
                 device=device(),
                 trust_remote_code=False,
-                model_kwargs={"dtype": need("torch", FEATURE).float32},
+                # shapes are compared below
+                model_kwargs={"dtype": need("torch", FEATURE).float32, "ignore_mismatched_sizes": True},
             )
             self._model.encode([""])
         self._refuse_drawn(model)

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import DataError, StorageError, UnfitModelError
-from ..storage import listed, parse_json_of, read_text, shortened
+from ..errors import StorageError, UnfitModelError
+from ..storage import NotJsonError, listed, parse_json, read_text, shortened
 
 CONFIG = "config.json"
 # settings beside the configuration that decide what a model is asked and when it ends
@@ -66,14 +66,12 @@ def _mistakes(folder: Path) -> Iterator[str]:
 
 def _damaged_parts(folder: Path, parts: Path) -> Iterator[str]:
     try:
-        named = parse_json_of(parts, read_text(parts))
-        places = [folder / part["path"] for part in named]
-    except (DataError, StorageError, TypeError, KeyError) as error:
-        yield (
-            f"{error}"
-            if isinstance(error, DataError | StorageError)
-            else f"{parts}: is not a list of parts; {GET_AGAIN}"
-        )
+        places = [folder / part["path"] for part in _value(parts)]
+    except UnfitModelError as error:
+        yield str(error)
+        return
+    except (TypeError, KeyError):
+        yield f"{parts}: is not a list of parts; {GET_AGAIN}"
         return
     for place in places:
         for name in WEIGHTS:
@@ -102,13 +100,20 @@ def read_settings(path: Path) -> dict[str, Any]:
     Raises:
         UnfitModelError: the file cannot be read or is not a JSON object.
     """
-    try:
-        found = parse_json_of(path, read_text(path))
-    except (DataError, StorageError) as error:
-        raise UnfitModelError(f"{error}; {GET_AGAIN}") from error
+    found = _value(path)
     if not isinstance(found, dict):
         raise UnfitModelError(f"{path}: holds {shortened(found)} where the settings should be; {GET_AGAIN}")
     return found
+
+
+def _value(path: Path) -> Any:
+    """The value of a JSON file, as lenient as transformers: it writes Infinity, and some models name a setting twice."""
+    try:
+        return parse_json(read_text(path), dict, allow_nan=True)
+    except StorageError as error:
+        raise UnfitModelError(f"{error}; {GET_AGAIN}") from error
+    except NotJsonError as error:
+        raise UnfitModelError(f"{path}:{error.line}: {error}; {GET_AGAIN}") from error
 
 
 def _damaged_weights(path: Path) -> Iterator[str]:

@@ -86,6 +86,13 @@ def test_buffers_of_older_versions_do_no_harm(tmp_path: Path) -> None:
     opened("AutoModel", bert)
 
 
+def test_settings_are_read_as_leniently_as_transformers_does(tmp_path: Path) -> None:
+    folder = saved(tmp_path, "AutoModelForCausalLM", "llama", **SIZES, **HEADS)
+    text = (tmp_path / "config.json").read_text()
+    (tmp_path / "config.json").write_text('{"note": 1, "note": Infinity,' + text.lstrip().removeprefix("{"))
+    opened("AutoModelForCausalLM", folder)
+
+
 def test_weights_in_shards_are_opened(tmp_path: Path) -> None:
     folder = saved(tmp_path, "AutoModelForCausalLM", "llama", **SIZES, **HEADS)
     model = open_model("AutoModelForCausalLM", folder, "the trial")
