@@ -8,6 +8,6 @@
 | adapters | the same of LoRA adapters | peft |
 """
 
-from .places import EMBEDDED_MODELS, adapter_digest, cache_folder, check, locate, signature
+from .places import EMBEDDED_MODELS, adapter_digest, cache_folder, check, locate, signature, usable_cache
 
-__all__ = ["EMBEDDED_MODELS", "adapter_digest", "cache_folder", "check", "locate", "signature"]
+__all__ = ["EMBEDDED_MODELS", "adapter_digest", "cache_folder", "check", "locate", "signature", "usable_cache"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evenhand.errors import UnfitModelError
 from evenhand.generate.backend import Ask, Usage, normalised, prompt_tokens, read_prompts, tokens_digest
 from evenhand.generate.scripted import ScriptedBackend
 from evenhand.records import Message, Sampling
@@ -81,3 +82,14 @@ def test_probabilities_among_choices_sum_to_one_and_keep_ratios():
     # exp(-1) : exp(-1 - ln 3) = 3 : 1
     assert normalised({"a": -1.0, "b": -1.0 - 1.0986122886681098}) == pytest.approx({"a": 0.75, "b": 0.25})
     assert normalised({"a": -1000.0, "b": -1000.0}) == pytest.approx({"a": 0.5, "b": 0.5})
+
+
+def test_prompt_that_the_chat_template_refuses_is_one_message(tokenizer):
+    refusing = type(tokenizer).from_pretrained(tokenizer.name_or_path)
+    refusing.chat_template = (
+        "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "{{ m['content'] }}{% endfor %}"
+    )
+    turns = (Message(role="system", content="Be fair."), Message(role="user", content="The ferry."))
+    with pytest.raises(UnfitModelError, match=r"chat template of .* refuses turns of system, user: no system"):
+        prompt_tokens(refusing, turns)

@@ -12,7 +12,7 @@ from evenhand.generate.causal_lm import open_adapter, open_causal_lm
 
 def test_folder_that_is_no_model_names_who_wanted_it(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    with pytest.raises(ModelError, match="the trial cannot open the tokenizer of model"):
+    with pytest.raises(ModelError, match="the trial cannot open model"):
         open_causal_lm(ModelSection(name=str(tmp_path)), "the trial")
 
 
