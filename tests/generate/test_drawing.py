@@ -223,11 +223,11 @@ def test_choices_are_all_a_row_can_draw_and_their_shares_sum_to_one():
 @pytest.mark.parametrize("strange", ["nan", "inf"])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_logits_that_are_no_numbers_are_one_message(strange, temperature):
-    rows = rows([Ask(PROMPT, Sampling(temperature=temperature), seed) for seed in (1, 2)])
+    drawing = rows(*(Ask(PROMPT, Sampling(temperature=temperature), seed) for seed in (1, 2)))
     logits = torch.stack([FOUR, FOUR])
     logits[1, 2] = float(strange)
     with pytest.raises(UnfitModelError, match=r"logits are no numbers .* write model\.dtype"):
-        rows.draw(logits)
+        drawing.draw(logits)
 
 
 def test_engine_that_draws_from_no_numbers_is_told_so():
