@@ -10,6 +10,7 @@ import typer
 from .cli_outputs import refuse_outputs
 from .errors import DataError
 from .terminal import say, show
+from .text import some_of
 
 app = typer.Typer(
     help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
@@ -85,7 +86,9 @@ def score(
         write_json(out, results.model_dump(mode="json"))
     show(results_table(results))
     if not results.rows:
-        raise DataError("no item is finished, so there is nothing to score; the lines above say why")
+        raise DataError(
+            f"{some_of([str(each) for each in files])}: no item is finished, so there is nothing to score; the lines above say why"
+        )
 
 
 @app.command(epilog="Example: evenhand human agreement annotations-anna.json annotations-ben.json")

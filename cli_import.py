@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .cli_outputs import refuse_outputs, refuse_replaced
-from .errors import DataError, StorageError
+from .errors import DataError
+from .storage import as_given
 from .terminal import say
 
 if TYPE_CHECKING:
@@ -213,10 +214,8 @@ def _reading(*paths: Path, force: bool, remark: str = "") -> Iterator[None]:
     refuse_outputs(out, ".jsonl", inputs)
     if not force:
         refuse_replaced(out, remark)
-    try:
+    with as_given():
         yield
-    except StorageError as error:
-        raise DataError(str(error)) from error
 
 
 def _limit(given: int | None, usual: int | None) -> int | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .errors import RecipeError
 from .fence import fence, sections_of
-from .storage import read_text
+from .storage import as_given, read_text
 from .text import fold
 
 FIELD = re.compile(r"\{([a-z_]+)\}")
@@ -69,12 +69,13 @@ def section(name: str, text: str, number: int | None = None) -> str:
     return f"<{begin}>\n{fence(text)}\n</{name}>"
 
 
+@as_given()
 def load_template(name: str, folder: Path) -> PromptTemplate:
     """The template of that name beside the code, or the file at that path.
 
     Raises:
         RecipeError: neither exists; the shipped names are listed.
-        StorageError: the file cannot be read.
+        DataError: the file cannot be read.
     """
     shipped = folder / f"{name}.txt"
     path = shipped if shipped.is_file() else Path(name)

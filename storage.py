@@ -256,8 +256,11 @@ def read_text(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def as_given() -> Iterator[None]:
+def as_given(place: str = "") -> Iterator[None]:
     """Where files are read that were given: one that cannot be read is a mistake in what was given, hence a DataError.
+
+    Args:
+        place: where the file was named, to begin the message with: "key 'corpus.path': ".
 
     Raises:
         DataError: in place of any StorageError within.
@@ -265,7 +268,7 @@ def as_given() -> Iterator[None]:
     try:
         yield
     except StorageError as error:
-        raise DataError(str(error)) from error
+        raise DataError(f"{place}{error}") from error
 
 
 def read_bytes(path: Path) -> bytes:

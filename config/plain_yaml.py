@@ -96,6 +96,8 @@ class _PlainLoader(yaml.SafeLoader):
             value = super().construct_object(node, deep)
             if isinstance(value, str):
                 value.encode()
+                if "\0" in value:
+                    raise _refusal("holds the character \\0, which neither names nor texts have", node.start_mark)
         except UnicodeEncodeError as error:
             raise _refusal("holds half a character, which no text can hold; take it out", node.start_mark) from error
         except (ValueError, KeyError, IndexError) as error:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
-from ..storage import listed, read_json, shortened
+from ..storage import as_given, listed, read_json, shortened
 from ..text import did_you_mean, fold
 
 
+@as_given()
 def read_units(path: Path, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The units of the sets that have any, by id and in the order of the ids; white space in a unit is folded.
 
@@ -23,9 +24,8 @@ def read_units(path: Path, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         ids: of the document sets.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: the file is no object, an id occurs twice, an entry is no list of texts, or no id is known; wrong entries
-            are listed.
+        DataError: the file cannot be read or is no object, an id occurs twice, an entry is no list of texts, or no id is
+            known; wrong entries are listed.
     """
     found = read_json(path)
     if not isinstance(found, dict):

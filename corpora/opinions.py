@@ -30,7 +30,17 @@ from pydantic import Field, ValidationError
 from ..errors import DataError
 from ..fairness.opinion import LABELS
 from ..records import Record, Text
-from ..storage import MOST_SHOWN, NotJsonError, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
+from ..storage import (
+    MOST_SHOWN,
+    NotJsonError,
+    as_given,
+    explain,
+    listed_lines,
+    numbered_lines,
+    parse_json,
+    read_text,
+    shortened,
+)
 from ..text import did_you_mean, some_of
 
 # strict, so that `true` is no label
@@ -85,14 +95,14 @@ Numbered = tuple[int, OpinionLabels]
 Mistakes = list[tuple[int, str]]
 
 
+@as_given()
 def read_opinions(path: Path) -> list[AnnotatedSummary]:
     """The annotated summaries of a file, in order of first appearance; a file named .csv is a table, others JSON lines;
     .gz is unpacked.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: a line is no record, a label is unknown, an opinion is not in its source's list, a source has no list or two,
-            or an annotator labels a summary twice. All mistakes are listed with file and line.
+        DataError: the file cannot be read, a line is no record, a label is unknown, an opinion is not in its source's list, a
+            source has no list or two, or an annotator labels a summary twice. All mistakes are listed with file and line.
     """
     is_table = path.name.lower().removesuffix(".gz").endswith(".csv")
     lists, labels, mistakes = _read_table(path) if is_table else _read_lines(path)

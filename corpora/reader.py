@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..config import CorpusSection
-from ..errors import DataError, StorageError
+from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import listed, listed_lines, read_numbered
+from ..storage import as_given, listed, listed_lines, read_numbered
 from ..text import did_you_mean
 
 HERE = Path(__file__).parent
@@ -27,10 +27,8 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     if section.path in BUNDLED:
         sets = read_document_sets(BUNDLED[section.path], section.attribute)
     else:
-        try:
+        with as_given("key 'corpus.path': "):
             sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
-        except StorageError as error:
-            raise DataError(f"key 'corpus.path': {error}") from error
     check_sides(sets, section)
     return sets
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import NotJsonError, numbered_lines, parse_json, parse_json_of, read_text
+from ..storage import NotJsonError, as_given, numbered_lines, parse_json, parse_json_of, read_text
 from .coverage import UNNAMED, read_coverage_sets
 from .perspectivesumm.released import released_sets
 from .reader import documents_file, read_document_sets
@@ -16,6 +16,7 @@ FORMATS = (
 )
 
 
+@as_given()
 def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
     """The document sets of a file in evenhand's format, PerspectiveSumm's or that of coverage fairness, in order.
 
@@ -28,8 +29,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
         attribute: social attribute that every document must have; None asks for none.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: the file has none of these formats, or something in it is wrong; every mistake is listed.
+        DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
     """
     path = documents_file(path)
     text = read_text(path)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import NotJsonError, numbered_lines, parse_json, read_text, shortened
+from ..storage import NotJsonError, as_given, numbered_lines, parse_json, read_text, shortened
 from .plain_summaries import kind_of_json, plain_lines
 from .summary_reading import NOWHERE, Reading, Summaries, loosely
 
@@ -41,6 +41,7 @@ class _Entries(dict[str, Any]):
         self.pairs = pairs
 
 
+@as_given()
 def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> Summaries:
     """The summary of each set by its id, in the order of the sets; "" for an empty one.
 
@@ -52,10 +53,9 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
             needs a line for every set all the same.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: ids are unknown, missing or given twice, a text is none, the number of lines is not that of the sets, ids
-            stand where they are not looked for, or summaries are of one side each. All mistakes are listed, with the line where
-            there is one.
+        DataError: the file cannot be read, ids are unknown, missing or given twice, a text is none, the number of lines is
+            not that of the sets, ids stand where they are not looked for, or summaries are of one side each. All mistakes are
+            listed, with the line where there is one.
     """
     text = read_text(path)
     reading = Reading(path, dict.fromkeys(documents.id for documents in sets))

@@ -40,6 +40,15 @@ def pytest_configure(config: pytest.Config) -> None:
     (os.environ["EVENHAND_NLTK"],) = [str(path) for path in folder.iterdir() if path.is_dir()]
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave campaigns out unless they are asked for by name: `-m campaign`."""
+    if "campaign" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("campaign")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("campaign")]
+
+
 @pytest.fixture(scope="session")
 def polisum() -> Path:
     """Folder of the PoliSum development files, which may not be shipped: $EVENHAND_POLISUM, or the test is skipped."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_va
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import digest, explain, listed, listed_lines, read_json, read_numbered, read_text
+from ...storage import as_given, digest, explain, listed, listed_lines, read_json, read_numbered, read_text
 from ...text import repeated, some_of
 from .ground_truth import GroundTruth, ground_truth
 
@@ -96,6 +96,7 @@ class _Evidence(BaseModel):
     evidence: _Points
 
 
+@as_given()
 def read_controlled(path: Path, evidence: Path | None = None) -> list[ControlledSet]:
     """The controlled sets of a file, in order.
 
@@ -105,8 +106,7 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
             points.
 
     Raises:
-        StorageError: a file cannot be read.
-        DataError: entries are wrong, contradict themselves or the evidence file; all are listed.
+        DataError: a file cannot be read, or entries are wrong, contradict themselves or the evidence file; all are listed.
     """
     if read_text(path).lstrip().startswith("["):
         return _read_released(path, evidence)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...config import BiasRecipe
 from ...corpora.annotated import read_news
-from ...errors import DataError, StorageError
+from ...errors import DataError
 from ...fairness.demographic.inputs import (
     AnnotatedDocument,
     AssignedInput,
@@ -32,7 +32,7 @@ from ...fairness.demographic.inputs import (
     uniform_inputs,
 )
 from ...records import Record, Text
-from ...storage import digest
+from ...storage import as_given, digest
 from .setting import make_setting, read_names
 
 Design = Literal["balanced", "uniform"]
@@ -128,10 +128,8 @@ def read_documents(recipe: BiasRecipe) -> list[AnnotatedDocument]:
     Raises:
         DataError: the file cannot be read, or documents are wrong; all mistakes are listed.
     """
-    try:
+    with as_given("key 'input': "):
         return read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
-    except StorageError as error:
-        raise DataError(f"key 'input': {error}") from error
 
 
 def _drawn(

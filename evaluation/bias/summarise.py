@@ -12,14 +12,14 @@ from typing import Any
 from tqdm import tqdm
 
 from ...config import BiasRecipe, without_speed
-from ...errors import DataError, StorageError
+from ...errors import DataError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
 from ...journal import Journal
 from ...records import Record, Text
 from ...stages import Receipt, Stage
-from ...storage import digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
+from ...storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
 from ...text import has_words
 from ...timing import booked
 from .inputs import BiasInput
@@ -91,11 +91,9 @@ def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
     Raises:
         DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
     """
-    try:
+    with as_given("key 'summaries': "):
         _refuse_other_formats(path)
         numbered, mistakes = read_numbered(path, GivenSummary)
-    except StorageError as error:
-        raise DataError(f"key 'summaries': {error}") from error
     known = {each.id for each in inputs}
     found: dict[str, GivenSummary] = {}
     for line, given in numbered:

@@ -1,11 +1,11 @@
 """What summarises in a study: its name, its words, and all that its summaries depend on."""
 
 from ...config import BiasRecipe
-from ...errors import DataError, RecipeError, StorageError
+from ...errors import RecipeError
 from ...generate.backends import backend_signature
 from ...generate.refusals import VERSION
 from ...stages import read_receipt
-from ...storage import digest, file_digest
+from ...storage import as_given, digest, file_digest
 from .prompting import KINDS, SEPARATORS, WAYS
 from .simulated import WORDS
 
@@ -19,10 +19,8 @@ def summarizer_signature(recipe: BiasRecipe) -> str:
         DataError: the file of summaries cannot be read.
     """
     if recipe.summaries is not None:
-        try:
+        with as_given("key 'summaries': "):
             return f"{summarizer_name(recipe)}#{file_digest(recipe.summaries)[:8]}"
-        except StorageError as error:
-            raise DataError(f"key 'summaries': {error}") from error
     if recipe.model is None:
         return summarizer_name(recipe)
     prompts = digest([WAYS, KINDS, SEPARATORS, recipe.instruction], 6)

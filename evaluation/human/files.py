@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
-from ...storage import listed, read_json
+from ...storage import as_given, listed, read_json
 from ...text import fold
 from .key import FORMAT as KEY_FORMAT
 from .key import PageKey, parse_key, unblind
 from .label_studio_export import parse_export
 from .released import HumanUnit, read_human
-from .sheet import FORMAT, AnnotationSheet, parse_sheet
+from .sheet import FORMAT, AnnotationSheet, ItemSheet, parse_sheet
 
 KINDS = (
     "a sheet that the annotation page exported, the key of a page (page.key.json), the authors' human_N.json with "
@@ -47,6 +47,7 @@ class _Files:
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
+@as_given()
 def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) -> Annotated:
     """The units in these files; items that are not finished are left out and counted by reason and side.
 
@@ -56,9 +57,8 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
             may be named by their letters, so that it needs no key.
 
     Raises:
-        StorageError: a file cannot be read.
-        DataError: a file is of no known kind or wrong or given twice, a key is missing, or somebody's marks of a summary are
-            there twice.
+        DataError: a file cannot be read, is of no known kind or wrong or given twice, a key is missing, or somebody's marks of a
+            summary are there twice.
     """
     files = _sort(paths)
     mistakes = _not_one_persons(files.sheets)
@@ -68,7 +68,7 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
     found = Annotated(left_out=files.left_out)
     sources: list[tuple[Path, HumanUnit]] = []
     for path, sheet in files.sheets:
-        for item, unit in unblind(sheet, files.keys.get(sheet.page)):
+        for item, unit in _unblinded(path, sheet, files.keys.get(sheet.page)):
             reason = item.unmarked if highlights_only else item.unfinished
             if reason:
                 found.left_out[reason, item.side] += 1
@@ -83,12 +83,19 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
     return found
 
 
+def _unblinded(path: Path, sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet, HumanUnit]]:
+    try:
+        return unblind(sheet, key)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+@as_given()
 def read_sheets(path: Path) -> tuple[list[AnnotationSheet], Counter[tuple[str, str]]]:
     """The sheets in one file, ours or Label Studio's, and the items left out.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: it holds no sheet, or mistakes, all of which are listed.
+        DataError: the file cannot be read, or holds no sheet, or mistakes, all of which are listed.
     """
     files = _sort([path])
     if not files.sheets and not files.left_out:

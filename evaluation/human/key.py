@@ -8,7 +8,8 @@ from pydantic import NonNegativeInt, ValidationError
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import explain, listed
+from ...storage import explain, listed, shortened
+from ...text import some_of
 from .annotation import Annotation, SummaryMarks
 from .released import HumanUnit
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet
@@ -74,11 +75,12 @@ def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet
         known = key.letters.get(item.id, {}) if key else {summary.letter: summary.letter for summary in item.summaries}
         unknown = [summary.letter for summary in item.summaries if summary.letter not in known]
         if unknown:
-            mistakes.append(f"item {item.id!r}: the key of page {sheet.page} does not know {', '.join(unknown)}")
+            mistakes.append(f"item {shortened(item.id)}: the key of page {sheet.page} does not know {some_of(unknown)}")
             continue
         if key and key.shown.get(item.id) != item.shown:
             mistakes.append(
-                f"item {item.id!r}: its texts or letters are not those of page {sheet.page}; give the sheet as it was exported"
+                f"item {shortened(item.id)}: its texts or letters are not those of page {sheet.page}; give the sheet as it was "
+                "exported"
             )
             continue
         named = {known[summary.letter]: summary for summary in item.summaries}

@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import NotJsonError, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
+from ...storage import NotJsonError, as_given, explain, listed_lines, numbered_lines, parse_json, read_text, shortened
 from ...text import did_you_mean
 
 Key = tuple[str, str]
@@ -64,6 +64,7 @@ class OpinionTexts:
 NO_TEXTS = OpinionTexts({}, {}, {})
 
 
+@as_given()
 def read_opinion_texts(path: Path, labelled: Sequence[Key]) -> OpinionTexts:
     """The texts of a file; .gz is unpacked.
 
@@ -72,9 +73,8 @@ def read_opinion_texts(path: Path, labelled: Sequence[Key]) -> OpinionTexts:
         labelled: set and summary of everything that people labelled.
 
     Raises:
-        StorageError: the file cannot be read.
-        DataError: a line is no record, says what another said already, or is about a set or a summary that nobody labelled. All
-            mistakes are listed with file and line.
+        DataError: the file cannot be read, a line is no record, says what another said already, or is about a set or a
+            summary that nobody labelled. All mistakes are listed with file and line.
     """
     found: dict[str, dict[Any, Any]] = {"units": {}, "gold": {}, "summary": {}}
     mistakes: list[tuple[int, str]] = []

@@ -20,12 +20,12 @@ from typing import Any
 from ... import models
 from ...config import ControlledRecipe
 from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
-from ...errors import DataError, LeftOutError, StorageError
+from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...processes import hold
 from ...recipe_file import dump_recipe
 from ...stages import RECORDED, Receipt, Stage
-from ...storage import digest, file_digest, write_json, write_jsonl, write_text
+from ...storage import as_given, digest, file_digest, write_json, write_jsonl, write_text
 from ...timing import booked
 from ..backend import Backend
 from ..backends import backend_signature, open_backend
@@ -126,10 +126,8 @@ def read_input(recipe: ControlledRecipe) -> list[AnnotatedArticle]:
     Raises:
         DataError: the file cannot be read, or articles are wrong; all mistakes are listed.
     """
-    try:
+    with as_given("key 'input': "):
         return read_annotated(recipe.input)
-    except StorageError as error:
-        raise DataError(f"key 'input': {error}") from error
 
 
 def _make_points(

@@ -42,6 +42,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: 1\na: 2", 2, "key 'a' is written twice"),
         ("{a: {b: 1, b: 2}}", 1, "key 'b' is written twice"),
         (r'a: "\ud83d"', 1, "half a character"),
+        (r'a: "x\0"', 1, "holds the character"),
         (r'a: "\U00110000"', 1, "an escape that is not a character"),
         ("x" * 1_000_001, 1, "has 1,000,001 characters"),
     ],
@@ -78,13 +79,10 @@ def test_aliases_and_merge_keys_work():
     }  # fmt: skip
 
 
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 PLAIN = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**MOST_BITS) + 1, 2**MOST_BITS - 1)
-    | st.floats(allow_nan=False)
-    | st.text(),
-    lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    st.none() | st.booleans() | st.integers(-(2**MOST_BITS) + 1, 2**MOST_BITS - 1) | st.floats(allow_nan=False) | TEXTS,
+    lambda each: st.lists(each) | st.dictionaries(TEXTS, each),
     max_leaves=8,
 )
 
