@@ -87,7 +87,7 @@ def score(
     show(results_table(results))
     if not results.rows:
         raise DataError(
-            f"{some_of([str(each) for each in files])}: no item is finished, so there is nothing to score; the lines above say why"
+            f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
         )
 
 

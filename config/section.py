@@ -1,9 +1,17 @@
 """The base of all recipe sections, and of those that describe a judge."""
 
+import os
 from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+
+# bytes of a file's name and of a path on Linux; what is longer is an error of the system wherever it is looked for
+LONGEST_NAME = 255
+LONGEST_PATH = 4095
+# the texts of recipes that are no names
+SENTENCES = ("instruction",)
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
@@ -13,6 +21,18 @@ class Section(BaseModel):
     """Base of all recipe sections: immutable, unknown keys refused, and so are .inf and .nan."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _names_can_be_files(self) -> Self:
+        """Most texts of a recipe are names, and many of those may be files; the others are no worse for being short."""
+        for key, value in self:
+            if isinstance(value, str | Path) and key not in SENTENCES:
+                path = os.fsencode(value)
+                if max(map(len, path.split(b"/"))) > LONGEST_NAME or len(path) > LONGEST_PATH:
+                    raise ValueError(
+                        f"{key} is longer than a file's name or path can be ({LONGEST_NAME} and {LONGEST_PATH:,} bytes)"
+                    )
+        return self
 
 
 class JudgeSection(Section):

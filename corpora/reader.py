@@ -10,7 +10,7 @@ from pathlib import Path
 from ..config import CorpusSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import as_given, listed, listed_lines, read_numbered
+from ..storage import as_given, listed, listed_lines, read_numbered, shortened
 from ..text import did_you_mean
 
 HERE = Path(__file__).parent
@@ -73,13 +73,13 @@ def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:
     if unknown:
         raise DataError(
             "\n".join(
-                f"corpus.sides names {side!r}, but no document of the corpus has it as {section.attribute!r}"
+                f"corpus.sides names {shortened(side)}, but no document of the corpus has it as {section.attribute!r}"
                 f"{did_you_mean(side, known)} Values of {section.attribute!r} are {', '.join(known)}."
                 for side in unknown
             )
         )
     missing = [
-        f"set {documents.id!r}: no document with {section.attribute} {side!r}"
+        f"set {shortened(documents.id)}: no document with {section.attribute} {shortened(side)}"
         for documents in sets
         for side in asked
         if not documents.select(section.attribute, side)

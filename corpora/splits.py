@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from ..config import CorpusSection, SplitSection
 from ..errors import DataError, RecipeError
 from ..records import DocumentSet
-from ..storage import digest, listed
+from ..storage import digest, listed, shortened
 from ..text import fold
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def choose(sets: Sequence[DocumentSet], section: SplitSection) -> list[DocumentS
     """
     if not sets:
         raise DataError(
-            f"no document set has the split {section.split!r}, which this phase needs; "
+            f"no document set has the split {shortened(section.split)}, which this phase needs; "
             "name one that the corpus has with corpus.train.split or corpus.test.split"
         )
     return list(sets[: section.limit])
@@ -146,10 +146,10 @@ def _refuse_no_split(
     """Refuse names that no set has, and log how many sets stand outside the named splits."""
     found = Counter(documents.split for documents in sets)
     if not train and not test:
-        has = ", ".join(sorted(repr(name) for name in found if name is not None)) or "no splits at all"
+        has = ", ".join(sorted(shortened(name) for name in found if name is not None)) or "no splits at all"
         raise DataError(
-            f"no document set has the split {section.train.split!r} or {section.test.split!r}; the corpus has {has}. "
-            "Name these, or write null for corpus.train.split and corpus.test.split to split by topic with the seed"
+            f"no document set has the split {shortened(section.train.split)} or {shortened(section.test.split)}; the corpus "
+            f"has {has}. Name these, or write null for corpus.train.split and corpus.test.split to split by topic with the seed"
         )
     for name, count in found.items():
         if name not in (section.train.split, section.test.split):

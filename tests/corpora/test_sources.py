@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.corpora import read_any
-from evenhand.errors import DataError, StorageError
+from evenhand.errors import DataError
 
 OWN = {
     "id": "a",
@@ -89,7 +89,7 @@ def test_broken_lines_are_listed_by_the_reader_of_their_format(tmp_path):
 
 
 def test_an_absent_file_is_named(tmp_path):
-    with pytest.raises(StorageError, match=r"absent\.jsonl: cannot be read"):
+    with pytest.raises(DataError, match=r"absent\.jsonl: cannot be read"):
         read_any(tmp_path / "absent.jsonl")
 
 

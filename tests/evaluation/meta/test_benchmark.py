@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from evenhand.config import RougeJudge, RuleJudge
-from evenhand.errors import StorageError
+from evenhand.errors import DataError
 from evenhand.evaluation.meta.benchmark import Benchmark, Settings, benchmark
 from evenhand.evaluation.meta.plot import benchmark_panels, render_plot
 from evenhand.evaluation.meta.run import benchmark_judges
@@ -128,7 +128,7 @@ def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_pa
 
 
 def test_an_absent_file_is_named(tmp_path):
-    with pytest.raises(StorageError, match=r"none\.jsonl: cannot be read"):
+    with pytest.raises(DataError, match=r"none\.jsonl: cannot be read"):
         benchmark_judges(tmp_path / "none.jsonl", {}, tmp_path / "out", SETTINGS)
 
 
