@@ -19,7 +19,7 @@ from .processes import last_lines, run_child
 from .recipe_file import dump_recipe
 from .records import SummaryRequest
 from .run import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
-from .stages import Receipt, Stage, read_receipt
+from .stages import Receipt, Stage, forget_journal, read_receipt
 from .storage import write_text
 
 # lines of a failed step's log that are shown
@@ -169,6 +169,7 @@ def run_loop(
             receipt_path = _receipt_path(step, recipe)
             _adopt(step, recipe, requests, twins)
             if _says_nothing_new(step, recipe, requests) and (done := read_receipt(receipt_path)):
+                forget_journal(step.folder(recipe), done)
                 on_done(step, done, True)
                 continue
             before = _written_at(receipt_path)

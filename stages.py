@@ -71,7 +71,7 @@ class Stage:
 
     def journal_path(self) -> Path:
         """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done."""
-        return self.folder / "receipts" / f"{self.name}.{self.key}.partial.jsonl"
+        return _journal_path(self.folder, self.name, self.key)
 
     def receipt(self) -> Receipt | None:
         """The receipt, if the stage finished with these very inputs and its files are unchanged."""
@@ -94,6 +94,7 @@ class Stage:
         """
         done = self.receipt()
         if done is not None:
+            forget_journal(self.folder, done)
             return done, True
         make_folder(self.folder)
         self._put_aside()
@@ -101,7 +102,7 @@ class Stage:
         with account() as spent:
             counts = work()
         receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
-        self.journal_path().unlink(missing_ok=True)
+        forget_journal(self.folder, receipt)
         return receipt, False
 
     def adopt(self, folder: Path) -> bool:
@@ -127,7 +128,7 @@ class Stage:
                 _copy(folder / name, self.folder / name)
             # last, since it says that the files are whole
             write_json(self.receipt_path, found.model_dump(mode="json"))
-            self.journal_path().unlink(missing_ok=True)
+            forget_journal(self.folder, found)
         except OSError as error:
             # an error of many files lists them
             raise StorageError(
@@ -190,6 +191,15 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
             "which puts the file aside and makes it anew, or delete the receipt to go on with the file as it is"
         )
     return found
+
+
+def forget_journal(folder: Path, receipt: Receipt) -> None:
+    """Remove the journal of a finished stage; a kill may have come between the two."""
+    _journal_path(folder, receipt.stage, receipt.inputs).unlink(missing_ok=True)
+
+
+def _journal_path(folder: Path, stage: str, key: str) -> Path:
+    return folder / "receipts" / f"{stage}.{key}.partial.jsonl"
 
 
 def read_receipt(path: Path) -> Receipt | None:

@@ -279,5 +279,12 @@ def test_the_journal_outlives_the_finished_file_until_the_receipt_is_there(tmp_p
     assert not work_place.journal_path().exists()
 
 
+def test_a_journal_that_a_kill_left_beside_the_receipt_is_removed(tmp_path):
+    stage(tmp_path).run(writer(tmp_path))
+    Journal(stage(tmp_path).journal_path(), Line).append([Line(number=1)])
+    assert stage(tmp_path).run(writer(tmp_path))[1]
+    assert not stage(tmp_path).journal_path().exists()
+
+
 def test_a_journal_of_other_inputs_is_not_taken_up(tmp_path):
     assert stage(tmp_path, inputs="a").journal_path() != stage(tmp_path, inputs="b").journal_path()

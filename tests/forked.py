@@ -1,0 +1,215 @@
+"""Commands of evenhand that need no start, and that are killed where a test says.
+
+A server has everything imported; a client hands it arguments, folder, environment and the three standard streams, and the server
+forks a process that runs the command. A loop's steps come the same way: what the command takes for its interpreter is a client.
+
+Run as a script, it is the server (`forked.py serve SOCKET`) or a client (`forked.py run SOCKET CLIENT -m evenhand VERB ...`).
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from pathlib import Path
+
+# each process of a command is killed before its operation on files of this number, or after the one before it
+KILL = "CAMPAIGN_KILL"
+OPERATIONS = {"os.rename", "os.remove", "os.truncate", "os.mkdir", "sqlite3.connect"}
+
+
+class Server:
+    """A server that runs until `close`.
+
+    Args:
+        folder: for its socket and its client.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        # the name of a socket must be short
+        self._socket = str(folder / "s")
+        self.client = folder / "python"
+        self.client.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} run {self._socket} "$0" "$@"\n')
+        self.client.chmod(0o755)
+        self._pid = os.posix_spawn(sys.executable, [sys.executable, __file__, "serve", self._socket], os.environ)
+        deadline = time.monotonic() + 120
+        while not (folder / "s").exists():
+            assert time.monotonic() < deadline, "the server does not start"
+            time.sleep(0.05)
+
+    def start(self, arguments: list[str], folder: Path, **environment: str) -> "Command":
+        """Start `evenhand ARGUMENTS` in a folder; its output is appended to output.txt there."""
+        with (folder / "output.txt").open("ab") as output, Path(os.devnull).open("rb") as nothing:
+            streams = [nothing.fileno(), output.fileno(), output.fileno()]
+            request = {
+                "arguments": arguments,
+                "folder": str(folder),
+                "environment": {**os.environ, **environment},
+                "executable": str(self.client),
+            }
+            return Command(*_ask(self._socket, request, streams))
+
+    def close(self) -> None:
+        """End the server; commands that it has started go on."""
+        os.kill(self._pid, signal.SIGTERM)
+        os.waitpid(self._pid, 0)
+
+
+class Command:
+    """A command that was started."""
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self.pid = pid
+        self._connection = connection
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit code, negative for a signal; None when it still runs after so many seconds."""
+        self._connection.settimeout(seconds)
+        try:
+            return int(_line(self._connection))
+        except TimeoutError:
+            return None
+
+
+def _ask(path: str, request: dict[str, object], streams: list[int]) -> tuple[socket.socket, int]:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    data = json.dumps(request).encode()
+    socket.send_fds(connection, [len(data).to_bytes(4, "big")], streams)
+    connection.sendall(data)
+    return connection, int(_line(connection))
+
+
+def _line(connection: socket.socket) -> str:
+    found = b""
+    while not found.endswith(b"\n"):
+        part = connection.recv(1)
+        assert part, "the server is gone"
+        found += part
+    return found.decode()
+
+
+def serve(path: str) -> None:
+    """Import everything, then fork a process for each client, as long as the tests live."""
+    _import_all()
+    # nobody waits for the processes that keep the commands
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(path)
+    listening.listen(16)
+    listening.settimeout(1)
+    tests = os.getppid()
+    while os.getppid() == tests:
+        try:
+            connection, _ = listening.accept()
+        except TimeoutError:
+            continue
+        if os.fork() == 0:
+            listening.close()
+            with contextlib.suppress(BrokenPipeError):
+                _keep(connection)
+            os._exit(0)
+        connection.close()
+
+
+def _import_all() -> None:
+    import rouge_score.rouge_scorer  # noqa: F401
+
+    import evenhand.cli
+    import evenhand.cli_bias
+    import evenhand.evaluation.bias
+    import evenhand.evaluation.report
+    import evenhand.evaluation.study.report
+    import evenhand.evaluation.study.runs
+    import evenhand.evaluation.study.table
+    import evenhand.evaluation.table
+    import evenhand.generate.controlled
+    import evenhand.loop
+    import evenhand.preflight  # noqa: F401
+
+
+def _keep(connection: socket.socket) -> None:
+    """Run what a client asks for in a process of its own, and tell its number and its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    size, streams, _, _ = socket.recv_fds(connection, 4, 3)
+    data = b""
+    while len(data) < int.from_bytes(size, "big"):
+        data += connection.recv(65536)
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        _run(json.loads(data), streams)
+    for stream in streams:
+        os.close(stream)
+    connection.sendall(f"{pid}\n".encode())
+    _, status = os.waitpid(pid, 0)
+    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+def _run(request: dict[str, object], streams: list[int]) -> None:
+    """Be the command; does not return."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(str(request["folder"]))
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.argv = ["evenhand", *request["arguments"]]
+    sys.executable = str(request["executable"])
+    if KILL in os.environ:
+        _kill_before(int(os.environ[KILL]))
+    code: object = 0
+    try:
+        from evenhand.__main__ import main
+
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0)
+
+
+def _kill_before(number: int) -> None:
+    """Have this process killed before the operation on files of that number, counted from 1."""
+    seen = 0
+
+    def look(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal seen
+        is_opened = event == "open" and int(arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR)
+        if not is_opened and event not in OPERATIONS:
+            return
+        seen += 1
+        if seen >= number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(look)
+
+
+def run(path: str, client: str, arguments: list[str]) -> None:
+    """Be a client: run a command with this process's streams, and end as it does."""
+    assert arguments[:2] == ["-m", "evenhand"]
+    request = {
+        "arguments": arguments[2:],
+        "folder": str(Path.cwd()),
+        "environment": dict(os.environ),
+        "executable": client,
+    }
+    connection, _ = _ask(path, request, [0, 1, 2])
+    code = int(_line(connection))
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    else:
+        run(sys.argv[2], sys.argv[3], sys.argv[4:])
