@@ -52,6 +52,7 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.loop
 	$(BIN)/python -m evenhand.benchmarks.injection
 	$(BIN)/python -m evenhand.benchmarks.fairness
+	$(BIN)/python -m evenhand.benchmarks.size
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .

@@ -63,17 +63,27 @@ def cluster_interval(
     mean = float(sums.sum() / n)
     if len(counts) < 2:
         return Interval(mean, None, None, n, len(counts), level)
-    drawn = stats.bootstrap(
-        (sums, counts),
-        lambda s, c, axis: s.sum(axis=axis) / c.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        n_resamples=resamples,
-        confidence_level=level,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return Interval(mean, float(drawn.low), float(drawn.high), n, len(counts), level)
+    draws = _mean_draws(sums, counts, resamples, seed)
+    tail = (1 - level) / 2
+    low, high = stats.quantile(draws, np.array([tail, 1 - tail]))
+    return Interval(mean, float(low), float(high), n, len(counts), level)
+
+
+def _mean_draws(
+    sums: NDArray[np.float64], counts: NDArray[np.float64], resamples: int, seed: int
+) -> NDArray[np.float64]:
+    """The mean under each draw of as many clusters as there are, (resamples,): draws of `scipy.stats.bootstrap`, in blocks."""
+    n = len(sums)
+    # clusters of one size need no counting, and mostly they are
+    total = counts[0] * n if (counts == counts[0]).all() else None
+    means = np.empty(resamples)
+    generator = np.random.default_rng(seed)
+    size = max(1, BLOCK // n)
+    for start in range(0, resamples, size):
+        block = means[start : start + size]
+        drawn = generator.integers(n, size=(len(block), n))
+        block[:] = sums[drawn].sum(axis=1) / (counts[drawn].sum(axis=1) if total is None else total)
+    return means
 
 
 def cluster_draws(clusters: Sequence[str], *, resamples: int, seed: int) -> Iterator[NDArray[np.intp]]:

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenhand.errors import DataError
 from evenhand.resampling import Interval, cluster_draws, cluster_interval, cluster_mean_draws, percentile_bounds
@@ -31,6 +32,25 @@ def test_clusters_of_different_size_weigh_by_their_requests():
     found = interval([0.0, 1.0, 1.0, 1.0], ["a", "b", "b", "b"], level=0.6)
     assert found.mean == 0.75
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("sizes", [[1] * 1500, [2] * 40, [1, 2, 3] * 500])
+def test_the_bounds_are_those_of_scipys_bootstrap_to_the_last_bit(sizes):
+    generator = np.random.default_rng(len(sizes))
+    groups = [generator.normal(0.2, 1.0, size=size).tolist() for size in sizes]
+    found = interval(
+        [v for group in groups for v in group], [str(i) for i, group in enumerate(groups) for _ in group], resamples=900
+    )
+    expected = stats.bootstrap(
+        (np.array([sum(group) for group in groups]), np.array(sizes, dtype=float)),
+        lambda s, c, axis: s.sum(axis=axis) / c.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=900,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    assert (found.low, found.high) == (expected.low, expected.high)
 
 
 def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
