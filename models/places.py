@@ -18,7 +18,7 @@ from filelock import FileLock
 from ..errors import StorageError, UnfitModelError
 from ..extras import need
 from ..storage import digest, file_digest
-from .files import adapter_settings, damage, refuse_damaged
+from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
 
 log = logging.getLogger(__name__)
 
@@ -152,9 +152,9 @@ def adapter_digest(folder: Path) -> str:
     The settings name the folder of the base model, and peft writes sets in no fixed order; neither may count.
 
     Raises:
-        UnfitModelError: the folder holds no LoRA adapter, or its settings are damaged.
+        UnfitModelError: the folder holds no adapter, or its settings are damaged.
     """
-    settings = adapter_settings(folder)
+    settings = read_settings(folder / ADAPTER_SETTINGS)
     settings.pop("base_model_name_or_path", None)
     for key, value in settings.items():
         if isinstance(value, list):
