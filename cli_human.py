@@ -97,25 +97,28 @@ def agreement(
     draws: Annotated[int, typer.Option(min=1, help="Random drawings of the baseline.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of those.")] = 0,
 ) -> None:
-    """How far two annotators highlighted the same, beside random highlights of such number and length.
+    """How far annotators highlighted the same, beside random highlights of such number and length.
 
-    Sheets of one page need no key; those of different pages need the keys of all.
+    Of more than two every pair, the mean of the pairs, and Krippendorff's alpha of all (needs NLTK); not all need to have seen
+    the same. Sheets of one page need no key; those of different pages need the keys of all.
     """
     from .evaluation.human.agreement import annotator_agreement
     from .evaluation.human.files import read_annotations
-    from .evaluation.human.table import agreement_table
+    from .evaluation.human.group_agreement import group_agreement
+    from .evaluation.human.table import agreement_table, group_agreement_table
 
     found = read_annotations(files, highlights_only=True)
     _say_left_out(found.left_out)
     names = list(dict.fromkeys(unit.annotator for unit in found.units))
-    if len(names) != 2:
+    if len(names) < 2:
         raise DataError(
-            f"agreement is that of two annotators, but these files have {', '.join(names) or 'none'}; give the files of two. Out "
-            "of a file of several, `evenhand human convert FILE --to evenhand --annotator NAME` takes one person's sheet"
+            f"agreement is that of two annotators or more, but these files have {', '.join(names) or 'none'}; give more files"
         )
-    first, second = ([unit for unit in found.units if unit.annotator == name] for name in names)
-    found_agreement = annotator_agreement(first, second, draws=draws, seed=seed)
-    show(agreement_table((names[0], names[1]), found_agreement))
+    units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
+    if len(names) == 2:
+        show(agreement_table((names[0], names[1]), annotator_agreement(*units.values(), draws=draws, seed=seed)))
+    else:
+        show(group_agreement_table(group_agreement(units, draws=draws, seed=seed)))
 
 
 @app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")

@@ -136,10 +136,13 @@ def test_agreement_rests_on_highlights_whatever_was_decided_of_matches(pages):
     assert "anna and ben saw 2 documents in common" in done.stdout
 
 
-def test_three_annotators_are_told_how_to_choose(pages):
-    done = evenhand("agreement", *(write_annotated(pages, name) for name in ("anna", "ben", "cleo")))
-    assert done.returncode == 2
-    assert "these files have anna, ben, cleo; give the files of two" in " ".join(done.stderr.split())
+def test_three_annotators_are_compared_two_by_two_and_all_together(pages):
+    pytest.importorskip("nltk")
+    files = [write_annotated(pages, name) for name in ("anna", "ben", "cleo")]
+    done = evenhand("agreement", *files, "--draws", 5)
+    assert done.returncode == 0, done.stderr
+    assert all(f"documents      {pair} " in done.stdout for pair in ("anna, ben", "anna, cleo", "ben, cleo"))
+    assert sum("all, mean of pairs" in line for line in done.stdout.splitlines()) == 2
 
 
 def test_a_second_page_does_not_take_the_key_of_the_first(pages):

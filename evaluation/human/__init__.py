@@ -1,7 +1,7 @@
 """People's judgements of summaries: which key points they saw in documents and summaries, and which of them match.
 
     systems -> page -> sheets ------> HumanUnit -> human_scores -> aggregate, results with intervals
-    Label Studio's export ----/  /               -> agreement of two annotators, beside that of random highlights
+    Label Studio's export ----/  /               -> agreement of two annotators or more, beside that of random highlights
     released files -------------/
 
 Source: specification of the seed paper, section 11.
@@ -10,6 +10,7 @@ Source: specification of the seed paper, section 11.
 from .aggregate import HumanMeans, aggregate
 from .agreement import AnnotatorAgreement, annotator_agreement
 from .annotation import Annotation, KeyPoint, Span, SummaryMarks, read_annotation
+from .group_agreement import GroupAgreement, group_agreement
 from .matching import Overlap, span_overlap, string_overlap
 from .released import HumanUnit, read_human
 from .scores import HumanScores, human_scores
@@ -17,6 +18,7 @@ from .scores import HumanScores, human_scores
 __all__ = [
     "Annotation",
     "AnnotatorAgreement",
+    "GroupAgreement",
     "HumanMeans",
     "HumanScores",
     "HumanUnit",
@@ -26,6 +28,7 @@ __all__ = [
     "SummaryMarks",
     "aggregate",
     "annotator_agreement",
+    "group_agreement",
     "human_scores",
     "read_annotation",
     "read_human",

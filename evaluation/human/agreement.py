@@ -75,8 +75,8 @@ def annotator_agreement(
     Raises:
         DataError: they saw no document in common.
     """
-    second = {_identity(unit): unit for unit in b}
-    shared = [(unit, second[_identity(unit)]) for unit in a if _identity(unit) in second]
+    second = {shown_alike(unit): unit for unit in b}
+    shared = [(unit, second[shown_alike(unit)]) for unit in a if shown_alike(unit) in second]
     if not shared:
         raise DataError("the annotators saw no document in common, so their agreement cannot be told")
     documents = [_document(*pair) for pair in shared]
@@ -91,7 +91,7 @@ def annotator_agreement(
     )
 
 
-def _identity(unit: HumanUnit) -> str:
+def shown_alike(unit: HumanUnit) -> str:
     """Equal for two annotators' units of one document with the same summaries.
 
     Highlights of documents are compared by their places, so the documents are the same to the character; those of summaries by

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ..text_numbers import number
 from .agreement import AnnotatorAgreement, TextAgreement
+from .group_agreement import GroupAgreement
 from .opinions import OpinionResults, SourceAgreement
 from .results import LEAST_SETS, Estimate, HumanResults
 
@@ -67,6 +68,29 @@ def agreement_table(names: tuple[str, str], found: AnnotatorAgreement) -> Render
         if count
     ]
     return Group(table, Text(note, style="dim"), *(Text(line, style="yellow") for line in alone))
+
+
+def group_agreement_table(found: GroupAgreement) -> RenderableType:
+    """The overlap of every two annotators' highlights beside that of random ones, its mean, and the alpha of all."""
+    table = _table(padding=1)
+    table.add_column("highlights in")
+    table.add_column("annotators", overflow="fold")
+    for name in ("overlap", "by chance", "alpha", "texts", "left out"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for kind, whole in {"documents": found.documents, "summaries": found.summaries}.items():
+        for (first, second), pair in found.pairs.items():
+            each: TextAgreement = getattr(pair, kind)
+            numbers = (number(each.overlap), number(each.chance), "", str(each.n), str(each.left_out))
+            table.add_row(kind, Text(f"{first}, {second}"), *numbers)
+        means = (number(whole.overlap), number(whole.chance), number(whole.alpha), "", "")
+        table.add_row(kind, Text("all, mean of pairs", style="bold"), *means)
+    note = (
+        "left out: texts that neither marked. alpha: Krippendorff's, whether a word is highlighted, over "
+        f"{found.documents.n_words:,} words of documents and {found.summaries.n_words:,} of summaries that two or more "
+        "annotators saw."
+    )
+    apart = [f"{first} and {second} saw no document in common" for first, second in found.apart]
+    return Group(table, Text(note, style="dim"), *(Text(line, style="yellow") for line in apart))
 
 
 def opinions_table(found: OpinionResults) -> RenderableType:
