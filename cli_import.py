@@ -53,6 +53,39 @@ def polisum(
     _write(out, result.sets, str(result.report))
 
 
+@app.command(epilog="Example: evenhand import annotation annotation.json --out topics.jsonl")
+def annotation(
+    file: File,
+    out: Out,
+    articles: Annotated[
+        bool,
+        typer.Option(
+            "--articles",
+            help="Write articles without excerpts instead, one a line: a person marks the excerpts (passage and text of each), "
+            "and build-controlled makes controlled sets of them.",
+        ),
+    ] = False,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """The documents that PoliSum's authors gave to annotators; both sides of a topic become one set."""
+    from .corpora.polisum_annotation import import_annotation
+
+    if articles and split:
+        raise DataError("--split is for document sets, and --articles writes none; leave one of them out")
+    with _reading(file, out, force=force, remark=REVIEWED if articles else ""):
+        result = import_annotation(file)
+    if articles:
+        from .storage import write_jsonl
+
+        drafts = result.articles()
+        write_jsonl(out, drafts)
+        say(f"{out}: {len(drafts)} articles; {result}")
+        say("next: write each article's excerpts, then evenhand build-controlled RECIPE --set input=" + str(out))
+    else:
+        _write(out, result.sets(split), str(result))
+
+
 @app.command(epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl --attribute sentiment")
 def perspectivesumm(
     file: File,

@@ -97,11 +97,14 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
         raise DataError(listed([f"{path}: {mistake}" for mistake in mistakes]))
     groups: dict[str, list[int]] = {}
     for number in items:
-        groups.setdefault(_content(items[number], passages[number]), []).append(number)
-    sets = [
-        _document_set(content, [items[n] for n in numbers], passages[numbers[0]], split, faithful_to_release)
-        for content, numbers in groups.items()
-    ]
+        both = passages[number]
+        groups.setdefault(_content(items[number].topic, both.left, both.right), []).append(number)
+    sets = []
+    for numbers in groups.values():
+        both = passages[numbers[0]]
+        prompts = {items[n].stance: items[n].input for n in numbers}
+        notes = {"released_prompts": prompts} if faithful_to_release else None
+        sets.append(paired_set(items[numbers[0]].topic, {"left": both.left, "right": both.right}, split, notes))
     stances = [Counter(items[n].stance for n in numbers) for numbers in groups.values()]
     swapped: Counter[str] = Counter(items[n].stance for n in items if passages[n].swapped)
     report = ImportReport(
@@ -165,7 +168,7 @@ def _passages(item: ReleasedItem) -> Passages:
             asked, opposing = blocks.pop(label), blocks.popitem()[1]
             if not opposing:
                 raise DataError("side_empty: 'input' has no passages of the other side")
-            sides = {item.stance: _split(asked), other: _split(opposing)}
+            sides = {item.stance: split_passages(asked), other: split_passages(opposing)}
             return Passages(sides["left"], sides["right"], swapped=label != item.stance)
     raise DataError(
         "document_not_in_input: 'document' is neither the text under 'Left:' nor the one under 'Right:', "
@@ -173,22 +176,22 @@ def _passages(item: ReleasedItem) -> Passages:
     )
 
 
-def _split(block: str) -> tuple[str, ...]:
+def split_passages(block: str) -> tuple[str, ...]:
     """The passages of a block: separated by blank lines where it has some, else one a line."""
     parts = BLANK_LINE.split(block) if BLANK_LINE.search(block) else block.split("\n")
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _content(item: ReleasedItem, passages: Passages) -> str:
+def _content(topic: str, left: Sequence[str], right: Sequence[str]) -> str:
     """Digest of title and passages of both sides, white space aside: equal for the two items of a pair."""
-    return digest([fold(item.topic), *([fold(text) for text in side] for side in (passages.left, passages.right))])
+    return digest([fold(topic), *([fold(text) for text in side] for side in (left, right))])
 
 
 def _disagreements(items: Mapping[int, ReleasedItem], passages: Mapping[int, Passages]) -> Iterable[str]:
     """Items of one title that have the passages of one side in common, but not those of the other."""
     earlier: dict[tuple[str, str, str], tuple[int, str]] = {}
     for number, item in items.items():
-        content = _content(item, passages[number])
+        content = _content(item.topic, passages[number].left, passages[number].right)
         for side, texts in zip(SIDES, (passages[number].left, passages[number].right), strict=True):
             one_side = (fold(item.topic), side, digest([fold(text) for text in texts]))
             first, its_content = earlier.setdefault(one_side, (number, content))
@@ -199,17 +202,17 @@ def _disagreements(items: Mapping[int, ReleasedItem], passages: Mapping[int, Pas
                 )
 
 
-def _document_set(
-    content: str, items: Sequence[ReleasedItem], passages: Passages, split: str | None, keep_prompts: bool
+def paired_set(
+    topic: str, passages: Mapping[str, Sequence[str]], split: str | None, notes: Mapping[str, Any] | None = None
 ) -> DocumentSet:
-    topic = fold(items[0].topic)
+    """The document set of a title and the passages of each of the two sides."""
+    topic = fold(topic)
     slug = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-") or "topic"
     # titles repeat over different passages, so the name alone would not do
-    set_id = f"{slug}-{content[:8]}"
+    set_id = f"{slug}-{_content(topic, passages['left'], passages['right'])[:8]}"
     documents = [
         Document(id=f"{set_id}/{side}-{number}", text=text, attributes={"stance": side})
-        for side, texts in zip(SIDES, (passages.left, passages.right), strict=True)
-        for number, text in enumerate(texts, start=1)
+        for side in SIDES
+        for number, text in enumerate(passages[side], start=1)
     ]
-    notes = {"released_prompts": {item.stance: item.input for item in items}} if keep_prompts else {}
-    return DocumentSet(id=set_id, topic=topic, documents=tuple(documents), split=split, notes=notes)
+    return DocumentSet(id=set_id, topic=topic, documents=tuple(documents), split=split, notes=dict(notes or {}))

@@ -37,6 +37,22 @@ def test_perspectivesumm(tmp_path):
     )
 
 
+def test_annotation(tmp_path):
+    source, out = tmp_path / "annotation.json", tmp_path / "out.jsonl"
+    items = [{"topic": "Ferry", "stance": side, "document": f"The {side}."} for side in ("left", "right")]
+    source.write_text(json.dumps(items))
+    assert run("annotation", source, "--out", out, "--split", "test").stdout.startswith(
+        f"{out}: 1 document sets; 2 items"
+    )
+    assert read_document_sets(out)[0].split == "test"
+    done = run("annotation", source, "--out", out, "--articles", "--force")
+    assert done.stdout.startswith(f"{out}: 2 articles; 2 items")
+    with pytest.raises(DataError, match="is there already"):
+        run("annotation", source, "--out", out, "--articles")
+    with pytest.raises(DataError, match="--articles writes none"):
+        run("annotation", source, "--out", out, "--articles", "--split", "test")
+
+
 def test_coverage(tmp_path):
     source, out = tmp_path / "d.jsonl", tmp_path / "sets.jsonl"
     source.write_text(json.dumps({"entity_id": "e", "reviews": [{"sentences": ["No."], "label": 1}]}))
@@ -73,7 +89,7 @@ def test_dialogue(tmp_path):
 
 
 def test_every_format_has_an_example():
-    for name in ("polisum", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue"):
+    for name in ("polisum", "annotation", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue"):
         assert f"Example: evenhand import {name}" in run(name, "--help").stdout
 
 
@@ -162,7 +178,7 @@ def test_an_earlier_import_is_replaced_by_force(tmp_path):
 
 
 def test_every_format_takes_force():
-    for name in ("polisum", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue", "news"):
+    for name in ("polisum", "annotation", "perspectivesumm", "coverage", "tweets", "reviews", "dialogue", "news"):
         assert "--force" in run(name, "--help").stdout
 
 
