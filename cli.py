@@ -28,7 +28,7 @@ INTERRUPTED = 130
 # verbs that write at their end alone; all others keep what they have finished
 WRITE_AT_THE_END = ("audit", "convert", "human", "import")
 EPILOG = (
-    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe or the data is wrong; "
+    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
     "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
     "continues. audit, convert, human and import write at their end and begin anew."
 )

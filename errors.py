@@ -4,7 +4,7 @@
 | --- | --- |
 | 0 | done |
 | 1 | failed: a stage could not finish; what was finished stays on disk and the same command continues (1) |
-| 2 | what was given is wrong: command line, recipe or data; mend it first |
+| 2 | what was given is wrong: command line, recipe, data or a model's files; mend it first |
 | 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
 | 130 | interrupted; the same command continues (1) |
 
