@@ -10,14 +10,16 @@ are not written twice. Write-ahead mode needs a local disk: point $EVENHAND_CACH
 """
 
 import hashlib
+import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..models import cache_folder, usable_cache
-from ..storage import canonical_json
+from ..storage import canonical_json, shortened
 from .judge import Verdict
 
 SCHEMA = """
@@ -96,8 +98,8 @@ class VerdictCache:
             marks = ", ".join("?" * len(some))
             query = f"SELECT key, score, raw, attempts FROM verdicts WHERE score IS NOT NULL AND key IN ({marks})"  # noqa: S608
             with self._usable():
-                rows = self._database.execute(query, some).fetchall()
-            found.update({by_key[key]: Verdict(score, None, raw, attempts) for key, score, raw, attempts in rows})
+                for key, *row in self._database.execute(query, some):
+                    found[by_key[key]] = _verdict(*row)
         return found
 
     def keep(self, signature: str, verdicts: Mapping[Judged, Verdict]) -> None:
@@ -131,6 +133,17 @@ class VerdictCache:
 
     def _usable(self) -> AbstractContextManager[None]:
         return usable_cache(self.path, "cached judgements", " (scores are then made again)")
+
+
+def _verdict(score: Any, raw: Any, attempts: Any) -> Verdict:
+    """The verdict of a row. SQLite keeps values of any type in any column, so a damaged or foreign file may hold some."""
+    if not (
+        isinstance(score, float) and math.isfinite(score) and isinstance(raw, str | None) and isinstance(attempts, int)
+    ):
+        raise sqlite3.DataError(
+            f"it holds {shortened((score, raw, attempts))} in place of a score, a text and a number"
+        )
+    return Verdict(score, None, raw, attempts)
 
 
 def cache_counts() -> list[CacheCount]:

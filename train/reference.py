@@ -5,6 +5,7 @@ of a pair is the SHA-256 of the reference's signature and of the token ids of pr
 """
 
 import hashlib
+import math
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from ..errors import RecipeError
 from ..extras import installed_versions, need
 from ..models import cache_folder, signature, usable_cache
 from ..run import Phase
-from ..storage import canonical_json
+from ..storage import canonical_json, shortened
 from .options import trainer_options
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL) WITHOUT ROWID"
@@ -149,7 +150,10 @@ def _find(keys: Sequence[str]) -> dict[str, Logps]:
         for key in dict.fromkeys(keys):
             row = database.execute("SELECT chosen, rejected FROM pairs WHERE key = ?", (key,)).fetchone()
             if row is not None:
-                found[key] = (float(row[0]), float(row[1]))
+                # SQLite keeps values of any type in any column, so a damaged or foreign file may hold some
+                if not all(isinstance(each, float) and math.isfinite(each) for each in row):
+                    raise sqlite3.DataError(f"it holds {shortened(row)} in place of two numbers")
+                found[key] = (row[0], row[1])
     return found
 
 

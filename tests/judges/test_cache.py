@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -149,3 +150,15 @@ def test_a_file_that_another_process_writes_is_to_be_waited_for_and_not_deleted(
     writer.close()
     cache.keep("judge", {("a", "b"): Verdict(1.0)})
     cache.close()
+
+
+@pytest.mark.parametrize("change", ["score = 'abc'", "score = 9e999", "score = x'00'", "attempts = 'x'", "raw = x'ff'"])
+def test_a_row_of_other_types_is_one_message(tmp_path, change):
+    path = tmp_path / "cache.sqlite"
+    judged = ("text", "summary")
+    with closing(VerdictCache(path)) as cache:
+        cache.keep("judge", {judged: Verdict(0.5, None, None, 1)})
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute(f"UPDATE verdicts SET {change}")  # noqa: S608
+        with pytest.raises(StorageError, match=r"cache\.sqlite: .*it holds \(.*in place of a score.*delete the file"):
+            cache.find("judge", [judged])
