@@ -105,7 +105,7 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
         time.sleep(POLL_SECONDS)
     holder = {
         "pid": os.getpid(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]]),
+        "command": " ".join([_program(), *sys.argv[1:2]]),
         "token": _token(os.getpid()),
         "recipe": recipe,
     }
@@ -137,6 +137,11 @@ def _holder(lock: int) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) and found.keys() == HOLDER else {}
+
+
+def _program() -> str:
+    name = Path(sys.argv[0]).name
+    return "evenhand" if name in {"__main__.py", "cli.py"} else name
 
 
 def _named(holder: dict[str, Any]) -> str:

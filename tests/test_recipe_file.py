@@ -220,6 +220,8 @@ def test_a_resolved_recipe_can_be_written_and_read_again(recipe, tmp_path):
     resolved = tmp_path / "resolved.yaml"
     resolved.write_text(dump_recipe(found))
     assert load_recipe(resolved) == found
+    # a step knows the loop's recipe by this text
+    assert dump_recipe(load_recipe(resolved)) == dump_recipe(found)
 
 
 def test_the_trainers_keys_are_those_of_the_installed_trl():

@@ -49,3 +49,24 @@ def test_recipe_is_checked_before_torch_is_imported(open_round: Callable[..., Ph
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "2 []"
     assert "did you mean 'beta'?" in done.stderr
+
+
+HOLDER = "import sys; from pathlib import Path; from evenhand.processes import hold\n"
+HOLDER += "with hold(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+
+
+def test_training_by_hand_is_refused_while_another_command_works_in_the_run_folder(
+    open_round: Callable[..., Phase], caplog: pytest.LogCaptureFixture
+) -> None:
+    output = open_round().recipe.output
+    recipe = output / "recipe.yaml"
+    before = sorted(output.rglob("*"))
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(output)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert main(["--config", str(recipe)]) == 1
+        other.communicate()
+    assert "at work there" in caplog.text
+    assert sorted(output.rglob("*")) == sorted([*before, output / ".lock"])
