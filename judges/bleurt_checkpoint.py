@@ -122,7 +122,7 @@ def _tokenizer(folder: Path) -> Any:
         if (folder / name).is_file():
             return sentencepiece_tokenizer(folder / name)
     if (folder / "vocab.txt").is_file():
-        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(folder)
+        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(folder, trust_remote_code=False)
     raise JudgeError(f"{folder}: has no {', '.join(SENTENCEPIECE)} or vocab.txt, and the judge needs the tokenizer")
 
 

@@ -80,7 +80,7 @@ def read_weights(path: Path) -> ReadOut:
     """The read-out in a safetensors file.
 
     Raises:
-        JudgeError: the file is not there, is a pickle, or holds other tensors than these.
+        JudgeError: the file is not there, is a pickle, or holds other tensors than these, or numbers that are none.
     """
     if path.suffix != ".safetensors":
         raise JudgeError(
@@ -98,6 +98,10 @@ def read_weights(path: Path) -> ReadOut:
     if shapes != SHAPES:
         raise JudgeError(f"judge 'summac': weights {str(path)!r} has tensors {shapes}; the read-out has {SHAPES}")
     values = {name: tensor.astype(float) for name, tensor in tensors.items()}
+    if not all(np.isfinite(value).all() for value in values.values()):
+        raise JudgeError(
+            f"judge 'summac': weights {str(path)!r} hold numbers that are none (NaN or infinite); convert again"
+        )
     return ReadOut(
         bins=values["mlp.weight"][0],
         bias=float(values["mlp.bias"][0]),

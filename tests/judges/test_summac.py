@@ -201,6 +201,16 @@ def test_weights_of_another_shape_are_refused(tmp_path, change):
         read_weights(tmp_path / "other.safetensors")
 
 
+def test_readout_that_holds_no_numbers_is_refused(tmp_path):
+    from safetensors.torch import save_file
+
+    save_file(
+        {name: tensor.clone().fill_(float("nan")) for name, tensor in layers().items()}, tmp_path / "w.safetensors"
+    )
+    with pytest.raises(JudgeError, match=r"w\.safetensors' hold numbers that are none"):
+        read_weights(tmp_path / "w.safetensors")
+
+
 class Hostile:
     """Writes a file when it is unpickled."""
 
