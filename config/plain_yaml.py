@@ -59,7 +59,7 @@ class _PlainLoader(yaml.SafeLoader):
         self._values_of: dict[str, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         anchor, mark, before = event.anchor, event.start_mark, self._n_values
         if isinstance(event, yaml.AliasEvent):
             if anchor in self.anchors and anchor not in self._values_of:
