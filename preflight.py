@@ -11,6 +11,7 @@ from functools import partial
 from . import models, tracking
 from .config import (
     AlignmentJudge,
+    BleurtJudge,
     ContrastJudge,
     EqualCoverageJudge,
     ExtractJudge,
@@ -27,6 +28,8 @@ from .config import (
 )
 from .errors import EvenhandError, RecipeError
 from .extras import need
+from .judges.alignscore import checkpoint_folder, refuse_pickle
+from .judges.bleurt import refuse_unconverted
 from .judges.combine import reward_ranges
 from .judges.measures.words import source_counter
 from .judges.rubric import rubric_template
@@ -73,7 +76,7 @@ def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[tuple[
     if isinstance(options, RubricJudge):
         yield f"{key}.template", partial(rubric_template, name, options)
     if isinstance(options, AlignmentJudge | MetricSection):
-        yield f"{key}.model", partial(models.check, options.model)
+        yield f"{key}.model", partial(_check_metric, options)
     if isinstance(options, AlignmentJudge | SplittingMetricSection):
         yield f"{key}.splitter", partial(open_splitter, options.splitter)
     if isinstance(options, SummacJudge) and options.weights is not None:
@@ -98,6 +101,16 @@ def _matcher_checks(key: str, section: MatcherSection) -> Iterator[tuple[str, Ca
         yield f"{key}.model", partial(models.check, section.model_name)
     if section.kind != "words":
         yield key, partial(source_counter, section)
+
+
+def _check_metric(options: AlignmentJudge | MetricSection) -> None:
+    model = options.model
+    if isinstance(options, BleurtJudge):
+        refuse_unconverted(model)
+    elif isinstance(options, AlignmentJudge) and options.aligner == "alignscore":
+        refuse_pickle(model)
+        model = checkpoint_folder(model)
+    models.check(model)
 
 
 def _launchable(recipe: Recipe) -> None:

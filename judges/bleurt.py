@@ -63,7 +63,7 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         ModelError: the model is a path that holds none.
         JudgeError: it is a checkpoint of the port as it was released.
     """
-    _refuse_unconverted(options.model)
+    refuse_unconverted(options.model)
     key = canonical_json(["bleurt", options.model, options.revision, options.batch_size])
     load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size, options.revision)
     model = models.lazy(key, load)
@@ -73,7 +73,12 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
     return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
 
 
-def _refuse_unconverted(model: str) -> None:
+def refuse_unconverted(model: str) -> None:
+    """Refuse a checkpoint of the PyTorch port as it was released.
+
+    Raises:
+        JudgeError: it is one.
+    """
     path = Path(model).expanduser() / "config.json"
     settings = read_json(path) if path.is_file() else {}
     if isinstance(settings, dict) and settings.get("model_type") == "bleurt":

@@ -1,5 +1,6 @@
 """Checks before any work: what judges name must be there."""
 
+import numpy as np
 import pytest
 
 from evenhand.config import Recipe
@@ -35,6 +36,26 @@ def test_all_that_is_missing_is_listed_together(tmp_path):
     assert keys == [
         "judges.conv.weights", "judges.facts.model.name", "judges.long.model.name", "judges.long.encoder", "judges.long.nli",
     ]  # fmt: skip
+
+
+def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them(tmp_path):
+    (tmp_path / "port").mkdir()
+    (tmp_path / "port" / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "config.json").write_text("{}", encoding="utf-8")
+    tensors = {"weight": np.ones(1, dtype=np.float32)}
+    pytest.importorskip("safetensors.numpy").save_file(tensors, tmp_path / "made" / "model.safetensors")
+    alignscore = {"kind": "alignment", "aligner": "alignscore"}
+    judges = {
+        "pickle": {**alignscore, "model": str(tmp_path / "AlignScore-large.ckpt")},
+        "port": {"kind": "bleurt", "model": str(tmp_path / "port")},
+        "file": {**alignscore, "model": str(tmp_path / "made" / "model.safetensors")},
+    }
+    with pytest.raises(RecipeError) as caught:
+        preflight(recipe(tmp_path, judges))
+    lines = str(caught.value).splitlines()
+    assert [line.split("'")[1] for line in lines] == ["judges.pickle.model", "judges.port.model"]
+    assert ["evenhand convert alignscore" in lines[0], "evenhand convert bleurt" in lines[1]] == [True, True]
 
 
 def test_what_fairness_judges_rest_on_must_be_there(tmp_path, monkeypatch):
