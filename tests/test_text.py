@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.corpora.polisum import import_polisum
 from evenhand.fairness.groups.nltk_data import open_nltk
-from evenhand.text import did_you_mean, fold, sentences, words
+from evenhand.text import did_you_mean, fold, repeated, sentences, some_of, words
 
 
 @given(st.text())
@@ -97,3 +97,17 @@ def test_a_near_name_is_offered_and_a_far_one_is_not():
     assert did_you_mean("rihgt", ["left", "right"]) == "; did you mean 'right'?"
     assert did_you_mean("centre", ["left", "right"]) == "."
     assert did_you_mean("x", []) == "."
+
+
+def test_names_that_occur_twice_are_found_at_any_number():
+    assert repeated(["b", "a", "b", "c", "a"]) == ["a", "b"]
+    assert repeated(str(number) for number in range(100_000)) == []
+
+
+def test_a_list_of_names_is_cut_and_the_rest_counted():
+    assert some_of(list("abcde")) == "a, b, c, d, e"
+    assert some_of(list("abcdefg")) == "a, b, c, d, e and 2 more"
+
+
+def test_a_name_of_no_sane_length_is_not_compared():
+    assert did_you_mean("judges" * 100_000, ["judges"]) == "."
