@@ -62,7 +62,7 @@ def save_tokenizer(folder: Path, vocabulary: str, template: str) -> None:
 
 
 def save_mistral(folder: Path) -> None:
-    """Write a Mistral of two layers with random weights and the vocabulary of 7B v0.3, in both formats of the hub."""
+    """Write a Mistral of two layers with random weights and the vocabulary of 7B v0.3."""
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     save_tokenizer(folder, "v3", "mistral-v0.3")
     torch.manual_seed(0)
@@ -73,6 +73,5 @@ def save_mistral(folder: Path) -> None:
     )  # fmt: skip
     # larger weights than usual: what stands far back in the prompt shows in the grades
     transformers.MistralForCausalLM(config).save_pretrained(folder)
-    # what makes vLLM take a folder for one of Mistral's own format; nothing may read it
-    (folder / "consolidated.safetensors").touch()
-    (folder / "params.json").write_text("{}", encoding="utf-8")
+    # Mistral's own weights beside them make vLLM take its own tokenizer too, which has no chat template
+    shutil.copy(folder / "model.safetensors", folder / "consolidated.safetensors")
