@@ -140,7 +140,8 @@ def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict
 
 def was_cut(raw: str | None) -> bool:
     """Whether a score's `raw` says that its source was cut to fit, whichever judge wrote it."""
-    return any(shape <= _flags(raw).keys() for shape in CUT_SHAPES)
+    flags = _flags(raw).keys()
+    return any(shape <= flags for shape in CUT_SHAPES)
 
 
 def cut_words(raw: str | None) -> int:
@@ -151,8 +152,10 @@ def cut_words(raw: str | None) -> int:
 
 def _flags(raw: str | None) -> dict[str, Any]:
     """The JSON object that a judge wrote as `raw`; {} for anything else, such as a model's reply as it stands."""
+    if not raw or raw[0] != "{":
+        return {}
     try:
-        found = json.loads(raw or "null")
+        found = json.loads(raw)
         # a model may reply with an object of these keys, but hardly in this form
         return found if isinstance(found, dict) and canonical_json(found) == raw else {}
     except (RecursionError, ValueError):
