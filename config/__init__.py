@@ -34,12 +34,12 @@ from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section, SplitterName
 from .task import CorpusSection, SplitSection, TaskSection
-from .train import PACKED_ATTENTION, WITHOUT_PAIRS, FairPOSection, LoraSection, TrainSection
+from .train import PACKED_ATTENTION, UNWEIGHTED, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
     "METHOD_OPTIONS",
     "PACKED_ATTENTION",
-    "WITHOUT_PAIRS",
+    "UNWEIGHTED",
     "AlignmentJudge",
     "AttentionReweightingSection",
     "BackendSection",

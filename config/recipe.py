@@ -14,7 +14,7 @@ from .model import ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
-from .train import FAIRNESS_KEYS, PACKED_ATTENTION, PAIRWISE_KEYS, WITHOUT_PAIRS, LoraSection, TrainSection
+from .train import FAIRNESS_KEYS, UNWEIGHTED, LoraSection, TrainSection, loss_types, unpackable, without_effect
 
 # kinds of judges that compare the side that is asked for with the others, and those that compare all sides with each other
 ONE_SIDED = frozenset({"contrast"})
@@ -205,11 +205,10 @@ class Recipe(Section):
         return self
 
     def _weight_mistakes(self) -> list[str]:
-        chosen = self.trainer.get("loss_type")
-        losses = [name for name in (chosen if isinstance(chosen, list) else [chosen]) if name in WITHOUT_PAIRS]
         mistakes = [
-            f"pairs.margin_weights multiplies the loss of each pair, and trainer.loss_type {name!r} has none."
-            for name in losses
+            f"pairs.margin_weights cannot weigh trainer.loss_type {name!r}: {UNWEIGHTED[name]}."
+            for name in loss_types(self.trainer)
+            if name in UNWEIGHTED
         ]
         if self.train.trainer == "pairwise":
             mistakes.append("pairs.margin_weights needs train.trainer: shared-prefix.")
@@ -231,20 +230,11 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _trainer_can(self) -> "Recipe":
-        if self.train.trainer == "pairwise" or self.rounds == 0:
+        if self.rounds == 0:
             return self
-        mistakes = []
-        attention = self.model.attn_implementation
-        if attention not in PACKED_ATTENTION:
-            mistakes.append(
-                f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
-                f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
-            )
-        mistakes += [
-            f"trainer.{key} has no effect, because {why}: leave it out, or write train.trainer: pairwise."
-            for key, why in PAIRWISE_KEYS.items()
-            if key in self.trainer
-        ]
+        mistakes = list(without_effect(self.trainer, self.lora))
+        if self.train.trainer == "shared-prefix":
+            mistakes += unpackable(self.trainer, self.model.attn_implementation)
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self

@@ -1,5 +1,6 @@
 """The adapter, and how the training process is run."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,9 +41,29 @@ class FairPOSection(Section):
     exponent: Literal["released", "paper"] = "released"
 
 
-# values of trainer.loss_type without a loss of each pair that a weight could multiply: the first two sort the pairs, the last
-# averages tokens
-WITHOUT_PAIRS = ("aot", "aot_unpaired", "sft")
+# values of trainer.loss_type that weights of pairs cannot multiply in TRL -> why
+UNWEIGHTED = {
+    "aot": "it sorts the pairs and has no loss of each",
+    "aot_unpaired": "it sorts the pairs and has no loss of each",
+    "sft": "it averages tokens and has no loss of each pair",
+    "hinge": "TRL multiplies it in place, after which it has no gradient",
+}
+# losses that are made of the scores of both summaries
+OF_SCORES = ("sigmoid", "hinge", "ipo", "exo_pair", "robust", "discopop", "sigmoid_norm")
+# keys of trl.DPOConfig that some losses alone read -> the value that asks for nothing, and those losses
+KEYS_OF_LOSSES: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "label_smoothing": (0, ("exo_pair", "robust", "aot", "aot_unpaired")),
+    "discopop_tau": (None, ("discopop",)),
+    "f_divergence_type": ("reverse_kl", OF_SCORES),
+    "f_alpha_divergence_coef": (None, OF_SCORES),
+}
+# keys of trl.DPOConfig that no DPO here reads -> why
+IDLE_KEYS = {
+    "label_smoothing_factor": "DPO does not read it; label_smoothing is read by some losses",
+    "ref_model_mixup_alpha": "the reference does not move",
+    "ref_model_sync_steps": "the reference does not move",
+    "truncation_mode": "nothing is cut; train.excess_length_strategy says what becomes of long pairs",
+}
 # keys of trl.DPOConfig that change the loss, and the one value that FairPO knows of each
 FAIRNESS_KEYS: dict[str, tuple[Any, ...]] = {
     "loss_type": ("sigmoid", ["sigmoid"]),
@@ -76,3 +97,46 @@ class TrainSection(Section):
     fairness: FairPOSection | None = None
     # interpreter of the training process
     python: str | None = None
+
+
+def loss_types(trainer: Mapping[str, Any]) -> list[str]:
+    """The losses that a recipe's `trainer` section asks for; TRL's own without one."""
+    asked = trainer.get("loss_type") or "sigmoid"
+    return list(asked) if isinstance(asked, list) else [asked]
+
+
+def unpackable(trainer: Mapping[str, Any], attention: str) -> Iterator[str]:
+    """Mistakes: what a shared prefix has no use for, or cannot run with."""
+    if attention not in PACKED_ATTENTION:
+        yield (
+            f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
+            f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
+        )
+    for key, why in PAIRWISE_KEYS.items():
+        if key in trainer:
+            yield f"trainer.{key} has no effect, because {why}: leave it out, or write train.trainer: pairwise."
+
+
+def without_effect(trainer: Mapping[str, Any], lora: LoraSection) -> Iterator[str]:
+    """Mistakes: what a recipe asks of the loss or the adapter, and TRL would not do without a word."""
+    losses = loss_types(trainer)
+    for key, why in IDLE_KEYS.items():
+        if key in trainer:
+            yield f"trainer.{key} has no effect, because {why}: leave it out."
+    for key, (idle, readers) in KEYS_OF_LOSSES.items():
+        if trainer.get(key, idle) != idle and not set(losses) & set(readers):
+            yield (
+                f"trainer.{key} has no effect with loss_type {', '.join(losses)}: leave it out, or write one of "
+                f"{', '.join(readers)}."
+            )
+    if "f_alpha_divergence_coef" in trainer and trainer.get("f_divergence_type") != "alpha_divergence":
+        yield "trainer.f_alpha_divergence_coef has no effect: write f_divergence_type: alpha_divergence, or leave it out."
+    if lora.lora_dropout and trainer.get("disable_dropout", True):
+        yield (
+            f"lora.lora_dropout {lora.lora_dropout:g} has no effect, because TRL turns dropout off: write "
+            "trainer.disable_dropout: false, or leave it out."
+        )
+    if trainer.get("use_weighting"):
+        for name in losses:
+            if name in UNWEIGHTED:
+                yield f"trainer.use_weighting cannot weigh loss_type {name}: {UNWEIGHTED[name]}."

@@ -339,10 +339,58 @@ def test_extraction_for_a_side_is_refused():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        (
+            {"trainer": {"label_smoothing": 0.1}},
+            "label_smoothing has no effect with loss_type sigmoid.*one of exo_pair, robust",
+        ),
+        ({"trainer": {"loss_type": "ipo", "discopop_tau": 0.1}}, "discopop_tau has no effect with loss_type ipo"),
+        (
+            {"trainer": {"loss_type": "apo_zero", "f_divergence_type": "js_divergence"}},
+            "f_divergence_type has no effect",
+        ),
+        ({"trainer": {"f_alpha_divergence_coef": 0.5}}, "write f_divergence_type: alpha_divergence"),
+        (
+            {"trainer": {"label_smoothing_factor": 0.1}},
+            "label_smoothing_factor has no effect, because DPO does not read it",
+        ),
+        ({"trainer": {"truncation_mode": "keep_end"}}, "truncation_mode has no effect, because nothing is cut"),
+        ({"lora": {"lora_dropout": 0.05}}, r"lora_dropout 0\.05 has no effect.*write trainer\.disable_dropout: false"),
+        ({"trainer": {"loss_type": "hinge", "use_weighting": True}}, "use_weighting cannot weigh loss_type hinge"),
+        (
+            {"trainer": {"train_sampling_strategy": "random"}},
+            "no effect, because requests are shared out by their tokens",
+        ),
+    ],
+)
+def test_keys_that_would_do_nothing_are_refused(changes, said):
+    with pytest.raises(ValidationError, match=said):
+        Recipe.model_validate(MINIMAL | changes)
+    # nothing is trained
+    Recipe.model_validate(MINIMAL | changes | {"rounds": 0})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trainer": {"label_smoothing": 0.0}},
+        {"trainer": {"loss_type": ["sigmoid", "robust"], "label_smoothing": 0.1}},
+        {"trainer": {"f_divergence_type": "alpha_divergence", "f_alpha_divergence_coef": 0.5}},
+        {"trainer": {"disable_dropout": False}, "lora": {"lora_dropout": 0.05}},
+        {"trainer": {"use_weighting": True}},
+    ],
+)
+def test_keys_that_some_loss_reads_are_taken(changes):
+    Recipe.model_validate(MINIMAL | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
         ({"corpus": {"sides": ["good"]}}, "pairs.mode fairpo compares values: write at least 2 corpus.sides"),
         ({"train": {"trainer": "pairwise"}}, "pairs.margin_weights needs train.trainer: shared-prefix"),
-        ({"trainer": {"loss_type": "aot"}}, "multiplies the loss of each pair, and trainer.loss_type 'aot' has none"),
-        ({"trainer": {"loss_type": ["sigmoid", "sft"]}}, "and trainer.loss_type 'sft' has none"),
+        ({"trainer": {"loss_type": "aot"}}, "margin_weights cannot weigh trainer.loss_type 'aot': it sorts"),
+        ({"trainer": {"loss_type": ["sigmoid", "sft"]}}, "cannot weigh trainer.loss_type 'sft': it averages tokens"),
+        ({"trainer": {"loss_type": "hinge"}}, "'hinge': TRL multiplies it in place, after which it has no gradient"),
     ],
 )
 def test_what_margin_weights_cannot_have_is_refused(changes, said):

@@ -108,20 +108,33 @@ def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list
     from tqdm import tqdm
 
     accelerator = trainer.accelerator
-    model = trainer.ref_model or trainer.model
-    if trainer.is_deepspeed_enabled and trainer.ref_model is None:
-        model = need("trl.models.utils", "training").prepare_deepspeed(model, accelerator)
     # every process runs as many, because sharded weights are gathered from all of them
     rounds = -(-len(missing) // accelerator.num_processes)
     first = accelerator.process_index * rounds
     mine = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
     found = []
     shown = None if accelerator.is_main_process else True
-    for place in tqdm(mine, desc="reference log-probabilities", unit="request", disable=shown):
-        batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
-        chosen, rejected = trainer.compute_ref_log_probs(model, batch)
-        found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+    with _prepared(trainer) as model:
+        for place in tqdm(mine, desc="reference log-probabilities", unit="request", disable=shown):
+            batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
+            chosen, rejected = trainer.compute_ref_log_probs(model, batch)
+            found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
     return dict(gather_object(found))
+
+
+@contextmanager
+def _prepared(trainer: Any) -> Iterator[Any]:
+    """The model that gives the reference's log-probabilities, sharded where DeepSpeed shards it."""
+    model = trainer.ref_model or trainer.model
+    if not trainer.is_deepspeed_enabled or trainer.ref_model is not None:
+        yield model
+        return
+    engine = need("trl.models.utils", "training").prepare_deepspeed(model, trainer.accelerator)
+    try:
+        yield engine
+    finally:
+        # its hooks would go on counting modules beside those of the training, which give the modules new numbers
+        engine.destroy()
 
 
 def _keys(named: str, row: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..config import WITHOUT_PAIRS
+from ..config import UNWEIGHTED
 from ..errors import RecipeError
 from ..extras import need
 from .fairpo import FairPO, PairTensors, fairpo_loss
@@ -50,7 +50,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             options: the arguments of DPOTrainer.
 
         Raises:
-            RecipeError: pairs have weights and the loss cannot have them, or DeepSpeed cannot run several passes in a row.
+            RecipeError: pairs have weights and the loss cannot have them, or the gradients of several passes would be lost.
         """
         self._reference_logps = reference_logps
         self._fairness = fairness
@@ -74,25 +74,39 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         if not getattr(model, "runs_packed", False):
             from .packed_forward import add_packed_forward
 
-            plugin = self.args.deepspeed_plugin
-            sharded = self.is_fsdp_enabled or (plugin is not None and plugin.zero_stage == 3)
-            add_packed_forward(model, equal_passes=sharded)
+            add_packed_forward(model, equal_passes=self.is_fsdp_enabled or self._is_zero3)
 
     def _refuse_passes_in_a_row(self) -> None:
-        """DeepSpeed takes a weight's gradient once; re-entrant checkpointing gives it once for each pass."""
+        """Refuse several passes with re-entrant checkpointing where processes share gradients.
+
+        Re-entrant checkpointing gives a weight's gradient once for each pass. DeepSpeed and FSDP take the first one they get
+        and lose the others without a word; DDP stops at the second.
+        """
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
-        if not (self.is_deepspeed_enabled and self.args.gradient_checkpointing and reentrant):
+        shared = self.is_deepspeed_enabled or self.is_fsdp_enabled or self.accelerator.num_processes > 1
+        if not (shared and self.args.gradient_checkpointing and reentrant):
             return
         most, allowed = (
             self._get_train_sampler().most_tokens(math.ceil(self.args.num_train_epochs)),
             self.data_collator.max_tokens,
         )
         if most > allowed:
-            raise RecipeError(
-                f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, of which "
-                "DeepSpeed's ZeRO-3 with gradient checkpointing would lose all but one; raise it to that number, lower "
-                "trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or use zero2 or fsdp2"
+            # TRL writes use_reentrant: true by itself for ZeRO-3
+            another = (
+                "use zero2 or fsdp2"
+                if self._is_zero3
+                else "write gradient_checkpointing_kwargs: {use_reentrant: false}"
             )
+            raise RecipeError(
+                f"key 'train.max_tokens_per_pass': a micro-batch of {most} tokens needs several passes of {allowed}, and with "
+                "re-entrant gradient checkpointing the gradients of all but one of them would be lost; raise it to that number, "
+                f"lower trainer.per_device_train_batch_size, write trainer.gradient_checkpointing: false, or {another}"
+            )
+
+    @property
+    def _is_zero3(self) -> bool:
+        plugin = self.args.deepspeed_plugin
+        return plugin is not None and plugin.zero_stage == 3
 
     def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
         return dataset
@@ -199,16 +213,16 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
 
 
 def refuse_weights(loss_types: Sequence[str]) -> None:
-    """Refuse weights of pairs beside a loss that has no loss of each pair.
+    """Refuse weights of pairs beside a loss that they cannot multiply.
 
     Raises:
         RecipeError: names the loss.
     """
     for name in loss_types:
-        if name in WITHOUT_PAIRS:
+        if name in UNWEIGHTED:
             raise RecipeError(
-                f"key 'trainer.loss_type': {name} has no loss of each pair that a weight could multiply; write another loss, or "
-                "leave out the weights of the pairs"
+                f"key 'trainer.loss_type': {name} cannot be weighed by pairs: {UNWEIGHTED[name]}; write another loss, or leave "
+                "out the weights of the pairs"
             )
 
 

@@ -4,12 +4,16 @@ These tests are the guard of the seam: a TRL that changes underneath gives other
 """
 
 import dataclasses
+import inspect
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from preference_groups import make_rows, make_trainer
 
+from evenhand.config import UNWEIGHTED
+from evenhand.config.train import KEYS_OF_LOSSES
 from evenhand.errors import RecipeError
 from evenhand.train.examples import Row
 
@@ -42,7 +46,7 @@ def one_batch(trainer: Any) -> tuple[float, dict[str, Any], dict[str, float]]:
     loss.backward()
     gradients = {name: p.grad.clone() for name, p in trainer.model.named_parameters() if p.requires_grad}
     metrics = {name: values[-1] for name, values in trainer._metrics["train"].items()}
-    return float(loss), gradients, metrics
+    return float(loss.detach()), gradients, metrics
 
 
 def assert_same(ours: dict[str, Any], stock: dict[str, Any]) -> None:
@@ -116,33 +120,93 @@ def weighted_loss(trainer: Any, weights: list[float]) -> Any:
     return sum(w * loss for w, loss in zip(weights, each, strict=True)) / sum(weights)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"loss_type": ["ipo"]}, {"use_weighting": True}], ids=["sigmoid", "ipo", "wpo"]
-)
-def test_weights_multiply_the_loss_of_their_pair(options: dict[str, Any], tiny_model: Path, tmp_path: Path) -> None:
+def test_weights_multiply_the_loss_of_their_pair_in_every_loss(tiny_model: Path, tmp_path: Path) -> None:
     weights = [1.0, 0.5, 3.0, 1.0, 0.01, 1.0, 2.0, 7.0]
     rows = [dataclasses.replace(row, weight=w) for row, w in zip(make_rows(), weights, strict=True)]
-    stock = make_trainer("pairwise", tiny_model, tmp_path, **options)
+    # label_smoothing of losses that do not read it changes nothing
+    stock = make_trainer("pairwise", tiny_model, tmp_path, label_smoothing=0.1)
+    ours = make_trainer("shared-prefix", tiny_model, tmp_path, rows, label_smoothing=0.1)
+    weighted = [name for name in trl_losses() if name not in UNWEIGHTED]
+    assert len(weighted) == 11
+    for name in weighted:
+        stock.loss_types = ours.loss_types = [name]
+        wanted = weighted_loss(stock, weights)
+        wanted.backward()
+        loss, gradients, _ = one_batch(ours)
+        assert loss == pytest.approx(float(wanted.detach()), rel=1e-4), name
+        assert_same(gradients, {key: p.grad for key, p in stock.model.named_parameters() if p.requires_grad})
+        stock.model.zero_grad()
+        ours.model.zero_grad()
+
+
+def test_weights_go_with_the_weights_of_wpo(tiny_model: Path, tmp_path: Path) -> None:
+    weights = [1.0, 0.5, 3.0, 1.0, 0.01, 1.0, 2.0, 7.0]
+    rows = [dataclasses.replace(row, weight=w) for row, w in zip(make_rows(), weights, strict=True)]
+    stock = make_trainer("pairwise", tiny_model, tmp_path, use_weighting=True)
     wanted = weighted_loss(stock, weights)
     wanted.backward()
-    loss, gradients, _ = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, rows, **options))
-    assert loss == pytest.approx(float(wanted), rel=1e-4)
+    loss, gradients, _ = one_batch(make_trainer("shared-prefix", tiny_model, tmp_path, rows, use_weighting=True))
+    assert loss == pytest.approx(float(wanted.detach()), rel=1e-4)
     assert_same(gradients, {name: p.grad for name, p in stock.model.named_parameters() if p.requires_grad})
 
 
-@pytest.mark.parametrize("loss", ["aot", "aot_unpaired", "sft"])
-def test_weights_beside_a_loss_without_pairs_are_refused(loss: str, tiny_model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("loss", sorted(UNWEIGHTED))
+def test_weights_beside_a_loss_that_they_cannot_multiply_are_refused(
+    loss: str, tiny_model: Path, tmp_path: Path
+) -> None:
     rows = [Row("left", [20, 21], [30, 31], [32], weight=2.0)]
-    with pytest.raises(RecipeError, match=f"{loss} has no loss of each pair.*write another loss"):
+    with pytest.raises(RecipeError, match=f"{loss} cannot be weighed by pairs: .*write another loss"):
         make_trainer("shared-prefix", tiny_model, tmp_path, rows, loss_type=["sigmoid", loss])
 
 
-def test_passes_in_a_row_that_deepspeed_would_lose_are_refused(tiny_model: Path, tmp_path: Path) -> None:
-    options = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": True}}
-    trainer = make_trainer("shared-prefix", tiny_model, tmp_path, max_tokens=80, **options)
-    trainer.is_deepspeed_enabled = True
-    with pytest.raises(RecipeError, match=r"needs several passes of 80.*raise it to that number"):
+def trl_losses() -> list[str]:
+    """The losses that the installed TRL lists in its refusal of one that it does not know."""
+    source = inspect.getsource(trl.DPOTrainer._compute_loss)
+    return sorted(set(re.findall(r'loss_type == "(\w+)"', source)))
+
+
+def test_keys_that_only_some_losses_read_are_those_of_the_installed_trl(tiny_model: Path, tmp_path: Path) -> None:
+    trainer = make_trainer("pairwise", tiny_model, tmp_path, label_smoothing=0.1, lora={"lora_dropout": 0.5})
+    assert len(trl_losses()) == 15
+    assert all(each.p == 0 for each in trainer.model.modules() if isinstance(each, torch.nn.Dropout))
+    batch = trainer.data_collator(list(trainer.train_dataset)[:2])
+    changes = {
+        "label_smoothing": (trainer, "label_smoothing", 0.3),
+        "discopop_tau": (trainer.args, "discopop_tau", 0.5),
+        "f_divergence_type": (trainer, "f_divergence_type", "js_divergence"),
+    }
+
+    def losses() -> dict[str, float]:
+        found = {}
+        for trainer.loss_types in ([name] for name in trl_losses()):
+            with torch.no_grad():
+                found[trainer.loss_types[0]] = float(trainer.compute_loss(trainer.model, batch))
+        return found
+
+    plain = losses()
+    for key, (holder, name, value) in changes.items():
+        before = getattr(holder, name)
+        setattr(holder, name, value)
+        moved = {name for name, loss in losses().items() if loss != plain[name]}
+        setattr(holder, name, before)
+        assert moved == set(KEYS_OF_LOSSES[key][1]), key
+
+
+REENTRANT = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": True}}
+
+
+@pytest.mark.parametrize("kind", ["deepspeed", "fsdp", "ddp"])
+def test_passes_in_a_row_whose_gradients_would_be_lost_are_refused(kind: str, tiny_model: Path, tmp_path: Path) -> None:
+    trainer = make_trainer("shared-prefix", tiny_model, tmp_path, max_tokens=80, **REENTRANT)
+    if kind == "ddp":
+        trainer.accelerator.state.num_processes = 2
+    else:
+        setattr(trainer, f"is_{kind}_enabled", True)
+    with pytest.raises(RecipeError, match=r"needs several passes of 80.*raise it to that number.*use_reentrant: false"):
         trainer._refuse_passes_in_a_row()
+    trainer.data_collator = dataclasses.replace(trainer.data_collator, max_tokens=4096)
+    trainer._refuse_passes_in_a_row()
+    trainer.data_collator = dataclasses.replace(trainer.data_collator, max_tokens=80)
     trainer.args.gradient_checkpointing = False
     trainer._refuse_passes_in_a_row()
 
@@ -167,8 +231,10 @@ ALL_PAIRS = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1}
         {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 3},
         {"per_device_train_batch_size": 3, "gradient_checkpointing": True},
         {"per_device_train_batch_size": 3, "max_tokens": 67},
+        # one process keeps the gradients of all passes
+        {"per_device_train_batch_size": 3, "max_tokens": 67} | REENTRANT,
     ],
-    ids=["one batch", "accumulated", "checkpointed", "split"],
+    ids=["one batch", "accumulated", "checkpointed", "split", "split and re-entrant"],
 )
 def test_three_steps_give_the_adapter_of_stock_trl(options: dict[str, Any], tiny_model: Path, tmp_path: Path) -> None:
     stock_losses, stock = trained(make_trainer("pairwise", tiny_model, tmp_path, **SGD, **ALL_PAIRS))
@@ -234,8 +300,8 @@ def test_seam_is_as_narrow_as_it_says() -> None:
     overridden = {name for name in vars(SharedPrefix) if not name.startswith("__")}
     assert overridden == {
         "_use_packed_forward", "_prepare_dataset", "_set_signature_columns_if_needed", "_precompute_ref_logps",
-        "_refuse_passes_in_a_row", "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss",
+        "_refuse_passes_in_a_row", "_is_zero3", "_get_train_sampler", "_get_num_items_in_batch", "compute_loss", "_compute_loss",
         "training_step", "floating_point_ops", "_fair_loss",
     }  # fmt: skip
-    ours = overridden - {"_use_packed_forward", "_refuse_passes_in_a_row", "_fair_loss"}
+    ours = overridden - {"_use_packed_forward", "_refuse_passes_in_a_row", "_is_zero3", "_fair_loss"}
     assert all(hasattr(trl.DPOTrainer, name) for name in ours), "TRL or transformers no longer has one of them"
