@@ -6,6 +6,7 @@ the scored positions of the packed sequence only, each once, however many pairs 
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
@@ -21,12 +22,22 @@ NOT_OF_THE_SEQUENCE = ("input_ids", "attention_mask", "inputs_embeds", "labels",
 CPU_TILE = 2048
 
 
-def add_packed_forward(model: Any, *, equal_passes: bool) -> None:
+@dataclass(frozen=True)
+class Passing:
+    """How a model takes several passes in a row."""
+
+    # its weights are gathered from all processes at each pass, so that all must run equally many
+    equal: bool = False
+    # passes are run again one by one on the way back, so that the memory is that of one
+    again: bool = True
+
+
+def add_packed_forward(model: Any, passing: Passing) -> None:
     """Let `model(passes=..., rows=..., fused_lm_head=True)` run packed sequences.
 
     Args:
         model: a causal language model of transformers with TRL's fused head, without adapter wrapper.
-        equal_passes: its weights are gathered from all processes at each pass, so that all must run equally many.
+        passing: how it takes several passes.
     """
     fused = model.forward
 
@@ -36,7 +47,7 @@ def add_packed_forward(model: Any, *, equal_passes: bool) -> None:
         if passes is None:
             return fused(*args, **options)
         kept = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
-        scores = _run_passes(self, fused, passes, kept, equal_passes)
+        scores = _run_passes(self, fused, passes, kept, passing)
         return _in_rows(scores, rows, weights)
 
     model.forward = MethodType(forward, model)
@@ -44,12 +55,9 @@ def add_packed_forward(model: Any, *, equal_passes: bool) -> None:
 
 
 def _run_passes(
-    model: Any, fused: Any, passes: Sequence[Mapping[str, Any]], options: dict[str, Any], equal: bool
+    model: Any, fused: Any, passes: Sequence[Mapping[str, Any]], options: dict[str, Any], passing: Passing
 ) -> dict[str, torch.Tensor]:
-    """The fields for all scored tokens, (tokens,).
-
-    Several passes are recomputed one by one on the way back, so that the memory is that of one.
-    """
+    """The fields for all scored tokens, (tokens,)."""
 
     def run(one: Mapping[str, Any]) -> tuple[Any, ...]:
         with _scored_only(model.base_model, one["scored"]), _tiles_for(one["input_ids"].device):
@@ -62,12 +70,12 @@ def _run_passes(
             )
         return tuple(getattr(found, name) for name in FIELDS)
 
-    n_passes = _most(len(passes), passes[0]["input_ids"].device) if equal else len(passes)
-    if n_passes == 1:
-        results = [run(passes[0])]
+    n_passes = _most(len(passes), passes[0]["input_ids"].device) if passing.equal else len(passes)
+    runs = [*passes, *[passes[0]] * (n_passes - len(passes))]
+    if n_passes > 1 and passing.again:
+        results = [checkpoint(run, one, use_reentrant=False) for one in runs]
     else:
-        again = [passes[0]] * (n_passes - len(passes))
-        results = [checkpoint(run, one, use_reentrant=False) for one in [*passes, *again]]
+        results = [run(one) for one in runs]
     scores = {
         name: torch.cat([result[place].flatten() for result in results[: len(passes)]])
         for place, name in enumerate(FIELDS)

@@ -19,7 +19,7 @@ from preference_groups import make_fair_pairs, make_ranked_pairs
 from evenhand.config import TrainSection
 from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.run import Phase
-from evenhand.storage import write_jsonl
+from evenhand.storage import write_json, write_jsonl
 from evenhand.train import train
 from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
 
@@ -138,8 +138,19 @@ def _two_processes(kind: str, folder: Path) -> Path:
     if kind == "ddp":
         values["distributed_type"] = "MULTI_GPU"  # what starts torchrun; use_cpu makes it gloo on the CPU
         del values["deepspeed_config"]
-    else:
-        values["deepspeed_config"]["zero_stage"] = int(kind[-1])
+    elif kind == "zero3":
+        # DeepSpeed keeps small weights on all processes; as those of a real model, none of these is small
+        spread = {
+            "stage": 3,
+            "stage3_param_persistence_threshold": 0,
+            "stage3_gather_16bit_weights_on_model_save": True,
+        }
+        auto = dict.fromkeys(
+            ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"), "auto"
+        )
+        write_json(folder / "deepspeed.json", auto | {"zero_optimization": spread})
+        values["deepspeed_config"] = {"deepspeed_config_file": str(folder / "deepspeed.json"), "zero3_init_flag": True}
+        del values["mixed_precision"]
     path = folder / f"{kind}.yaml"
     path.write_text(yaml.safe_dump(values))
     return path
@@ -164,7 +175,7 @@ def test_two_processes_train_what_one_trains(
     plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
     split = {"max_tokens_per_pass": 96, "pairs": str(tmp_path / "pairs.jsonl"), "fairness": {}}
     write_jsonl(tmp_path / "pairs.jsonl", make_fair_pairs(tokenizer))
-    # one of the three with a reference that the two processes make together beforehand
+    # with DeepSpeed the two processes make the reference together beforehand, passes of one request 1, 1, 2 and 1
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     before = {"precompute_ref_log_probs": kind != "ddp"}
     many = open_round("many", train=split | {"accelerate_config": config}, trainer=plain | before)
