@@ -6,12 +6,13 @@ A record is checked once, where it is made or read, and then trusted. Unknown ke
 mistake that would otherwise surface three stages later.
 """
 
+import math
 from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from .text import repeated, some_of
+from .text import fold, repeated, some_of
 
 
 def not_blank(text: str) -> str:
@@ -365,6 +366,10 @@ class PairFairness(Record):
         return self
 
 
+# as a model's tokenizer numbers them
+TokenIds = tuple[Annotated[int, Field(ge=0)], ...]
+
+
 class PreferencePair(Record):
     """A better and a worse summary of the same request, in TRL's explicit-prompt conversational columns."""
 
@@ -378,6 +383,7 @@ class PreferencePair(Record):
     rejected_id: Text
     chosen_reward: float
     rejected_reward: float
+    # chosen_reward less rejected_reward
     margin: float = Field(gt=0)
     # how much the pair counts in the loss beside the others
     weight: float = Field(default=1.0, gt=0)
@@ -385,5 +391,41 @@ class PreferencePair(Record):
     fairness: PairFairness | None = Field(default=None, exclude_if=is_none)
     prompt_digest: str
     # the tokens as generated, empty where the text was cleaned and must be tokenised again
-    chosen_token_ids: tuple[int, ...] = ()
-    rejected_token_ids: tuple[int, ...] = ()
+    chosen_token_ids: TokenIds = ()
+    rejected_token_ids: TokenIds = ()
+
+    @property
+    def chosen_text(self) -> str:
+        """The better summary."""
+        return "\n\n".join(turn.content for turn in self.chosen)
+
+    @property
+    def rejected_text(self) -> str:
+        """The worse summary."""
+        return "\n\n".join(turn.content for turn in self.rejected)
+
+    @model_validator(mode="after")
+    def _contradicts_nothing(self) -> "PreferencePair":
+        mistakes = []
+        roles = [turn.role for turn in self.prompt]
+        if roles[-1:] != ["user"] or "system" in roles[1:]:
+            mistakes.append(
+                f"prompt has the roles {', '.join(roles) or 'of nobody'}; a system message may only come first, and a user's has "
+                "to come last"
+            )
+        for name, turns, text in (
+            ("chosen", self.chosen, self.chosen_text),
+            ("rejected", self.rejected, self.rejected_text),
+        ):
+            if any(turn.role != "assistant" for turn in turns):
+                mistakes.append(f"{name} is not the assistant's alone")
+            if not text.strip():
+                mistakes.append(f"{name} is empty")
+        if fold(self.chosen_text) == fold(self.rejected_text):
+            mistakes.append("chosen and rejected are the same text")
+        gap = self.chosen_reward - self.rejected_reward
+        if not math.isclose(self.margin, gap, rel_tol=1e-6, abs_tol=1e-6):
+            mistakes.append(f"margin is {self.margin:g}, but chosen_reward less rejected_reward is {gap:g}")
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
+        return self

@@ -51,6 +51,7 @@ def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSecti
     shorter, longer = sorted(len(c.candidate.text.split()) for c in (first, second))
     ratio = section.most_length_ratio
     reasons = {
+        "empty text": not shorter,
         "same text": fold(first.candidate.text) == fold(second.candidate.text),
         "equal reward": gap == 0,
         "margin": gap < section.least_margin,

@@ -1,18 +1,20 @@
 """Preference pairs as token ids: the very tokens that generation saw and made.
 
-The prompt is tokenised by the function that generation uses, and each row asserts that the result is the same. Summaries
-are trained on as they were generated; only those whose text was cleaned are tokenised again.
+The prompt is tokenised by the function that generation uses, and must give the same tokens. Summaries are trained on as they were
+generated, and the tokens must say what the text says; only those whose text was cleaned are tokenised again.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import DataError, ModelError
+from ..errors import DataError, ModelError, UnfitModelError
 from ..generate.backend import prompt_tokens, tokens_digest
-from ..records import Message, PairFairness, PreferencePair
-from ..storage import listed
+from ..records import PairFairness, PreferencePair
+from ..storage import listed_lines, read_numbered, shortened
 
 TOO_LONG = "longer than trainer.max_length"
 SAME = "chosen and rejected have the same tokens"
@@ -67,24 +69,38 @@ class Examples:
         }
 
 
-def build_examples(
-    pairs: Sequence[PreferencePair], tokenizer: Any, max_length: int, excess: Literal["raise", "drop"]
-) -> Examples:
-    """The rows to train on, in the order of the pairs.
+def read_rows(path: Path, tokenizer: Any) -> list[Row]:
+    """The pairs of a file in tokens, in its order.
+
+    Args:
+        path: a file of preference pairs.
+        tokenizer: the policy's.
+
+    Raises:
+        DataError: lines are no pairs, contradict themselves, or have other tokens than this tokenizer makes; all are listed.
+        ModelError: the tokenizer has no end token.
+    """
+    pairs, mistakes = read_numbered(path, PreferencePair)
+    tokens = _Tokens(tokenizer)
+    mistakes += [(line, mistake) for line, pair in pairs for mistake in tokens.mistakes(pair)]
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+    return [tokens.row(pair) for _, pair in pairs]
+
+
+def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise", "drop"]) -> Examples:
+    """The rows to train on, in their order.
 
     Pairs whose two summaries have the same tokens teach nothing and are left out, counted.
 
     Args:
-        pairs: at least one.
-        tokenizer: the policy's.
+        rows: at least one.
         max_length: most tokens of prompt and summary together.
         excess: what happens to longer pairs; "drop" leaves them out and counts them.
 
     Raises:
-        DataError: a prompt's tokens are not those of generation, a pair is too long and `excess` is "raise", or nothing
-            is left.
+        DataError: a pair is too long and `excess` is "raise", or nothing is left.
     """
-    rows = _rows(pairs, tokenizer)
     reasons = [SAME if r.chosen_ids == r.rejected_ids else TOO_LONG if r.length > max_length else None for r in rows]
     if excess == "raise":
         _refuse_long([row for row, why in zip(rows, reasons, strict=True) if why == TOO_LONG], len(rows), max_length)
@@ -101,37 +117,68 @@ def build_examples(
     return examples
 
 
-def _rows(pairs: Sequence[PreferencePair], tokenizer: Any) -> list[Row]:
-    prompts: dict[tuple[Message, ...], list[int]] = {}
-    rows, strange = [], []
-    for pair in pairs:
-        if pair.prompt not in prompts:
-            prompts[pair.prompt] = prompt_tokens(tokenizer, pair.prompt)
-        prompt_ids = prompts[pair.prompt]
-        found = tokens_digest(prompt_ids)
-        if found != pair.prompt_digest:
-            strange.append(
-                f"request {pair.request_id!r}: training would see other tokens than generation did (digest {found}, "
-                f"the pair says {pair.prompt_digest!r})"
-            )
-        chosen = _summary_tokens(tokenizer, pair.chosen, pair.chosen_token_ids)
-        rejected = _summary_tokens(tokenizer, pair.rejected, pair.rejected_token_ids)
-        rows.append(Row(pair.side, prompt_ids, chosen, rejected, pair.weight, pair.fairness))
-    if strange:
-        remedy = "train the model that generated, with the same tokenizer and chat template, or generate anew"
-        raise DataError(f"{listed(list(dict.fromkeys(strange)))}\n{remedy}")
-    return rows
+class _Tokens:
+    """A tokenizer's reading of pairs; prompts and summaries that stand in several are read once."""
 
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.prompt = cache(partial(prompt_tokens, tokenizer))
+        self.decoded = cache(self._decode)
 
-def _summary_tokens(tokenizer: Any, turns: Sequence[Message], generated: Sequence[int]) -> list[int]:
-    if generated:
-        return list(generated)
-    if tokenizer.eos_token_id is None:
-        raise ModelError(
-            "the tokenizer has no end token, so a summary's end cannot be learnt; set eos_token in tokenizer_config.json"
+    def row(self, pair: PreferencePair) -> Row:
+        """The pair in tokens."""
+        return Row(
+            pair.side,
+            self.prompt(pair.prompt),
+            list(pair.chosen_token_ids) or self._encode(pair.chosen_text),
+            list(pair.rejected_token_ids) or self._encode(pair.rejected_text),
+            pair.weight,
+            pair.fairness,
         )
-    text = "\n\n".join(turn.content for turn in turns)
-    return [*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+
+    def mistakes(self, pair: PreferencePair) -> Iterator[str]:
+        """What the pair says of its tokens and this tokenizer does not."""
+        try:
+            found = tokens_digest(self.prompt(pair.prompt))
+        except UnfitModelError as error:
+            yield f"prompt: {error}"
+            found = pair.prompt_digest
+        if found != pair.prompt_digest:
+            yield (
+                f"request {pair.request_id!r}: training would see other tokens than generation did (digest {found}, the pair "
+                f"says {pair.prompt_digest!r}); train the model that generated, with the same tokenizer and chat template, or "
+                "generate anew"
+            )
+        for name, ids, text in (
+            ("chosen_token_ids", pair.chosen_token_ids, pair.chosen_text),
+            ("rejected_token_ids", pair.rejected_token_ids, pair.rejected_text),
+        ):
+            if not ids:
+                continue
+            if max(ids) >= len(self.tokenizer):
+                yield f"{name}: {max(ids)} is no token of the model, which has {len(self.tokenizer)}"
+            elif letters(self.decoded(ids)) != letters(text):
+                yield (
+                    f"{name} say {shortened(self.decoded(ids))} and the text is {shortened(text)}; leave the tokens out, and the "
+                    "text is tokenised"
+                )
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
+        return text
+
+    def _encode(self, text: str) -> list[int]:
+        end = self.tokenizer.eos_token_id
+        if end is None:
+            raise ModelError(
+                "the tokenizer has no end token, so a summary's end cannot be learnt; set eos_token in tokenizer_config.json"
+            )
+        return [*self.tokenizer(text, add_special_tokens=False)["input_ids"], end]
+
+
+def letters(text: str) -> str:
+    """A text without what programs decode in different ways: white space, and bytes that are no whole character."""
+    return "".join(text.replace("\ufffd", "").split())
 
 
 def _refuse_long(rows: Sequence[Row], n: int, max_length: int) -> None:

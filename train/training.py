@@ -9,13 +9,12 @@ from typing import Any
 
 from ..errors import RecipeError
 from ..extras import installed_versions, need
-from ..records import PreferencePair
 from ..run import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..stages import RECORDED, Stage
-from ..storage import read_jsonl, read_text, write_json
+from ..storage import read_text, write_json
 from .callbacks import first_loss_rule, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding
-from .examples import Examples, build_examples
+from .examples import Examples, build_examples, read_rows
 from .options import prepare_wandb, training_arguments
 from .policy import Policy, fill_adapter, load_tokenizer, open_policy
 from .saving import save_adapter
@@ -38,12 +37,12 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     """
     start = time.monotonic()
     recipe = phase.recipe
-    pairs = read_pairs(phase)
     prepare_wandb(recipe)
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
-    examples = build_examples(pairs, tokenizer, arguments.max_length, recipe.train.excess_length_strategy)
+    rows = read_rows(pair_file(phase), tokenizer)
+    examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
     policy = open_policy(phase, zero3=_is_zero3(arguments))
     resume = last_complete(checkpoints)
@@ -57,15 +56,6 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
         write_json(phase.folder / TRAINING, facts | _record(trainer, (examples, material)) | {"seconds": seconds})
     trainer.accelerator.end_training()
     return _counts(trainer, (examples, material))
-
-
-def read_pairs(phase: Phase) -> list[PreferencePair]:
-    """The pairs that the round trains on.
-
-    Raises:
-        DataError: there are none, or a line is no pair.
-    """
-    return read_jsonl(pair_file(phase), PreferencePair)
 
 
 def read_counts(phase: Phase) -> dict[str, Any]:

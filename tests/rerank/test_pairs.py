@@ -53,6 +53,13 @@ def test_gap_equal_to_the_margin_is_kept(scored):
     assert got.left_out == Counter({"margin": 1})
 
 
+def test_empty_text_takes_part_in_no_pair(scored):
+    # a rule judge scores it; what is trained on has a text
+    got = choose_pairs(scored([4, 3, 2], ["The Left says a.", " ", "The Left says c."]), PairsSection(mode="all"))
+    assert got.pairs == ((0, 2),)
+    assert got.left_out == Counter({"empty text": 2})
+
+
 def test_unscored_candidate_takes_part_in_no_pair(scored):
     got = choose_pairs(scored([4, None, 2]), PairsSection(mode="all"))
     assert got.pairs == ((0, 2),)

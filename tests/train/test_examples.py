@@ -1,70 +1,145 @@
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from evenhand.errors import DataError
 from evenhand.generate.backend import prompt_tokens
-from evenhand.records import PreferencePair
-from evenhand.train.examples import SAME, TOO_LONG, build_examples
+from evenhand.records import Message, PreferencePair
+from evenhand.storage import write_jsonl
+from evenhand.train.examples import SAME, TOO_LONG, Examples, Row, build_examples, read_rows
+
+Read = Callable[[list[PreferencePair]], list[Row]]
 
 
 def changed(pair: PreferencePair, **values: Any) -> PreferencePair:
     return pair.model_copy(update=values)
 
 
-def test_prompt_has_the_tokens_of_generation(pairs: list[PreferencePair], tokenizer: Any) -> None:
-    rows = build_examples(pairs, tokenizer, 256, "raise").rows
+def said(role: Literal["system", "user", "assistant"], text: str) -> tuple[Message]:
+    return (Message(role=role, content=text),)
+
+
+@pytest.fixture
+def read(tokenizer: Any, tmp_path: Path) -> Read:
+    """Writes pairs to a file and reads their rows."""
+
+    def rows(pairs: list[PreferencePair]) -> list[Row]:
+        write_jsonl(tmp_path / "pairs.jsonl", pairs)
+        return read_rows(tmp_path / "pairs.jsonl", tokenizer)
+
+    return rows
+
+
+@pytest.fixture
+def build(read: Read) -> Callable[..., Examples]:
+    """Examples of these pairs."""
+    return lambda pairs, most=256, excess="raise": build_examples(read(pairs), most, excess)
+
+
+Build = Callable[..., Examples]
+
+
+def test_prompt_has_the_tokens_of_generation(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
+    rows = read(pairs)
     assert [row.prompt_ids for row in rows] == [prompt_tokens(tokenizer, pair.prompt) for pair in pairs]
     text = tokenizer.decode(rows[0].prompt_ids)
     assert text.endswith("ferry number 0.<|im_end|>\n<|im_start|>assistant\n")
 
 
-def test_generated_tokens_are_trained_on_as_they_are(pairs: list[PreferencePair], tokenizer: Any) -> None:
-    # cut off by max_tokens: no end token was generated, so none is learnt
-    cut = changed(pairs[1], chosen_token_ids=(5, 6, 7))
-    assert build_examples([cut], tokenizer, 256, "raise").rows[0].chosen_ids == [5, 6, 7]
+def test_generated_tokens_are_trained_on_as_they_are(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
+    # letter by letter, as no tokenizer would have it, and cut off by max_tokens: no end token was generated, so none is learnt
+    text = "Ferries sink."
+    spelt = tuple(token for letter in text for token in tokenizer(letter)["input_ids"])
+    assert spelt != tuple(tokenizer(text)["input_ids"])
+    cut = changed(pairs[1], chosen=said("assistant", text), chosen_token_ids=spelt)
+    assert read([cut])[0].chosen_ids == list(spelt)
 
 
-def test_cleaned_text_is_tokenised_and_ended(pairs: list[PreferencePair], tokenizer: Any) -> None:
+def test_cleaned_text_is_tokenised_and_ended(pairs: list[PreferencePair], tokenizer: Any, read: Read) -> None:
     assert pairs[0].chosen_token_ids == ()
-    row = build_examples(pairs[:1], tokenizer, 256, "raise").rows[0]
-    assert tokenizer.decode(row.chosen_ids) == pairs[0].chosen[0].content + "<|im_end|>"
+    assert tokenizer.decode(read(pairs[:1])[0].chosen_ids) == pairs[0].chosen[0].content + "<|im_end|>"
 
 
-def test_other_prompt_tokens_than_generation_had_are_refused(pairs: list[PreferencePair], tokenizer: Any) -> None:
+def test_white_space_and_torn_characters_are_no_other_text(
+    pairs: list[PreferencePair], tokenizer: Any, read: Read
+) -> None:
+    # generation strips and folds white space; engines decode a character that max_tokens tore in different ways
+    ids = (*tokenizer(" Ferries\n sink \u2014")["input_ids"],)[:-1]
+    assert "\ufffd" in tokenizer.decode(ids)
+    assert read([changed(pairs[1], chosen=said("assistant", "Ferries sink"), chosen_token_ids=ids)])
+
+
+def test_other_prompt_tokens_than_generation_had_are_refused(pairs: list[PreferencePair], read: Read) -> None:
     pairs[2] = changed(pairs[2], prompt_digest="f" * 16)
     pairs[5] = changed(pairs[5], prompt_digest="e" * 16)
-    with pytest.raises(DataError, match="training would see other tokens than generation did") as error:
-        build_examples(pairs, tokenizer, 256, "raise")
-    assert "'ferry-2/left'" in str(error.value)
-    assert "'ferry-5/left'" in str(error.value)
+    with pytest.raises(DataError, match=r"pairs\.jsonl:3: request 'ferry-2/left': training would see other") as error:
+        read(pairs)
+    assert "pairs.jsonl:6: request 'ferry-5/left'" in str(error.value)
 
 
-def test_another_chat_template_is_refused(pairs: list[PreferencePair], tokenizer: Any, tiny_model: Any) -> None:
+def test_another_chat_template_is_refused(
+    pairs: list[PreferencePair], tokenizer: Any, tiny_model: Any, tmp_path: Path
+) -> None:
     other = type(tokenizer).from_pretrained(tiny_model)
+    write_jsonl(tmp_path / "pairs.jsonl", pairs)
     other.chat_template = tokenizer.chat_template.replace("<|im_start|>", "")
     with pytest.raises(DataError, match="same tokenizer and chat template"):
-        build_examples(pairs, other, 256, "raise")
+        read_rows(tmp_path / "pairs.jsonl", other)
+    other.chat_template = "{{ raise_exception('no turns today') }}"
+    with pytest.raises(
+        DataError, match=r"pairs\.jsonl:1: prompt: the chat template of .* refuses turns of user: no turns today"
+    ):
+        read_rows(tmp_path / "pairs.jsonl", other)
+
+
+def test_contradictions_are_all_listed_with_their_lines(
+    pairs: list[PreferencePair], tokenizer: Any, read: Read
+) -> None:
+    wrong = {
+        0: ({"chosen": said("assistant", " ")}, "chosen is empty"),
+        1: ({"rejected": ()}, "rejected is empty"),
+        2: ({"chosen": said("user", "The ferry.")}, "chosen is not the assistant's alone"),
+        3: ({"prompt": said("assistant", "Yes?")}, "prompt has the roles assistant; "),
+        4: (
+            {"chosen_reward": 0.0, "rejected_reward": 1.0},
+            "margin is 1, but chosen_reward less rejected_reward is -1",
+        ),
+        5: ({"rejected": pairs[5].chosen, "rejected_token_ids": ()}, "chosen and rejected are the same text"),
+        6: ({"chosen_token_ids": (5, -1)}, "'chosen_token_ids.1': should be greater than or equal to 0, got -1"),
+        7: ({"chosen_token_ids": (5, len(tokenizer))}, f"{len(tokenizer)} is no token of the model, which has"),
+        8: ({"rejected_token_ids": pairs[1].chosen_token_ids}, "rejected_token_ids say 'The Left says nurses"),
+        9: ({"weight": 0.0}, "'weight': should be greater than 0"),
+        10: ({"prompt": ()}, "prompt has the roles of nobody"),
+    }
+    bad = [changed(pair, **wrong[i][0]) if i in wrong else pair for i, pair in enumerate(pairs)]
+    with pytest.raises(DataError) as error:
+        read(bad)
+    lines = str(error.value).splitlines()
+    assert len(lines) == len(wrong)
+    for i, line in enumerate(lines):
+        assert f"pairs.jsonl:{i + 1}: " in line
+        assert wrong[i][1] in line
 
 
 def lengthen(pair: PreferencePair) -> PreferencePair:
-    return changed(pair, rejected_token_ids=tuple(range(3, 303)))
+    return changed(pair, rejected=said("assistant", "ferry " * 300), rejected_token_ids=())
 
 
-def test_long_rows_are_refused_with_their_sides(pairs: list[PreferencePair], tokenizer: Any) -> None:
+def test_long_rows_are_refused_with_their_sides(pairs: list[PreferencePair], build: Build) -> None:
     # pairs 0, 2, ... are left, 1, 3, ... right
     mixed = [lengthen(pair) if i in (0, 1, 2) else pair for i, pair in enumerate(pairs)]
     with pytest.raises(
         DataError, match=r"3 of 12 pairs are longer than trainer.max_length 256 \(left: 2, right: 1; long"
     ):
-        build_examples(mixed, tokenizer, 256, "raise")
+        build(mixed)
 
 
-def test_long_rows_are_dropped_when_asked_and_counted_by_side(pairs: list[PreferencePair], tokenizer: Any) -> None:
+def test_long_rows_are_dropped_when_asked_and_counted_by_side(pairs: list[PreferencePair], build: Build) -> None:
     mixed = [lengthen(pair) if i in (0, 1, 2) else pair for i, pair in enumerate(pairs)]
-    examples = build_examples(mixed, tokenizer, 256, "drop")
-    assert examples.counts() == {
+    assert build(mixed, excess="drop").counts() == {
         "pairs": {"left": 6, "right": 6},
         "kept": {"left": 4, "right": 5},
         "left_out": [
@@ -74,35 +149,39 @@ def test_long_rows_are_dropped_when_asked_and_counted_by_side(pairs: list[Prefer
     }
 
 
-def test_a_row_of_exactly_max_length_is_kept(pairs: list[PreferencePair], tokenizer: Any) -> None:
-    length = build_examples(pairs[:1], tokenizer, 256, "raise").rows[0].length
-    assert len(build_examples(pairs[:1], tokenizer, length, "raise").rows) == 1
+def test_a_row_of_exactly_max_length_is_kept(pairs: list[PreferencePair], build: Build) -> None:
+    length = build(pairs[:1]).rows[0].length
+    assert len(build(pairs[:1], length).rows) == 1
     with pytest.raises(DataError, match="longer than"):
-        build_examples(pairs[:1], tokenizer, length - 1, "raise")
+        build(pairs[:1], length - 1)
 
 
-def test_summaries_of_equal_tokens_teach_nothing_and_are_left_out(pairs: list[PreferencePair], tokenizer: Any) -> None:
-    pairs[3] = changed(pairs[3], rejected_token_ids=pairs[3].chosen_token_ids)
-    examples = build_examples(pairs, tokenizer, 256, "raise")
+def test_summaries_of_equal_tokens_teach_nothing_and_are_left_out(
+    pairs: list[PreferencePair], tokenizer: Any, read: Read
+) -> None:
+    # as a tokenizer that folds case would make them
+    rows = [replace(row, rejected_ids=row.chosen_ids) if i == 3 else row for i, row in enumerate(read(pairs))]
+    examples = build_examples(rows, 256, "raise")
     assert examples.left_out == {("right", SAME): 1}
     assert len(examples.rows) == 11
 
 
-def test_no_row_left_is_an_error(pairs: list[PreferencePair], tokenizer: Any) -> None:
+def test_no_row_left_is_an_error(pairs: list[PreferencePair], build: Build) -> None:
     with pytest.raises(DataError, match="none of 12 pairs can be trained on"):
-        build_examples(pairs, tokenizer, 4, "drop")
+        build(pairs, 4, "drop")
 
 
-def test_tokens_of_an_epoch_count_the_prompt_twice(pairs: list[PreferencePair], tokenizer: Any) -> None:
-    pair = changed(pairs[1], chosen_token_ids=(5, 6, 7), rejected_token_ids=(5, 6))
+def test_tokens_of_an_epoch_count_the_prompt_twice(pairs: list[PreferencePair], tokenizer: Any, build: Build) -> None:
+    pair = pairs[1]
     n_prompt = len(prompt_tokens(tokenizer, pair.prompt))
-    # prompt + 3 and prompt + 2
-    assert build_examples([pair], tokenizer, 256, "raise").n_tokens == 2 * n_prompt + 5
+    # prompt and chosen, prompt and rejected
+    n_summaries = len(pair.chosen_token_ids) + len(pair.rejected_token_ids)
+    assert build([pair]).n_tokens == 2 * n_prompt + n_summaries
 
 
 @pytest.mark.parametrize("order", [list, lambda rows: list(reversed(rows))])
 def test_rows_keep_the_order_of_the_file(
-    pairs: list[PreferencePair], tokenizer: Any, order: Callable[[list[Any]], list[Any]]
+    pairs: list[PreferencePair], tokenizer: Any, build: Build, order: Callable[[list[Any]], list[Any]]
 ) -> None:
-    prompts = [tokenizer.decode(row.prompt_ids) for row in build_examples(order(pairs), tokenizer, 256, "raise").rows]
+    prompts = [tokenizer.decode(row.prompt_ids) for row in build(order(pairs)).rows]
     assert prompts == order([tokenizer.decode(prompt_tokens(tokenizer, pair.prompt)) for pair in pairs])

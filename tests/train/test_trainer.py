@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from evenhand.records import PreferencePair
-from evenhand.train.examples import build_examples
+from evenhand.storage import write_jsonl
+from evenhand.train.examples import read_rows
 from evenhand.train.trainer import tokenised_trainer
 
 # no line break after the last turn: here stock TRL's summary is text + end token, as ours is
@@ -55,7 +56,8 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
         pair.model_copy(update={"prompt_digest": tokens_digest(prompt_tokens(tokenizer, pair.prompt))})
         for pair in pairs
     ]
-    ours = [row.columns for row in build_examples(pairs, tokenizer, 256, "raise").rows]
+    write_jsonl(tmp_path / "pairs.jsonl", pairs)
+    ours = [row.columns for row in read_rows(tmp_path / "pairs.jsonl", tokenizer)]
     stock = [pair.model_dump(mode="json", include={"prompt", "chosen", "rejected"}) for pair in pairs]
     parts = (tiny_model, tokenizer, tmp_path)
     stock_losses, stock_rows = losses(trl.DPOTrainer, stock, parts)

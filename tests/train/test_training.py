@@ -217,16 +217,16 @@ def test_checkpoints_of_other_inputs_are_not_used(open_round: OpenRound) -> None
 
 def test_a_reference_that_is_not_the_start_stops_the_run(open_round: OpenRound) -> None:
     from evenhand.train.callbacks import first_loss_rule
-    from evenhand.train.examples import build_examples
+    from evenhand.train.examples import build_examples, read_rows
     from evenhand.train.options import training_arguments
     from evenhand.train.policy import load_tokenizer, open_policy
     from evenhand.train.trainer import prepare_material
-    from evenhand.train.training import open_trainer, read_pairs
+    from evenhand.train.training import open_trainer
 
     phase = after_round_0(open_round, train={"reference": "initial"})
     arguments = training_arguments(phase.recipe, phase.name, 1, phase.folder / "checkpoints" / "x")
     tokenizer = load_tokenizer(phase.recipe.model)
-    examples = build_examples(read_pairs(phase), tokenizer, 256, "raise")
+    examples = build_examples(read_rows(phase.folder / "pairs.jsonl", tokenizer), 256, "raise")
     material = prepare_material(phase, arguments, tokenizer, examples)
     # what TRL would do if it took the base for the reference where the recipe says `previous`
     policy = open_policy(phase, zero3=False)
