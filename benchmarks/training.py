@@ -13,6 +13,7 @@ utilisation is told as well.
 """
 
 import argparse
+import random
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,8 +32,14 @@ from .flops import step_flops
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 # tokens of the candidates in turn: 60 on average
 CANDIDATE_TOKENS = (48, 60, 72)
-# sizes of Llama 3.2 1B and Llama 3.1 8B, for random weights
+# of the drawn tokens
+SEED = 7
+# sizes of Llama 3.2 1B and Llama 3.1 8B, for random weights, and one to try the benchmark with
 RANDOM = {
+    "tiny": {
+        "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 1000, "tie_word_embeddings": True,
+    },
     "1b": {
         "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
         "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256, "tie_word_embeddings": True,
@@ -115,8 +122,8 @@ class Bench:
         return notes
 
     def pairs(self, n_prompt: int, n: int) -> list[Row]:
-        """All pairs of a request; its tokens are those of the sample corpus' texts, one after another."""
-        ids = self._text_ids
+        """All pairs of a request; its tokens are those of the sample corpus' texts, one after another, or drawn ones."""
+        ids = self._token_ids(n_prompt + n * max(CANDIDATE_TOKENS))
         lengths = [CANDIDATE_TOKENS[i % 3] for i in range(n)]
         starts = [n_prompt + sum(lengths[:i]) for i in range(n)]
         taken = [ids[start : start + length] for start, length in zip(starts, lengths, strict=True)]
@@ -158,6 +165,13 @@ class Bench:
         model.zero_grad()
         return {"tokens": 2 * one["n_tokens"], "logits": 2 * len(scored)}
 
+    def _token_ids(self, n: int) -> list[int]:
+        """At least so many token ids; a model of random weights gets drawn ones, so that no tokenizer is needed."""
+        if self.options.random is None:
+            return self._text_ids
+        drawn = random.Random(SEED)  # noqa: S311 - no secret
+        return [drawn.randrange(RANDOM[self.options.random]["vocab_size"]) for _ in range(n)]
+
     @cached_property
     def _text_ids(self) -> list[int]:
         texts = [document.text for each in load_corpus(CorpusSection()) for document in each.documents]
@@ -166,9 +180,10 @@ class Bench:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return need("transformers", "benchmark 'training'").AutoTokenizer.from_pretrained(
-            locate(self.options.model), trust_remote_code=False
-        )
+        transformers = need("transformers", "benchmark 'training'")
+        if self.options.random is not None:
+            return _no_tokenizer()
+        return transformers.AutoTokenizer.from_pretrained(locate(self.options.model), trust_remote_code=False)
 
     @cached_property
     def _shared_prefix(self) -> Any:
@@ -227,6 +242,18 @@ class Bench:
         return trainer
 
 
+def _no_tokenizer() -> Any:
+    """What TRL takes for a tokenizer: one that knows padding and nothing else."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+
+    only = "<pad>"
+    known = {"pad_token": only, "eos_token": only, "unk_token": only}
+    return need("transformers", "benchmark 'training'").PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(WordLevel({only: 0}, unk_token=only)), **known
+    )
+
+
 def _step(trainer: Any, batch: dict[str, Any]) -> None:
     """The trainer's own forward and backward pass."""
     trainer.training_step(trainer.model_wrapped, batch)
@@ -237,7 +264,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = bench_parser("training", __doc__ or "")
     add = parser.add_argument
     add("--model", default="embedded:smollm2-135m-instruct", help="(%(default)s)")
-    add("--random", choices=RANDOM, help="random weights in the size of Llama 3.2 1B or 3.1 8B instead of --model's")
+    add(
+        "--random",
+        choices=RANDOM,
+        help="random weights in the size of Llama 3.2 1B or 3.1 8B, and drawn tokens: no model is read",
+    )
     add("--dtype", choices=("bfloat16", "float32"), default="bfloat16", help="(%(default)s)")
     add("--attention", choices=("sdpa", "flex_attention"), default="sdpa", help="evenhand's (%(default)s)")
     add("--prompts", type=int, nargs="+", default=[300, 1400, 3000], metavar="N", help="tokens (%(default)s)")

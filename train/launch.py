@@ -12,7 +12,7 @@ from ..config import TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..processes import read_failure, run_attached
-from ..run import Phase
+from ..run import Phase, hold_run
 from ..stages import Receipt
 from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
@@ -35,7 +35,7 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
         DataError: there are no pairs, or they cannot be trained on as they are.
         RecipeError: the phase is no round, or the accelerate configuration cannot be started from here.
         ModelError: model or adapter cannot be opened, or the training processes ended without a word.
-        StorageError: a killed build of DeepSpeed's extensions has left its lock.
+        StorageError: another command writes in the run folder, or a killed build of DeepSpeed's extensions has left its lock.
     """
     config = accelerate_config(phase.recipe.train.accelerate_config)
     processes = n_processes(phase.recipe.train, config)
@@ -47,7 +47,9 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
         _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
         return read_counts(phase)
 
-    return stage.run(work)
+    # held for the training processes, none of which is another's child
+    with hold_run(phase.recipe):
+        return stage.run(work)
 
 
 class _AccelerateConfig(BaseModel):

@@ -10,6 +10,7 @@ TRL takes the base for the reference when it makes the adapter itself, and a fro
 that has one. A continued adapter held to the base is therefore made anew by TRL and filled afterwards (`fill_adapter`).
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ..extras import need
 from ..models.adapters import adapter_weights, lora_config, open_adapter
 from ..models.opening import open_chat_tokenizer, open_model
 from ..run import Phase
+from .checkpoints import sharding
 
 # the name that PEFT and TRL give to the adapter that is trained
 TRAINED = "default"
@@ -58,26 +60,41 @@ def load_base(section: ModelSection) -> Any:
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
     torch = need("torch", "training")
-    transformers = need("transformers", "training")
-    dtype = getattr(torch, section.dtype)
-    quantisation = None
-    if section.quantise == "nf4":
-        need("bitsandbytes", "model.quantise: nf4")
-        # source: Dettmers et al. 2023 (arXiv:2305.14314), section 3: NF4 with double quantisation
-        quantisation = transformers.BitsAndBytesConfig(
-            load_in_4bit=True,
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=dtype,
-        )
     return open_model(
         "AutoModelForCausalLM",
         section.name,
         "training",
         revision=section.revision,
-        dtype=dtype,
+        dtype=getattr(torch, section.dtype),
         attn_implementation=section.attn_implementation,
-        quantization_config=quantisation,
+        quantization_config=quantisation(section),
+    )
+
+
+def quantisation(section: ModelSection) -> Any:
+    """How transformers is to quantise a model; None where the recipe does not ask for it.
+
+    FSDP spreads numbers with a fraction and leaves others whole on every process. Four-bit weights are therefore kept as the
+    numbers that FSDP computes with, since it would turn others into those, and with them the bits inside.
+
+    Raises:
+        MissingExtra: bitsandbytes is not installed.
+    """
+    if section.quantise is None:
+        return None
+    need("bitsandbytes", "model.quantise: nf4")
+    torch = need("torch", "training")
+    dtype = getattr(torch, section.dtype)
+    computed = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(
+        os.environ.get("ACCELERATE_MIXED_PRECISION", ""), dtype
+    )
+    # source: Dettmers et al. 2023 (arXiv:2305.14314), section 3: NF4 with double quantisation
+    return need("transformers", "training").BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+        bnb_4bit_quant_storage=computed if sharding() == "fsdp" else torch.uint8,
     )
 
 

@@ -41,3 +41,15 @@ def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     assert "% of the device's" in found["notes"][2]
     assert str(tiny_model) not in output.read_text(encoding="utf-8")
     assert "3 pairs, prompt of 60" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_random_weights_need_neither_model_nor_tokenizer(tmp_path, monkeypatch):
+    pytest.importorskip("trl")
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    output = tmp_path / "training.json"
+    main(["--quick", "--random", "tiny", "--model", "nowhere/at-all", "--dtype", "float32", "--output", str(output)])
+    three, _ = json.loads(output.read_text(encoding="utf-8"))["tables"]
+    rows = {row["name"]: row for row in three["rows"]}
+    assert rows[OURS]["runs"][0]["counts"] == {"tokens": 2 * (60 + 47 + 59 + 71), "logits": 2 * (48 + 60 + 72)}
+    assert not (tmp_path / "cache").exists()

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from evenhand.config import Recipe
 from evenhand.generate.backend import prompt_tokens, tokens_digest
+from evenhand.recipe_file import dump_recipe
 from evenhand.records import Message, PreferencePair
 from evenhand.run import PAIRS, Phase, round_name
 from evenhand.storage import write_jsonl
@@ -88,7 +88,7 @@ def open_round(tiny_model: Path, tokenizer: Any, tmp_path: Path) -> Callable[...
         phase = Phase(recipe, round_name(number), number - 1 if number else None)
         phase.folder.mkdir(parents=True, exist_ok=True)
         write_jsonl(phase.folder / PAIRS, make_pairs(tokenizer))
-        (recipe.output / "recipe.yaml").write_text(yaml.safe_dump(recipe.model_dump(mode="json")))
+        (recipe.output / "recipe.yaml").write_text(dump_recipe(recipe))
         return phase
 
     return make

@@ -8,11 +8,12 @@ import os
 import sys
 from typing import Any
 
+from accelerate import accelerator
 from accelerate.state import AcceleratorState, DistributedType, PartialState
 
 from evenhand.train.dpo import main
 
-plain = AcceleratorState.__init__
+plain, prepare = AcceleratorState.__init__, accelerator.fsdp2_prepare_model
 
 
 def told(self: Any, *arguments: Any, fsdp_plugin: Any = None, **options: Any) -> None:
@@ -23,6 +24,13 @@ def told(self: Any, *arguments: Any, fsdp_plugin: Any = None, **options: Any) ->
         self.fsdp_plugin = fsdp_plugin
 
 
+def counted(accelerate: Any, model: Any) -> Any:
+    """Say how many weights of the model this process has read, before they are spread."""
+    read = sum(bool(weight.any()) for name, weight in model.named_parameters() if "lora" not in name)
+    sys.stderr.write(f"process {accelerate.process_index} has read {read} weights\n")
+    return prepare(accelerate, model)
+
+
 if __name__ == "__main__":
-    AcceleratorState.__init__ = told
+    AcceleratorState.__init__, accelerator.fsdp2_prepare_model = told, counted
     sys.exit(main())

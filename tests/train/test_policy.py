@@ -8,7 +8,7 @@ import pytest
 from evenhand.config import ModelSection
 from evenhand.errors import ModelError, RecipeError
 from evenhand.run import Phase
-from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy
+from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy, quantisation
 
 torch = pytest.importorskip("torch")
 peft = pytest.importorskip("peft")
@@ -130,3 +130,25 @@ def test_nf4_base_holds_four_bits_a_weight(tiny_model: Path) -> None:
     assert layer.weight.quant_type == "nf4"
     assert layer.weight.quant_state.nested
     assert layer.weight.numel() == layer.in_features * layer.out_features // 2  # two weights a byte
+
+
+@pytest.mark.parametrize(
+    ("sharded", "dtype", "computed", "stored"),
+    [
+        ("false", "bfloat16", "bf16", torch.uint8),
+        # FSDP spreads weights with a fraction only, and would turn others into what it computes with
+        ("true", "bfloat16", "bf16", torch.bfloat16),
+        ("true", "float32", "no", torch.float32),
+        ("true", "float32", "bf16", torch.bfloat16),
+    ],
+)
+def test_four_bit_weights_are_kept_as_fsdp_can_spread_them(
+    sharded: str, dtype: Any, computed: str, stored: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", sharded)
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", computed)
+    config = quantisation(ModelSection(name="any", dtype=dtype, quantise="nf4"))
+    assert config.bnb_4bit_quant_storage == stored
+    assert config.bnb_4bit_compute_dtype == getattr(torch, dtype)
+    assert quantisation(ModelSection(name="any")) is None
