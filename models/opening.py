@@ -181,8 +181,15 @@ def refuse_strange_numbers(names: Collection[str], what: str) -> None:
 
 
 def strange_numbers(model: Any) -> list[str]:
-    """Names of the weights of a module of torch that hold NaN or infinity; one pass over them, where they lie."""
-    return [name for name, weight in model.named_parameters() if not is_finite(weight)]
+    """Names of the weights of a module of torch that hold NaN or infinity; one pass over them, where they lie.
+
+    Quantised weights hold codes, which are no numbers of the type that they are kept as.
+    """
+    return [
+        name
+        for name, weight in model.named_parameters()
+        if not hasattr(weight, "quant_state") and not is_finite(weight)
+    ]
 
 
 def is_finite(weight: Any) -> bool:

@@ -132,6 +132,15 @@ def test_nf4_base_holds_four_bits_a_weight(tiny_model: Path) -> None:
     assert layer.weight.numel() == layer.in_features * layer.out_features // 2  # two weights a byte
 
 
+def test_nf4_base_of_fsdp_holds_codes_in_the_form_of_numbers(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bitsandbytes")
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
+    layer = load_base(ModelSection(name=str(tiny_model), quantise="nf4")).model.layers[0].mlp.up_proj
+    assert layer.weight.dtype == torch.bfloat16
+    assert layer.weight.numel() == layer.in_features * layer.out_features // 4  # four weights in two bytes
+
+
 @pytest.mark.parametrize(
     ("sharded", "dtype", "computed", "stored"),
     [
