@@ -53,8 +53,8 @@ class EndlessVllm(VllmBackend):
     def __init__(self, section: BackendSection, model: ModelSection) -> None:
         super().__init__(section, model, None, backend_signature(section, model))
 
-    def _parameters(self, ask: Ask) -> Any:
-        parameters = super()._parameters(ask)
+    def _parameters(self, work: Any) -> Any:
+        parameters = super()._parameters(work)
         parameters.ignore_eos = True
         return parameters
 
