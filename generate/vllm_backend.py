@@ -209,7 +209,7 @@ def _lora_arguments(adapter: Path | None) -> dict[str, Any]:
     if adapter is None:
         return {}
     settings = adapter_settings(adapter)
-    rank = max(settings["r"], *(settings.get("rank_pattern") or {}).values())
+    rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
     return {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
 
 
