@@ -6,7 +6,7 @@ their files; what later stages left out comes from their ledgers and receipts.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from sys import intern
 from typing import Any, TypeVar
@@ -85,18 +85,15 @@ class _PhaseFiles:
         return iter_jsonl(path, model) if path.is_file() else iter(())
 
     def totals(self) -> PhaseTotals:
-        n_candidates = n_distinct = 0
-        for _, candidates in groupby(self._read(CANDIDATES, Candidate), key=lambda candidate: candidate.request_id):
-            texts = [candidate.text for candidate in candidates]
-            n_candidates += len(texts)
-            n_distinct += len(first_of_each_text(texts))
+        candidates = groupby(self._read(CANDIDATES, Candidate), key=lambda candidate: candidate.request_id)
+        n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
         pairs = self.phase.folder / PAIRS
         return PhaseTotals(
             phase=self.phase.name,
             requests=len(self._sides),
             failed=self._n_failed,
             candidates=n_candidates,
-            duplicate_rate=(n_candidates - n_distinct) / n_candidates if n_candidates else None,
+            duplicate_rate=n_duplicates / n_candidates if n_candidates else None,
             judgements=self._n_judgements,
             unscored=self._n_unscored,
             pairs=sum(1 for _ in iter_lines(pairs)) if pairs.is_file() else None,
@@ -111,6 +108,15 @@ class _PhaseFiles:
 
     def _row(self, stage: str, reason: str, side: str, count: int) -> LedgerRow:
         return LedgerRow(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
+
+
+def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:
+    """Texts, and how many of them an earlier text of their request equals after white space is folded."""
+    n_texts = n_distinct = 0
+    for texts in texts_by_request:
+        n_texts += len(texts)
+        n_distinct += len(first_of_each_text(texts))
+    return n_texts, n_texts - n_distinct
 
 
 def _from_ledger(phase: Phase, ledger: dict[str, Any]) -> Iterator[LedgerRow]:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.ledger import read_ledger
+from evenhand.evaluation.ledger import duplicates, read_ledger
 from evenhand.evaluation.provenance import read_receipts, stage_rows
 from evenhand.run import open_phase
 from evenhand.storage import write_json
@@ -22,6 +22,12 @@ def test_failures_and_unscored_are_counted_by_reason_and_side(make_run: Any):
         ("evaluation/base", "judge", "overlap: no verdict at end of reply", "left", 2),
         ("evaluation/base", "judge", "overlap: no verdict at end of reply", "right", 1),
     ]
+
+
+def test_duplicates_are_counted_within_a_request_after_folding_white_space():
+    # of five texts one repeats an earlier text of its request; the same text in another request is none
+    assert duplicates([["a b", "a  b", "c"], ["a b", "d"]]) == (5, 1)
+    assert duplicates([]) == (0, 0)
 
 
 def test_totals_by_hand(make_run: Any):

@@ -17,9 +17,9 @@ from evenhand.corpora.controlled import controlled_plan, ground_truth
 from evenhand.corpora.polisum import import_record
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.human import aggregate, human_scores, read_annotation, span_overlap, string_overlap
+from evenhand.evaluation.ledger import duplicates
 from evenhand.evaluation.meta.agreement import Article, agreement
 from evenhand.evaluation.ranking import order, strength_intervals, strengths, wins
-from evenhand.evaluation.systems import duplicate_rate
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
@@ -91,7 +91,8 @@ def rerank_of(given: Given) -> Given:
 
 
 def dedupe_of(given: Given) -> Given:
-    return {"keep": first_of_each_text(given["texts"]), "duplicate_rate": duplicate_rate([given["texts"]])}
+    n_texts, n_duplicates = duplicates([given["texts"]])
+    return {"keep": first_of_each_text(given["texts"]), "duplicate_rate": n_duplicates / n_texts}
 
 
 def novel_ngrams_of(given: Given) -> Given:
