@@ -149,7 +149,9 @@ class _Lines(Generic[R]):
         self._path = path
         self._places = places
         self._skips_strays = skips_strays
-        self._groups = groupby(iter_jsonl(path, model), key=lambda line: line.request_id)
+        lines: Iterator[R] = iter_jsonl(path, model)
+        self._groups: Iterator[tuple[str, Iterator[R]]] = groupby(lines, key=lambda line: line.request_id)
+        self._lines: tuple[R, ...]
         self._place, self._lines = self._after(-1)
 
     def of(self, place: int) -> tuple[R, ...]:

@@ -68,7 +68,7 @@ class Ranked:
         # one after the other, as a sum over one request's candidates goes
         for rank in range(column.shape[1]):
             expected += np.where(chances[:, rank] > 0, column[:, rank] * chances[:, rank], 0.0)
-        known = (chances > 0).any(axis=1)
+        known: NDArray[np.bool_] = np.asarray((chances > 0).any(axis=1))
         return [value if is_known else None for value, is_known in zip(expected.tolist(), known.tolist(), strict=True)]
 
     def best_draws(self, column: Floats, n: int) -> list[Weighted]:
@@ -83,9 +83,9 @@ class Ranked:
         """The value of the first drawn of some candidates, of each request."""
         place = np.where(where, self.index, np.inf).argmin(axis=1) if column.shape[1] else np.zeros(0, dtype=int)
         found = [row[at] for row, at in zip(column, place, strict=True)]
+        has_some: NDArray[np.bool_] = np.asarray(where.any(axis=1))
         return [
-            None if np.isnan(value) or not some else float(value)
-            for value, some in zip(found, where.any(axis=1), strict=True)
+            None if np.isnan(value) or not some else float(value) for value, some in zip(found, has_some, strict=True)
         ]
 
     def _chances(self, column: Floats, n: int) -> Floats:
@@ -95,7 +95,7 @@ class Ranked:
         reward a candidate is never chosen, except by a single draw, which chooses nothing. A request that has fewer
         candidates than `n` gives the best of those it has.
         """
-        chances = np.zeros(column.shape)
+        chances: Floats = np.zeros_like(column)
         for k in np.unique(self.n_candidates[self.n_candidates > 0]).tolist():
             chances[self.n_candidates == k, :k] = chances_of_best(k, min(n, k))
         is_single = (np.minimum(self.n_candidates, n) == 1)[:, None]

@@ -14,8 +14,8 @@ from ...resampling import cluster_draws
 from ..cautions import FEW_SETS
 from ..compare import Bootstrap
 from ..contents import JudgeNote
+from ..ranked import Weighted
 from ..ranking import order, strengths, strengths_of_draws
-from ..systems import Weighted
 from .contents import Ranking, Strength
 
 PRIOR = 0.1
