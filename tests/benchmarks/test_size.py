@@ -53,8 +53,8 @@ def peaks(folder, n_requests):
 def test_no_stage_holds_texts_of_all_requests(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     # the first loads modules; a batch of the judges is 64 requests
-    _, small, large = (peaks(tmp_path / str(n), n) for n in (4, 80, 200))
-    growth = {name: (large[name] - small[name]) / 120 for name in MOST_BYTES}
+    _, small, large = (peaks(tmp_path / str(n), n) for n in (4, 70, 140))
+    growth = {name: (large[name] - small[name]) / 70 for name in MOST_BYTES}
     assert all(growth[name] < most for name, most in MOST_BYTES.items()), growth
 
 
