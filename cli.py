@@ -64,14 +64,24 @@ PhaseName = Annotated[
 
 
 @app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2")
-def validate(recipe: RecipePath, set_: Overrides = None) -> None:
-    """Check a recipe and its corpus without loading a model; all mistakes are shown together."""
+def validate(
+    recipe: RecipePath,
+    set_: Overrides = None,
+    elsewhere: Annotated[
+        bool,
+        typer.Option(
+            "--elsewhere",
+            help="For a recipe of another machine: leave out whether models, libraries and GPUs are here.",
+        ),
+    ] = False,
+) -> None:
+    """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
     loaded = load_recipe(recipe, set_ or [])
     from .loop import plan
     from .preflight import preflight
 
-    preflight(loaded)
-    say(f"{recipe} is sound: {len(plan(loaded))} steps, output {loaded.output}")
+    found = preflight(loaded, elsewhere=elsewhere)
+    say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
 
 
 @app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
@@ -279,12 +289,12 @@ def _run_stage(
 ) -> None:
     recipe = load_recipe(path, overrides or [])
     from .loop import work_in
-    from .preflight import preflight
+    from .preflight import check_names
     from .run import open_phase, phases
     from .tracking import track
 
     phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
-    preflight(recipe)
+    check_names(recipe)
     with work_in(recipe):
         receipt, reused = run(phase)
         track(phase, receipt)

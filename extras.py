@@ -42,9 +42,14 @@ def need(library: str, feature: str) -> ModuleType:
         top = library.partition(".")[0]
         if (error.name or "").partition(".")[0] != top:
             raise
-        extra = EXTRAS.get(top)
-        remedy = f"pip install 'evenhand[{extra}]'" if extra else f"pip install {top}"
-        raise MissingExtra(f"{feature} needs {top}, which is not installed: {remedy}") from error
+        raise missing_extra(top, feature) from error
+
+
+def missing_extra(library: str, feature: str) -> MissingExtra:
+    """The error that a library is not installed, with what brings it; see `need`."""
+    extra = EXTRAS.get(library)
+    remedy = f"pip install 'evenhand[{extra}]'" if extra else f"pip install {library}"
+    return MissingExtra(f"{feature} needs {library}, which is not installed: {remedy}")
 
 
 def installed_versions(names: tuple[str, ...]) -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .model import BackendSection, ModelSection
-from .section import Section, refuse_without_effect
+from .model import BackendSection, LanguageModel, ModelSection
+from .section import NeedySection, refuse_without_effect
 
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
@@ -20,7 +20,7 @@ ENTAILER_MODELS = {"nli": "FacebookAI/roberta-large-mnli", "encoder": "embedded:
 ROBERTA_LARGE = ("FacebookAI/roberta-large", "roberta-large")
 
 
-class MatcherSection(Section):
+class MatcherSection(NeedySection):
     """What tells how much of each value's text a summary takes up."""
 
     # "ngram": words, reduced as published; needs NLTK's data. "words": content words as they stand, needs nothing. "bertscore",
@@ -46,6 +46,21 @@ class MatcherSection(Section):
     batch_size: int = Field(default=8, ge=1)
 
     @property
+    def counts_ngrams(self) -> bool:
+        """Whether sources are counted in N-grams, which NLTK makes."""
+        return self.kind == "ngram" or (self.has_model and self.tokens == "ngram")
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What runs the model, and what makes N-grams."""
+        return (("torch", "transformers") if self.has_model else ()) + (("nltk",) if self.counts_ngrams else ())
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The one that is named, or the published one."""
+        return {"model": self.model_name} if self.has_model else {}
+
+    @property
     def has_model(self) -> bool:
         """Whether matching runs a model."""
         return self.kind in MATCHER_MODELS
@@ -60,8 +75,7 @@ class MatcherSection(Section):
         neural = ("model", "revision", "temperature", "tokens", "on_overflow", "batch_size")
         refuse_without_effect(self, neural, self.has_model, "with kind: bertscore or bartscore")
         refuse_without_effect(self, ("layer", "baseline"), self.kind == "bertscore", "with kind: bertscore")
-        counts_ngrams = self.kind == "ngram" or (self.has_model and self.tokens == "ngram")
-        refuse_without_effect(self, ("stop_words",), counts_ngrams, "with tokens of kind ngram")
+        refuse_without_effect(self, ("stop_words",), self.counts_ngrams, "with tokens of kind ngram")
         return self
 
     @model_validator(mode="after")
@@ -75,7 +89,7 @@ class MatcherSection(Section):
         return self
 
 
-class SplitterSection(Section):
+class SplitterSection(NeedySection):
     """A language model that splits a summary into units and rephrases them."""
 
     model: ModelSection
@@ -84,6 +98,11 @@ class SplitterSection(Section):
     most_reply_tokens: int = Field(default=384, ge=16)
     # attempts with a new seed and temperature 0.7 before the summary is left unscored
     max_attempts: int = Field(default=3, ge=1)
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """The one that it asks."""
+        return {"": LanguageModel(self.model, self.backend)}
 
     @model_validator(mode="after")
     def _reply_leaves_room(self) -> "SplitterSection":
@@ -95,7 +114,7 @@ class SplitterSection(Section):
         return self
 
 
-class EntailerSection(Section):
+class EntailerSection(NeedySection):
     """What tells which units of a summary its documents entail."""
 
     # "nli": a classifier, as published; "encoder": cosine of sentence embeddings; "words": share of the unit's content words
@@ -118,6 +137,21 @@ class EntailerSection(Section):
     batch_size: int = Field(default=32, ge=1)
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """What runs its model."""
+        return {"nli": ("torch", "transformers"), "encoder": ("sentence_transformers",), "words": ()}[self.kind]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The one that is named, or the default of the kind."""
+        return {"model": self.model_name} if self.model_name else {}
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """The splitter's."""
+        return {"splitter": self.splitter.language_models[""]} if self.splitter else {}
+
+    @property
     def model_name(self) -> str:
         """The model that is named, or the default of the kind; "" for words."""
         return self.model or ENTAILER_MODELS.get(self.kind, "")
@@ -133,12 +167,34 @@ class EntailerSection(Section):
         return self
 
 
-class FairnessJudgeSection(Section):
+class FairnessJudgeSection(NeedySection):
     """What all judges of fairness share: they read the documents of all values, each with its value."""
 
     against: Literal["documents"] = "documents"
     # which scores are better
     better: ClassVar[Literal["higher", "lower"]] = "lower"
+
+    @property
+    def parts(self) -> dict[str, NeedySection]:
+        """Key of this section -> section that needs libraries and models."""
+        return {}
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Those of its parts."""
+        return tuple(dict.fromkeys(library for part in self.parts.values() for library in part.libraries))
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Those of its parts."""
+        return {f"{key}.{below}": name for key, part in self.parts.items() for below, name in part.models.items()}
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """Those of its parts."""
+        return {
+            f"{key}.{below}": asked for key, part in self.parts.items() for below, asked in part.language_models.items()
+        }
 
 
 class ValueSharesJudge(FairnessJudgeSection):
@@ -155,6 +211,11 @@ class ValueSharesJudge(FairnessJudgeSection):
     # of which a set uses those of its own values; a set with a value that has no weight here is unscored
     target: Literal["ratio", "equal"] | dict[str, Annotated[float, Field(ge=0)]] = "ratio"
     matcher: MatcherSection = MatcherSection()
+
+    @property
+    def parts(self) -> dict[str, NeedySection]:
+        """The matcher."""
+        return {"matcher": self.matcher}
 
     @model_validator(mode="after")
     def _options_have_an_effect(self) -> "ValueSharesJudge":
@@ -180,6 +241,11 @@ class EqualCoverageJudge(FairnessJudgeSection):
     fewest_units: int = Field(default=3, ge=1)
     entailer: EntailerSection = EntailerSection()
 
+    @property
+    def parts(self) -> dict[str, NeedySection]:
+        """The entailer."""
+        return {"entailer": self.entailer}
+
 
 class OpinionGraphJudge(FairnessJudgeSection):
     """Opinion Interaction Graph: whether every opinion of the source keeps its share of units."""
@@ -194,6 +260,11 @@ class OpinionGraphJudge(FairnessJudgeSection):
     # "auto": extractive if the summary is made of whole units of the source
     exposure: Literal["auto", "extractive", "abstractive"] = "auto"
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What finds opinions."""
+        return ("networkx",)
+
 
 class ContrastJudge(FairnessJudgeSection):
     """How much better the documents of the side that is asked for support the summary than the other sides' do."""
@@ -202,6 +273,11 @@ class ContrastJudge(FairnessJudgeSection):
 
     kind: Literal["contrast"]
     entailer: EntailerSection = EntailerSection()
+
+    @property
+    def parts(self) -> dict[str, NeedySection]:
+        """The entailer."""
+        return {"entailer": self.entailer}
 
     @model_validator(mode="after")
     def _sides_keep_their_windows(self) -> "ContrastJudge":

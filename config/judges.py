@@ -6,11 +6,23 @@ from pydantic import Field, model_validator
 
 from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
 from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
-from .model import BackendSection, ModelSection
-from .section import JudgeSection, SplitterName, refuse_without_effect
+from .model import BackendSection, LanguageModel, ModelSection
+from .section import SPLITTER_LIBRARIES, JudgeSection, SplitterName, refuse_without_effect
 
 
-class RubricJudge(JudgeSection):
+class AskingSection(JudgeSection):
+    """A judge that asks a language model."""
+
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """The one that it asks."""
+        return {"": LanguageModel(self.model, self.backend)}
+
+
+class RubricJudge(AskingSection):
     """An LLM that grades coverage or faithfulness."""
 
     kind: Literal["rubric"]
@@ -18,8 +30,6 @@ class RubricJudge(JudgeSection):
     # "standard": 1 to 5 with steps; "simple": 1 to 5 without; "binary": 0 or 1; "ternary": 1 to 3; "released_rubric": 1 to 5 as
     # the paper's code graded faithfulness, lower for omissions too, for reproduction
     mode: Literal["standard", "simple", "binary", "ternary", "released_rubric"] = "standard"
-    model: ModelSection
-    backend: BackendSection = BackendSection()
     # "expected": mean grade under the model's distribution over the grades;
     # "greedy": one whole grade, read from the reply (as published)
     scoring: Literal["expected", "greedy"] = "expected"
@@ -45,15 +55,13 @@ class RubricJudge(JudgeSection):
         return self
 
 
-class FineSurEJudge(JudgeSection):
+class FineSurEJudge(AskingSection):
     """FineSurE: an LLM that checks each sentence of the summary for errors, or each key fact for its place in the summary."""
 
     kind: Literal["finesure"]
     # "faithfulness": share of the summary's sentences without error; "completeness": share of the key facts found in the summary;
     # "conciseness": share of the summary's sentences that hold a key fact. The last two need against: key_points
     measure: Literal["faithfulness", "completeness", "conciseness"] = "faithfulness"
-    model: ModelSection
-    backend: BackendSection = BackendSection()
     # longest reply in tokens; a reply that is cut off cannot be read
     most_reply_tokens: int = Field(default=512, ge=16)
     # attempts with a new seed and temperature 0.7 before the candidate is left unscored
@@ -81,12 +89,10 @@ class FineSurEJudge(JudgeSection):
         return self
 
 
-class ExtractJudge(JudgeSection):
+class ExtractJudge(AskingSection):
     """Extract-then-evaluate: an LLM grades the summary against the sentences of a long text that matter for it."""
 
     kind: Literal["extract"]
-    model: ModelSection
-    backend: BackendSection = BackendSection()
     # what chooses sentences: by position, by embeddings, by entailment, by common words
     extractors: tuple[Literal["lead", "similarity", "entailment", "rouge"], ...] = Field(
         default=("lead", "similarity", "entailment", "rouge"), min_length=1
@@ -107,6 +113,23 @@ class ExtractJudge(JudgeSection):
     overflow: Literal["skip", "truncate", "error"] = "skip"
     # texts or pairs that an extractor runs at a time
     batch_size: int = Field(default=32, ge=1)
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Those of its extractors."""
+        needed = {
+            "lead": (),
+            "similarity": ("sentence_transformers",),
+            "entailment": ("torch", "transformers"),
+            "rouge": ("rouge_score",),
+        }
+        return tuple(dict.fromkeys(library for extractor in self.extractors for library in needed[extractor]))
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Those of its extractors."""
+        found = {"encoder": self.encoder} if "similarity" in self.extractors else {}
+        return found | ({"nli": self.nli} if "entailment" in self.extractors else {})
 
     @model_validator(mode="after")
     def _options_have_an_effect(self) -> "ExtractJudge":
@@ -161,6 +184,17 @@ class AlignmentJudge(JudgeSection):
         return self
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Those of the aligner and of the splitter."""
+        aligner = ("sentence_transformers",) if self.aligner == "encoder" else ("torch", "transformers")
+        return aligner + SPLITTER_LIBRARIES[self.splitter]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The aligner's."""
+        return {"model": self.model}
+
+    @property
     def splits(self) -> bool:
         """Whether source and summary are split before they are compared."""
         return self.mode.endswith("_sp")
@@ -179,6 +213,11 @@ class RougeJudge(JudgeSection):
     type: Literal["rouge1", "rouge2", "rougeL", "average"] = "rouge1"
     # "mean": the mean of precision and recall; with type: average it is the paper's ROUGE proxy
     measure: Literal["recall", "precision", "fmeasure", "mean"] = "recall"
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """ROUGE's own."""
+        return ("rouge_score",)
 
 
 class RuleJudge(JudgeSection):

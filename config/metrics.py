@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from .section import JudgeSection, SplitterName
+from .section import SPLITTER_LIBRARIES, JudgeSection, SplitterName
 
 
 class MetricSection(JudgeSection):
@@ -20,6 +20,16 @@ class MetricSection(JudgeSection):
     revision: str | None = None
     # texts or pairs run at a time
     batch_size: int = Field(default=32, ge=1)
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What runs its model."""
+        return ("torch", "transformers")
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Its own."""
+        return {"model": self.model}
 
 
 class BertScoreJudge(MetricSection):
@@ -42,6 +52,11 @@ class SplittingMetricSection(MetricSection):
 
     # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
     splitter: SplitterName = "sentencex"
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What runs its model, and what splits."""
+        return (*super().libraries, *SPLITTER_LIBRARIES[self.splitter])
 
 
 class SummacJudge(SplittingMetricSection):

@@ -1,7 +1,7 @@
 """A language model and what runs it."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -60,6 +60,14 @@ def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != "requests_per_batch"} | {"engine": engine}
 
 
+# backend -> import names of the libraries that it needs
+BACKEND_LIBRARIES: dict[str, tuple[str, ...]] = {
+    "vllm": ("vllm",),
+    "transformers": ("torch", "transformers"),
+    "scripted": (),
+}
+
+
 class BackendSection(Section):
     """What runs a model."""
 
@@ -74,6 +82,11 @@ class BackendSection(Section):
     # keyword arguments of vllm.LLM, as they stand; the scripted backend has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Import names of the libraries that it needs."""
+        return BACKEND_LIBRARIES[self.backend]
+
     @model_validator(mode="after")
     def _engine_keys_are_the_backends(self) -> "BackendSection":
         owned = {key: OWNED_ENGINE_KEYS[key] for key in self.engine if key in OWNED_ENGINE_KEYS}
@@ -86,3 +99,10 @@ class BackendSection(Section):
                 f"engine.{unknown[0]} is not known to backend {self.backend}, which has {sorted(known or ())}"
             )
         return self
+
+
+class LanguageModel(NamedTuple):
+    """A language model with what runs it."""
+
+    model: ModelSection
+    backend: BackendSection

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from ..storage import shortened
 from ..text import did_you_mean
 from .fairness import FairnessJudgeSection
 from .generate import GenerateSection
@@ -14,7 +15,16 @@ from .model import ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
-from .train import FAIRNESS_KEYS, UNWEIGHTED, LoraSection, TrainSection, loss_types, unpackable, without_effect
+from .train import (
+    FAIRNESS_KEYS,
+    LOSS_TYPES,
+    UNWEIGHTED,
+    LoraSection,
+    TrainSection,
+    loss_types,
+    unpackable,
+    without_effect,
+)
 
 # kinds of judges that compare the side that is asked for with the others, and those that compare all sides with each other
 ONE_SIDED = frozenset({"contrast"})
@@ -176,6 +186,15 @@ class Recipe(Section):
                 f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
                 f"{self.generate.method!r} asks other prompts; write rounds: 0, or generate.method: zero-shot"
             )
+        if (
+            self.rounds
+            and self.generate.method == "zero-shot"
+            and self.generate.n_candidates < 2
+            and self.train.pairs is None
+        ):
+            raise ValueError(
+                "generate.plans: one candidate of a request gives no pair to train on; ask for at least 2, or write rounds: 0"
+            )
         if self.generate.method == "thinned" and self.task.scope != "all":
             raise ValueError("generate.method thinned summarises whole sets; write task.scope: all")
         return self
@@ -202,6 +221,16 @@ class Recipe(Section):
             mistakes += self._fairness_mistakes()
         if mistakes:
             raise ValueError(" ".join(mistakes))
+        return self
+
+    @model_validator(mode="after")
+    def _losses_are_known(self) -> "Recipe":
+        unknown = [name for name in loss_types(self.trainer) if name not in LOSS_TYPES]
+        if unknown:
+            raise ValueError(
+                f"trainer.loss_type: TRL has no loss {shortened(unknown[0])}{did_you_mean(str(unknown[0]), LOSS_TYPES)} It has "
+                f"{', '.join(LOSS_TYPES)}."
+            )
         return self
 
     def _weight_mistakes(self) -> list[str]:

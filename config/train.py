@@ -26,6 +26,11 @@ PAIRWISE_KEYS = {
     "auto_find_batch_size": "train.max_tokens_per_pass bounds the memory",
     "include_num_input_tokens_seen": "it would count other tokens than those that run; num_tokens counts those",
 }
+# values of trainer.loss_type that TRL 1.16 knows; listed here so that a recipe is checked without importing it
+LOSS_TYPES = (
+    "sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard", "aot", "aot_unpaired", "apo_zero",
+    "apo_down", "discopop", "sft", "sigmoid_norm",
+)  # fmt: skip
 # attention implementations that can keep the candidates of a prompt from seeing each other
 PACKED_ATTENTION = ("sdpa", "flex_attention")
 

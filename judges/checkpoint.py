@@ -1,11 +1,10 @@
 """Opening a metric's trained model with transformers, whole or not at all; code that lies beside the weights is never run."""
 
-from pathlib import Path
 from typing import Any
 
-from ..errors import JudgeError, ModelError
+from ..errors import JudgeError
 from ..extras import need
-from ..models import locate
+from ..models import locate, refuse_out_of_reach
 from ..models.opening import open_model, refuse_damaged_files, refuse_other_tokenizer, told_once
 from .aligner import device
 from .tokens import open_tokenizer
@@ -13,8 +12,6 @@ from .tokens import open_tokenizer
 # families whose layers do not know how many follow: what the first k of them give is what they give in the whole model. In others
 # a norm stands behind the last layer (ModernBERT, T5), or the number of layers decides which weights each has (ALBERT).
 STACKED = frozenset({"bert", "camembert", "deberta", "deberta-v2", "electra", "mpnet", "roberta", "xlm-roberta"})
-# seconds that the hub has for its answer
-PATIENCE = 20
 
 
 def open_checkpoint(
@@ -43,7 +40,7 @@ def open_checkpoint(
     transformers = need("transformers", feature)
     torch = need("torch", feature)
     folder = locate(model, revision)
-    _refuse_out_of_reach(folder, revision, feature)
+    refuse_out_of_reach(folder, revision, feature)
     cannot = f"{feature} cannot open model {model!r}"
     refuse_damaged_files(folder, cannot)
     tokenizer = open_tokenizer(folder, revision, feature)
@@ -73,22 +70,3 @@ def _keep_layers(config: Any, n_layers: int, model: str, feature: str) -> None:
 def ends_at(loaded: Any, n_layers: int) -> bool:
     """Whether a model that was opened for so many layers has no others, so that its last vectors are those of that layer."""
     return loaded.config.model_type in STACKED and loaded.config.num_hidden_layers == n_layers
-
-
-def _refuse_out_of_reach(model: str, revision: str | None, feature: str) -> None:
-    """Refuse a model that is neither on this machine nor on a hub that answers: asked once, where loading asks a dozen times.
-
-    Raises:
-        ModelError: there is no such model, or no network.
-    """
-    hub = need("huggingface_hub", feature)
-    if Path(model).exists() or isinstance(hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
-        return
-    try:
-        hub.HfApi().model_info(model, revision=revision, timeout=PATIENCE)
-    except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ModelError(
-            f"{feature} cannot open model {model!r}: it is not on this machine, and the hub does not give it ({first}); name a "
-            "folder that holds it, in a recipe by the key `model`, of an audit by --model entailer=FOLDER or matcher=FOLDER"
-        ) from error

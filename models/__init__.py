@@ -8,6 +8,28 @@
 | adapters | the same of LoRA adapters | peft |
 """
 
-from .places import EMBEDDED_MODELS, adapter_digest, cache_folder, check, locate, signature, usable_cache
+from .places import (
+    EMBEDDED_MODELS,
+    adapter_digest,
+    cache_folder,
+    check,
+    file_at_hand,
+    is_hub_id,
+    locate,
+    refuse_out_of_reach,
+    signature,
+    usable_cache,
+)
 
-__all__ = ["EMBEDDED_MODELS", "adapter_digest", "cache_folder", "check", "locate", "signature", "usable_cache"]
+__all__ = [
+    "EMBEDDED_MODELS",
+    "adapter_digest",
+    "cache_folder",
+    "check",
+    "file_at_hand",
+    "is_hub_id",
+    "locate",
+    "refuse_out_of_reach",
+    "signature",
+    "usable_cache",
+]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from ..errors import StorageError, UnfitModelError
+from ..errors import ModelError, StorageError, UnfitModelError
 from ..extras import need
 from ..storage import digest, file_digest
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
@@ -119,6 +119,55 @@ def check(name: str) -> None:
         refuse_damaged(path)
 
 
+def is_hub_id(name: str) -> bool:
+    """Whether a model's name is one of a hub ("org/name"), and not a place on this machine or in a package."""
+    is_place = name.startswith((EMBEDDED, ".", "/", "~")) or name.endswith(".gguf") or Path(name).exists()
+    return not is_place and name.count("/") <= 1
+
+
+def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
+    """A file of a model that is on this machine: in its folder, or kept from the hub. Nothing is fetched or converted.
+
+    Raises:
+        ModelError, StorageError: as `locate`.
+    """
+    folder = Path(name).expanduser()
+    if name.startswith(EMBEDDED) or name.endswith(".gguf"):
+        path = _embedded_path(name.removeprefix(EMBEDDED)) if name.startswith(EMBEDDED) else folder
+        folder = _converted_folder(path) if path.suffix == ".gguf" and path.is_file() else path
+    if folder.is_dir():
+        return folder / file if (folder / file).is_file() else None
+    if not is_hub_id(name):
+        return None
+    found = need("huggingface_hub", f"model {name!r}").try_to_load_from_cache(name, file, revision=revision)
+    return Path(found) if isinstance(found, str) else None
+
+
+def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience: float = 20.0) -> None:
+    """Refuse a model that is neither on this machine nor on a hub that answers: asked once, where loading asks a dozen times.
+
+    Args:
+        model: Hugging Face id, or what `locate` made of another name.
+        revision: branch, tag or commit of a Hugging Face id.
+        feature: what the user asked for, as errors name it.
+        patience: seconds that the hub has for its answer.
+
+    Raises:
+        ModelError: there is no such model, or no network.
+    """
+    hub = need("huggingface_hub", feature)
+    if Path(model).exists() or isinstance(hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
+        return
+    try:
+        hub.HfApi().model_info(model, revision=revision, timeout=patience)
+    except (need("httpx", feature).HTTPError, OSError, ValueError) as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ModelError(
+            f"{feature} cannot open model {model!r}: it is not on this machine, and the hub does not give it ({first}); name a "
+            "folder that holds it, in a recipe by the key `model`, of an audit by --model entailer=FOLDER or matcher=FOLDER"
+        ) from error
+
+
 def _why_no_model(path: Path) -> str:
     remedy = "name the folder that save_pretrained wrote, a .gguf file, or a Hugging Face id"
     if path.is_file():
@@ -193,9 +242,15 @@ def _embedded_path(name: str) -> Path:
     return Path(found.origin).parent / model.path
 
 
+def _converted_folder(gguf: Path) -> Path:
+    """Where the Hugging Face folder made from a GGUF file lies, or will."""
+    found = gguf.stat()
+    return cache_folder() / "models" / f"{gguf.stem}-{_file_digest_once(gguf, found.st_size, found.st_mtime_ns)}"
+
+
 def _converted(gguf: Path) -> Path:
     """The cached Hugging Face folder made from a GGUF file; converted on first use, by one process at a time."""
-    target = cache_folder() / "models" / f"{gguf.stem}-{file_digest(gguf)}"
+    target = _converted_folder(gguf)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

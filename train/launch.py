@@ -52,12 +52,13 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
         return stage.run(work)
 
 
-class _AccelerateConfig(BaseModel):
+class AccelerateConfig(BaseModel):
     """What is read of an accelerate configuration; the rest is accelerate's."""
 
     distributed_type: str
     num_machines: int | None = Field(default=None, ge=1)
     num_processes: int | None = Field(default=None, ge=1)
+    use_cpu: bool | None = False
 
 
 def accelerate_config(name: str) -> Path:
@@ -81,7 +82,7 @@ def n_processes(section: TrainSection, config: Path) -> int:
         RecipeError: the file is no accelerate configuration, asks for several machines, or for one process where the recipe
             asks for more.
     """
-    values = _read(config)
+    values = read_accelerate(config)
     if (values.num_machines or 1) > 1:
         raise RecipeError(
             f"{config}: asks for {values.num_machines} machines, which cannot be started from one; run on every machine: "
@@ -97,11 +98,16 @@ def n_processes(section: TrainSection, config: Path) -> int:
     return section.num_processes or values.num_processes or 1
 
 
-def _read(config: Path) -> _AccelerateConfig:
+def read_accelerate(config: Path) -> AccelerateConfig:
+    """What an accelerate configuration says, as far as it is looked at.
+
+    Raises:
+        RecipeError: the file is not an accelerate configuration.
+    """
     with as_given():
         values = read_yaml(config)
     try:
-        return _AccelerateConfig.model_validate(values if isinstance(values, dict) else {})
+        return AccelerateConfig.model_validate(values if isinstance(values, dict) else {})
     except ValidationError as error:
         raise RecipeError(
             f"{config}: is not an accelerate configuration ({explain(error)}); `accelerate config` writes one"
@@ -109,7 +115,7 @@ def _read(config: Path) -> _AccelerateConfig:
 
 
 def _distributed_type(config: Path) -> str:
-    return _read(config).distributed_type.upper()
+    return read_accelerate(config).distributed_type.upper()
 
 
 def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:

@@ -55,6 +55,22 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
     Raises:
         RecipeError: TRL refuses a value, or several GPUs are visible to a single process.
     """
+    arguments = trainer_config(recipe, round_name, seed, checkpoints)
+    if arguments.n_gpu > 1:
+        raise RecipeError(
+            f"{arguments.n_gpu} GPUs are visible to one process; start one process a GPU with accelerate launch "
+            f"--config_file accelerate_configs/multi_gpu.yaml --num_processes {arguments.n_gpu} -m evenhand.train.dpo ..., "
+            "or show it one GPU with CUDA_VISIBLE_DEVICES=0"
+        )
+    return arguments
+
+
+def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
+    """The trl.DPOConfig that the recipe describes, on whatever machine.
+
+    Raises:
+        RecipeError: TRL refuses a value.
+    """
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
@@ -72,16 +88,9 @@ def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: 
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
-        arguments = trl.DPOConfig(**options)
+        return trl.DPOConfig(**options)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
-    if arguments.n_gpu > 1:
-        raise RecipeError(
-            f"{arguments.n_gpu} GPUs are visible to one process; start one process a GPU with accelerate launch "
-            f"--config_file accelerate_configs/multi_gpu.yaml --num_processes {arguments.n_gpu} -m evenhand.train.dpo ..., "
-            "or show it one GPU with CUDA_VISIBLE_DEVICES=0"
-        )
-    return arguments
 
 
 def _refuse_texts(options: dict[str, Any], config: Any) -> None:

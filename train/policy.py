@@ -119,8 +119,8 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
         use_packed_attention(base)
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
-        return Policy(base, _lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
-    config = _adapter_config(start, recipe.lora)
+        return Policy(base, new_lora_config(peft, recipe.lora), None, line, starts_at_reference=True)
+    config = adapter_config(start, recipe.lora)
     continued = f"policy = base + A(continued from {start.parent.name}/{start.name}, trainable)"
     if recipe.train.reference == "initial":
         return Policy(base, config, start, f"{continued}; reference = base", starts_at_reference=False)
@@ -148,7 +148,7 @@ def fill_adapter(model: Any, folder: Path) -> None:
     set_peft_model_state_dict(model, weights, adapter_name=TRAINED)
 
 
-def _lora_config(peft: Any, section: LoraSection) -> Any:
+def new_lora_config(peft: Any, section: LoraSection) -> Any:
     targets = section.target_modules
     return peft.LoraConfig(
         r=section.r,
@@ -160,7 +160,7 @@ def _lora_config(peft: Any, section: LoraSection) -> Any:
     )
 
 
-def _adapter_config(folder: Path, section: LoraSection) -> Any:
+def adapter_config(folder: Path, section: LoraSection) -> Any:
     """The configuration of the adapter to continue; its shape must be what the recipe says, because it cannot change."""
     config = lora_config(folder)
     differing = [

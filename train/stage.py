@@ -59,7 +59,7 @@ def pair_file(phase: Phase) -> Path:
     """
     if phase.round is None:
         raise RecipeError(f"phase {phase.name!r} is an evaluation; only rounds are trained, for example round-00")
-    path = phase.recipe.train.pairs or phase.folder / PAIRS
+    path = own_pairs(phase.recipe) or phase.folder / PAIRS
     if not path.is_file():
         raise DataError(
             f"{path}: there are no preference pairs yet; make them by generating, judging and reranking {phase.name}, "
@@ -70,6 +70,18 @@ def pair_file(phase: Phase) -> Path:
             f"{path}: holds no pair, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
             "why. Lower pairs.least_margin, widen pairs.most_length_ratio, or make more candidates"
         )
+    return path
+
+
+def own_pairs(recipe: Recipe) -> Path | None:
+    """The file of pairs that the recipe names, if any.
+
+    Raises:
+        DataError: it is not there.
+    """
+    path = recipe.train.pairs
+    if path is not None and not path.is_file():
+        raise DataError(f"key 'train.pairs': {path}: there is no such file")
     return path
 
 

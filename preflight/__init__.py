@@ -1,0 +1,97 @@
+"""What the last stage would find, found in the first seconds and without loading a model.
+
+A recipe can be sound and still fail hours later because a judge's model folder is not there, the corpus has no key points, or
+TRL knows no such optimiser. All such mistakes are reported together, before any work.
+"""
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from functools import partial
+
+from ..config import Recipe
+from ..errors import EvenhandError, RecipeError
+from ..generate.stage import phase_requests
+from ..records import SummaryRequest
+from ..run import phases
+from ..storage import listed
+from .check import Check
+from .named import engine_checks, named_checks
+from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
+from .texts import text_checks
+from .training import Rehearsal
+
+# what is said of a mistake begins so, unless it has its key in it already
+STARTS = ("key ", "section ")
+
+
+def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
+    """Refuse what is bound to fail later; what the run will make.
+
+    Args:
+        recipe: checked by itself.
+        elsewhere: the recipe will run on another machine; whether models, libraries and room are on this one is left out.
+
+    Raises:
+        RecipeError: something cannot go well; all such mistakes are listed.
+    """
+    # its libraries take seconds to start; meanwhile everything else is looked at
+    with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
+        mistakes = _failed([*named_checks(recipe), *engine_checks(recipe), *place_checks(recipe)], elsewhere=elsewhere)
+        try:
+            samples = _sampled(recipe)
+        except EvenhandError as error:
+            # nothing that rests on the corpus can be looked at
+            samples = {}
+            mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
+        for split, requests in samples.items():
+            phase = next(each for each in phases(recipe) if each.split == split)
+            mistakes |= _failed([*text_checks(phase, requests), *prompt_checks(phase, requests)], elsewhere=elsewhere)
+        found = estimate(recipe, samples)
+        mistakes |= _failed(
+            [Check("output", partial(refuse_too_much, recipe, found), is_here=True)], elsewhere=elsewhere
+        )
+        if rehearsal:
+            mistakes |= dict.fromkeys(rehearsal.mistakes())
+    if mistakes:
+        raise RecipeError(listed(list(mistakes)))
+    return found
+
+
+def check_names(recipe: Recipe) -> None:
+    """Refuse a recipe that names what is not there: models, prompts, programs.
+
+    For single stages, of which each may have a machine of its own.
+
+    Raises:
+        RecipeError: something that the recipe names is not there; all such mistakes are listed.
+    """
+    if mistakes := _failed(named_checks(recipe)):
+        raise RecipeError(listed(list(mistakes)))
+
+
+def _sampled(recipe: Recipe) -> dict[str, list[SummaryRequest]]:
+    """Split -> requests of the first phase that takes it; rounds draw anew, so it stands for the others.
+
+    Raises:
+        DataError: the corpus is wrong.
+        RecipeError: the task's template is.
+    """
+    found: dict[str, list[SummaryRequest]] = {}
+    for phase in phases(recipe):
+        if phase.split not in found:
+            found[phase.split] = phase_requests(phase)
+    return found
+
+
+def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, None]:
+    """What is wrong, each once, in the order of the checks; on another machine, what does not depend on this one."""
+    mistakes: dict[str, None] = {}
+    for check in checks:
+        if elsewhere and check.is_here:
+            continue
+        try:
+            check.run()
+        except EvenhandError as error:
+            text = str(error)
+            mistakes.setdefault(text if text.startswith(STARTS) else f"key {check.key!r}: {text}")
+    return mistakes

@@ -1,0 +1,215 @@
+"""What a recipe names must be there: models, libraries, prompts, programs, arguments of engines."""
+
+import ast
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from .. import models, tracking
+from ..config import (
+    AlignmentJudge,
+    BackendSection,
+    BleurtJudge,
+    ExtractJudge,
+    JudgeOptions,
+    MatcherSection,
+    Recipe,
+    RubricJudge,
+    SummacJudge,
+    ValueSharesJudge,
+)
+from ..config.model import LanguageModel
+from ..config.section import SplitterName
+from ..errors import RecipeError
+from ..extras import missing_extra
+from ..generate.causal_lm import check_causal_lm
+from ..judges.alignscore import checkpoint_folder, refuse_pickle
+from ..judges.bleurt import refuse_unconverted
+from ..judges.combine import reward_ranges
+from ..judges.grades import refuse_unreadable_grades
+from ..judges.measures.words import source_counter
+from ..judges.rubric import rubric_template
+from ..judges.splitters import open_splitter
+from ..judges.summac import read_weights
+from ..models import file_at_hand
+from ..models.files import refuse_adapter
+from ..models.opening import open_chat_tokenizer
+from ..text import did_you_mean
+from ..train.stage import own_pairs
+from .check import Check
+
+# seconds that another interpreter has to say which libraries it lacks
+PATIENCE_SECONDS = 20
+# seconds that a hub has to say whether it has a model
+PATIENCE_OF_THE_HUB = 4
+
+
+def named_checks(recipe: Recipe) -> Iterator[Check]:
+    """Models, prompts, weights, programs."""
+    if recipe.generate.has_model or recipe.rounds:
+        yield Check("model.name", partial(models.check, recipe.model.name), is_here=True)
+    for name, options in recipe.judges.items():
+        yield from _judge_checks(f"judges.{name}", name, options)
+    yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges))
+    if recipe.model.adapter is not None:
+        yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
+    yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
+    yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
+    yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
+    yield Check("wandb", partial(tracking.check, recipe), is_here=True)
+
+
+def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[Check]:
+    for below, asked in options.language_models.items():
+        yield Check(f"{_under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
+    if isinstance(options, RubricJudge):
+        yield Check(f"{key}.template", partial(rubric_template, name, options))
+    for below, model in options.models.items():
+        yield Check(f"{key}.{below}", partial(_refuse_model, options, model), is_here=True)
+    if isinstance(options, SummacJudge) and options.weights is not None:
+        yield Check(f"{key}.weights", partial(read_weights, options.weights), is_here=True)
+    if isinstance(options, ValueSharesJudge) and options.matcher.counts_ngrams:
+        yield Check(f"{key}.matcher", partial(_count_ngrams, options.matcher), is_here=True)
+    splitter: SplitterName | None = getattr(options, "splitter", None)
+    if splitter == "nltk":
+        yield Check(f"{key}.splitter", partial(open_splitter, splitter), is_here=True)
+
+
+def _refuse_model(options: JudgeOptions, model: str) -> None:
+    """Refuse a model that is not there, is damaged, or is still as its authors released it."""
+    if isinstance(options, BleurtJudge):
+        refuse_unconverted(model)
+    elif isinstance(options, AlignmentJudge) and options.aligner == "alignscore":
+        refuse_pickle(model)
+        model = checkpoint_folder(model)
+    models.check(model)
+
+
+def _count_ngrams(section: MatcherSection) -> None:
+    source_counter(section)
+
+
+def _under(key: str, below: str) -> str:
+    return f"{key}.{below}" if below else key
+
+
+def _refuse_program(program: str | None) -> None:
+    if program is not None and shutil.which(program) is None:
+        raise RecipeError(f"{program!r} is not a program that can be started")
+
+
+def engine_checks(recipe: Recipe) -> Iterator[Check]:
+    """The libraries of every stage, the arguments of its engine, and whether its models can be had and are whole."""
+    generate = recipe.generate
+    if generate.has_model:
+        asked = LanguageModel(recipe.model, generate)
+        yield from _library_checks("generate.backend", generate.libraries, generate.python)
+        yield from _asked_checks("generate", "model", asked)
+    for name, options in recipe.judges.items():
+        yield from _library_checks(f"judges.{name}", options.libraries)
+        for below, model in options.models.items():
+            yield Check(f"judges.{name}.{below}", partial(_refuse_out_of_reach, model, None), is_here=True)
+        for below, asked in options.language_models.items():
+            key = _under(f"judges.{name}", below)
+            yield from _library_checks(f"{key}.backend.backend", asked.backend.libraries)
+            yield from _asked_checks(f"{key}.backend", f"{key}.model", asked)
+            yield Check(f"{key}.model.name", partial(_refuse_incomplete, name, asked), is_here=True)
+        if isinstance(options, RubricJudge | ExtractJudge) and options.scoring == "expected":
+            yield Check(f"judges.{name}.scoring", partial(_refuse_grades, name, options), is_here=True)
+
+
+def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:
+    if libraries:
+        yield Check(key, partial(_refuse_absent, libraries, python), is_here=True)
+
+
+def _refuse_absent(libraries: tuple[str, ...], python: str | None) -> None:
+    """Refuse libraries that cannot be found; none is imported."""
+    if absent := _absent(libraries, python):
+        raise missing_extra(absent[0], f"{python}" if python else "it")
+
+
+@cache
+def _absent(libraries: tuple[str, ...], python: str | None) -> list[str]:
+    if python is None:
+        return [library for library in libraries if find_spec(library) is None]
+    if shutil.which(python) is None:
+        # is said of the key that names it
+        return []
+    look = "import sys; from importlib.util import find_spec; print(*[n for n in sys.argv[1:] if find_spec(n) is None])"
+    try:
+        done = subprocess.run(
+            [python, "-c", look, "evenhand", *libraries],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RecipeError(f"{python!r} cannot be asked which libraries it has: {error}") from error
+    return done.stdout.split()
+
+
+def _asked_checks(engine: str, model: str, asked: LanguageModel) -> Iterator[Check]:
+    if asked.backend.backend == "vllm":
+        yield Check(f"{engine}.engine", partial(_refuse_arguments, engine, asked.backend), is_here=True)
+    if asked.backend.backend != "scripted":
+        reach = partial(_refuse_out_of_reach, asked.model.name, asked.model.revision)
+        yield Check(f"{model}.name", reach, is_here=True)
+
+
+def _refuse_out_of_reach(name: str, revision: str | None) -> None:
+    # what is no id of a hub was looked at already
+    if models.is_hub_id(name):
+        models.refuse_out_of_reach(name, revision, "evenhand", PATIENCE_OF_THE_HUB)
+
+
+def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
+    """Refuse a judge's language model that is on this machine, and not whole."""
+    if asked.backend.backend != "scripted" and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
+        check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}")
+
+
+def _refuse_grades(name: str, options: RubricJudge | ExtractJudge) -> None:
+    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart."""
+    path = file_at_hand(options.model.name, options.model.revision, "tokenizer_config.json")
+    if path is not None and options.backend.backend != "scripted":
+        refuse_unreadable_grades(name, options, open_chat_tokenizer(str(path.parent), f"judge {name!r}"))
+
+
+def _refuse_arguments(key: str, section: BackendSection) -> None:
+    known = _engine_arguments()
+    unknown = [name for name in section.engine if known and name not in known]
+    if unknown:
+        hints = "; ".join(f"{name!r} is not an argument of vllm.LLM{did_you_mean(name, known)}" for name in unknown)
+        raise RecipeError(f"key '{key}.engine': {hints}")
+
+
+@cache
+def _engine_arguments() -> frozenset[str]:
+    """Keyword arguments that the installed vllm.LLM takes, read from its source: importing vLLM takes many seconds.
+
+    None where they cannot be told.
+    """
+    spec = find_spec("vllm")
+    if spec is None or spec.origin is None:
+        return frozenset()
+    package = Path(spec.origin).parent
+    found: set[str] = set()
+    for place, name in (("engine/arg_utils.py", "EngineArgs"), ("entrypoints/llm.py", "LLM")):
+        try:
+            tree = ast.parse((package / place).read_text(encoding="utf-8"))
+        except (OSError, SyntaxError):
+            return frozenset()
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+        if not classes:
+            return frozenset()
+        for node in classes[0].body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found.add(node.target.id)
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                found |= {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
+    return frozenset(found)

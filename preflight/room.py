@@ -1,0 +1,249 @@
+"""Room: for prompts in their models, for files on the disk, and the right to write them."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import FineSurEJudge, Recipe, RubricJudge
+from ..config.model import LanguageModel
+from ..errors import RecipeError
+from ..extras import need
+from ..judges.batch import reference_text
+from ..judges.rubric import FIRST_ATTEMPT, ONE_GRADE
+from ..models import cache_folder, file_at_hand
+from ..records import SummaryRequest
+from ..run import Phase, phases
+from ..storage import read_json
+from .check import Check
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+# tokens that a summary is taken to have, where its plan allows more
+USUAL_TOKENS = 128
+# bytes on disk: of a token (its id, and its text twice), of what else is said of a candidate, of a judgement
+PER_TOKEN, PER_CANDIDATE, PER_JUDGEMENT = 17, 700, 350
+# a request is written with its documents and its prompt, and its documents stand in the prompt
+PER_CHARACTER = 2.2
+
+
+def place_checks(recipe: Recipe) -> Iterator[Check]:
+    """That the run folder and the cache can be written."""
+    yield Check("output", partial(_refuse_unwritable, recipe.output, "--set output=FOLDER names another"), is_here=True)
+    yield Check(
+        "EVENHAND_CACHE", partial(_refuse_unwritable, cache_folder(), "EVENHAND_CACHE names another"), is_here=True
+    )
+
+
+def _refuse_unwritable(folder: Path, remedy: str) -> None:
+    place = _existing(folder)
+    if not place.is_dir():
+        raise RecipeError(f"{folder}: cannot be made, because {place} is a file; {remedy}")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise RecipeError(f"{folder}: cannot be written in {place}; mend the rights, or {remedy}")
+
+
+def _existing(path: Path) -> Path:
+    """The path, or the nearest folder above it that is there."""
+    path = path.expanduser().absolute()
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will make, about."""
+
+    candidates: int
+    # generated tokens of the candidates, at most
+    most_tokens: int
+    # of files in the run folder, with summaries of usual length
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.candidates:,} candidates of at most {self.most_tokens:,} tokens, about {readable(self.bytes)}"
+
+
+def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) -> Estimate:
+    """What a run will make.
+
+    Args:
+        recipe: its plans say how much a request takes.
+        samples: the requests of one phase of each split.
+    """
+    plans = recipe.generate.plans.values()
+    each = sum(plan.candidates for plan in plans)
+    tokens = sum(plan.candidates * plan.max_tokens for plan in plans)
+    usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
+    characters = {split: sum(map(_characters, requests)) for split, requests in samples.items()}
+    n_bytes, n_requests = 0.0, 0
+    for phase in phases(recipe):
+        if phase.split not in samples:
+            continue
+        n = len(samples[phase.split])
+        n_requests += n
+        n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
+        n_bytes += PER_CHARACTER * characters[phase.split]
+    return Estimate(n_requests * each, n_requests * tokens, round(n_bytes))
+
+
+def _characters(request: SummaryRequest) -> int:
+    return sum(len(message.content) for message in request.prompt)
+
+
+def refuse_too_much(recipe: Recipe, found: Estimate) -> None:
+    """Refuse a run whose files the disk cannot hold.
+
+    Raises:
+        RecipeError: what is free, and what would be needed.
+    """
+    free = shutil.disk_usage(_existing(recipe.output)).free
+    if found.bytes > free:
+        raise RecipeError(
+            f"key 'generate.plans': the run would make {found}, and {readable(free)} are free at {recipe.output}; ask for fewer "
+            "candidates or requests (corpus.train.sample), or choose another output"
+        )
+
+
+def readable(n_bytes: float) -> str:
+    """A size as people read it: "3.4 GB"."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if n_bytes < 1000 or unit == "TB":
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:,.0f} {unit}" if n_bytes >= 100 or unit == "bytes" else f"{n_bytes:.1f} {unit}"
+
+
+def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
+    """That prompts and sources fit the models that read them, as far as their tokenizers are on this machine."""
+    recipe = phase.recipe
+    if phase.round is not None:
+        yield Check("trainer.max_length", partial(_refuse_rows, phase, requests), is_here=True)
+    if recipe.generate.has_model:
+        asked = LanguageModel(recipe.model, recipe.generate)
+        yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
+        yield Check("generate.max_model_len", partial(_refuse_prompts, phase, requests), is_here=True)
+    for name in phase.judges:
+        options = recipe.judges[name]
+        for below, asked in options.language_models.items():
+            key = ".".join(filter(None, ("judges", name, below, "backend.max_model_len")))
+            yield Check(key, partial(_refuse_length, key, asked), is_here=True)
+        if isinstance(options, RubricJudge | FineSurEJudge):
+            yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, options), is_here=True)
+
+
+def _refuse_length(key: str, asked: LanguageModel) -> None:
+    """vLLM refuses to run a model beyond the positions that it was trained for."""
+    path = file_at_hand(asked.model.name, asked.model.revision, "config.json")
+    if path is None or asked.backend.backend != "vllm":
+        return
+    config = read_json(path)
+    most = config.get("max_position_embeddings") if isinstance(config, dict) else None
+    scaled = isinstance(config, dict) and (
+        config.get("rope_scaling") or config.get("rope_parameters", {}).get("factor")
+    )
+    if isinstance(most, int) and not scaled and asked.backend.max_model_len > most:
+        raise RecipeError(
+            f"key {key!r}: {asked.backend.max_model_len} tokens are more than the {most} positions of model "
+            f"{asked.model.name!r}; write {most} or fewer"
+        )
+
+
+def _refuse_prompts(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
+    recipe, generate = phase.recipe, phase.recipe.generate
+    answer = max(plan.max_tokens for plan in generate.plans.values())
+    if answer >= generate.max_model_len:
+        raise RecipeError(
+            f"max_tokens {answer} of a plan leave no room for a prompt in max_model_len {generate.max_model_len}; raise the one "
+            "or lower the other"
+        )
+    most = Most(generate.max_model_len - answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
+    _refuse_long(LanguageModel(recipe.model, generate), _prompts(requests), most, f"{phase.split} prompts")
+
+
+def _refuse_rows(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
+    """Refuse a limit of training that the prompts alone exceed."""
+    recipe = phase.recipe
+    length = recipe.trainer.get("max_length")
+    if isinstance(length, int):
+        may_drop = recipe.train.excess_length_strategy == "drop"
+        most = Most(
+            length, (len(requests) - 1) / len(requests) if may_drop and requests else 0.0, f"max_length {length}"
+        )
+        asked = LanguageModel(recipe.model, recipe.generate)
+        _refuse_long(asked, _prompts(requests), most, f"{phase.split} prompts")
+
+
+def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
+    return {request.id: "\n".join(message.content for message in request.prompt) for request in requests}
+
+
+def _refuse_sources(
+    phase: Phase, requests: Sequence[SummaryRequest], name: str, options: RubricJudge | FineSurEJudge
+) -> None:
+    """Refuse a judge that would be shown too many sources that its model cannot take, whatever the summaries are."""
+    if options.overflow == "truncate":
+        return
+    limit = phase.recipe.limits.unscored if options.overflow == "skip" else 0.0
+    length = options.backend.max_model_len
+    texts = {request.id: reference_text(request, options.against) for request in requests}
+    _refuse_long(
+        LanguageModel(options.model, options.backend),
+        texts,
+        Most(length - _reply_tokens(options), limit, f"max_model_len {length}"),
+        f"{phase.split} sources for {name!r}",
+    )
+
+
+def _reply_tokens(options: RubricJudge | FineSurEJudge) -> int:
+    if isinstance(options, FineSurEJudge):
+        return options.most_reply_tokens
+    return (ONE_GRADE if options.scoring == "expected" else FIRST_ATTEMPT).max_tokens
+
+
+@dataclass(frozen=True)
+class Most:
+    """How long texts may be."""
+
+    # in tokens, before anything is laid around them
+    tokens: int
+    # share of the texts that may be longer
+    share: float
+    # the key that says so, with its value
+    because: str
+
+
+def _refuse_long(asked: LanguageModel, texts: Mapping[str, str], most: Most, what: str) -> None:
+    """Refuse when more texts than allowed are too long, where the model's tokenizer is on this machine."""
+    tokenizer = _tokenizer(asked)
+    if tokenizer is None:
+        return
+    allowed = int(most.share * len(texts))
+    # no token is less than a byte, so shorter texts fit; enough of the longest decide
+    longest = sorted((key for key in texts if len(texts[key].encode()) > most.tokens), key=lambda key: -len(texts[key]))
+    over: dict[str, int] = {}
+    for key in longest:
+        n = len(tokenizer.encode(texts[key], add_special_tokens=False).ids)
+        if n > most.tokens:
+            over[key] = n
+        if len(over) > allowed or n < most.tokens / 2:
+            break
+    if len(over) > allowed:
+        worst = max(over, key=lambda key: over[key])
+        raise RecipeError(
+            f"more than {allowed} of {len(texts)} {what} are too long: {worst!r} has {over[worst]} tokens, and {most.because} "
+            f"leaves {most.tokens}; raise it, shorten the documents, or allow more to be left out in 'limits'"
+        )
+
+
+def _tokenizer(asked: LanguageModel) -> "Tokenizer | None":
+    """The model's tokenizer, if it is here."""
+    if asked.model.name == "none":
+        return None
+    path = file_at_hand(asked.model.name, asked.model.revision, "tokenizer.json")
+    return need("tokenizers", "counting tokens").Tokenizer.from_file(str(path)) if path else None

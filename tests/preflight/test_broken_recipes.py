@@ -1,0 +1,390 @@
+"""Recipes that are broken in one way which used to show after the first stage only: each is refused at once, by its key.
+
+The base recipe is sound, so every refusal is due to the one change. What a training would refuse is asked of `rehearse`, which
+`preflight` runs in a process of its own; one recipe goes that whole way.
+"""
+
+import copy
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from evenhand.config import Recipe
+from evenhand.errors import EvenhandError
+from evenhand.preflight import preflight
+from evenhand.train.rehearse import rehearse
+
+SIDES = {
+    "left": "The ferry is cheap and nurses need it at night.",
+    "right": "The ferry is dear and a bridge pays for itself.",
+}
+
+
+def document_set(name, split, sides=("left", "right"), repeat=1, **more):
+    documents = [
+        {"id": f"{name}/{side}", "text": f"{name}: " + " ".join([SIDES[side]] * repeat), "attributes": {"stance": side}}
+        for side in sides
+    ]
+    return {"id": name, "topic": name, "documents": documents, "split": split, **more}
+
+
+def write_corpus(path, **options):
+    sets = [document_set(f"ferry-{i}", "train" if i < 3 else "test", **options) for i in range(6)]
+    path.write_text("".join(json.dumps(each) + "\n" for each in sets))
+    return str(path)
+
+
+@pytest.fixture
+def values(tmp_path, tiny_model):
+    """A sound recipe that generates and judges with the tiny model and trains nothing."""
+    return {
+        "name": "sound",
+        "output": str(tmp_path / "run"),
+        "model": {"name": str(tiny_model), "dtype": "float32"},
+        "corpus": {"path": write_corpus(tmp_path / "corpus.jsonl")},
+        "generate": {
+            "backend": "transformers",
+            "plans": {"nucleus": {"top_p": 0.9, "max_tokens": 32}},
+            "max_model_len": 512,
+        },
+        "judges": {"fit": {"kind": "rouge"}},
+        "reward": {"judges": ["fit"]},
+        "evaluation": {"judges": ["fit"]},
+        "rounds": 0,
+    }
+
+
+@pytest.fixture
+def trained(values):
+    """A sound recipe that trains."""
+    return values | {
+        "rounds": 1,
+        "train": {"accelerate_config": "cpu"},
+        "lora": {"r": 4, "lora_alpha": 8},
+        "trainer": {},
+    }
+
+
+def refusal(values):
+    with pytest.raises(EvenhandError) as caught:
+        preflight(Recipe.model_validate(values))
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def judged(values, **options):
+    """The recipe with a second judge in the report."""
+    changed = copy.deepcopy(values)
+    changed["judges"]["mine"] = options
+    changed["evaluation"]["judges"] = ["fit", "mine"]
+    return changed
+
+
+def asking(values, tiny_model, backend=None, **options):
+    """The recipe with a rubric on the tiny model."""
+    section = {"backend": "transformers", "max_model_len": 1024} | (backend or {})
+    return judged(
+        values,
+        **{
+            "kind": "rubric",
+            "rubric": "coverage",
+            "scoring": "greedy",
+            "model": {"name": str(tiny_model)},
+            "backend": section,
+        }
+        | options,
+    )
+
+
+def of_all(values, tmp_path, sides=("left", "right"), **options):
+    """A recipe of summaries of all sides with one more judge."""
+    changed = judged(values, **options)
+    changed["task"] = {"scope": "all"}
+    changed["corpus"] = {"path": write_corpus(tmp_path / "all.jsonl", sides=sides)}
+    return changed
+
+
+def test_the_base_recipes_are_sound(values, trained, tiny_model, tmp_path):
+    preflight(Recipe.model_validate(values))
+    preflight(Recipe.model_validate(asking(values, tiny_model)))
+    preflight(Recipe.model_validate(of_all(values, tmp_path, kind="value-shares", matcher={"kind": "words"})))
+    assert rehearse(Recipe.model_validate(trained)) == []
+
+
+def test_key_points_that_the_corpus_lacks(values):
+    found = refusal(judged(values, kind="rouge", against="key_points"))
+    assert "key 'judges.mine': 6 of 6 test requests cannot be scored: no key points listed (6)" in found
+
+
+def test_key_points_of_a_few_sets_are_too_few(values, tmp_path):
+    lines = [
+        document_set(f"s{i}", "test", key_points={"left": ["cheap"], "right": ["dear"]} if i else {}) for i in range(6)
+    ]
+    (tmp_path / "some.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    values["corpus"]["path"] = str(tmp_path / "some.jsonl")
+    assert "2 of 12 test requests cannot be scored" in refusal(judged(values, kind="rouge", against="key_points"))
+    # and as many as the recipe allows are none too many
+    preflight(Recipe.model_validate(judged(values, kind="rouge", against="key_points") | {"limits": {"unscored": 0.2}}))
+
+
+def test_no_documents_of_other_sides(values, tmp_path):
+    values["corpus"] = {"path": write_corpus(tmp_path / "one.jsonl", sides=("left",)), "sides": ["left"]}
+    assert "no documents of other sides" in refusal(judged(values, kind="rouge", against="opposing"))
+
+
+def test_shares_of_sets_with_one_value(values, tmp_path):
+    found = refusal(of_all(values, tmp_path, sides=("left",), kind="value-shares", matcher={"kind": "words"}))
+    assert "key 'judges.mine': 3 of 3 test requests cannot be scored: single value (3)" in found
+
+
+def test_equal_coverage_of_sets_with_one_value(values, tmp_path):
+    found = refusal(of_all(values, tmp_path, sides=("left",), kind="equal-coverage", entailer={"kind": "words"}))
+    assert "single value (3)" in found
+
+
+def test_a_target_without_a_weight_for_a_value(values, tmp_path):
+    options = {"kind": "value-shares", "matcher": {"kind": "words"}, "target": {"left": 1, "centre": 1}}
+    assert "no weight in target for 'right' (3)" in refusal(of_all(values, tmp_path, **options))
+
+
+def test_an_attribute_that_no_document_has(values):
+    values["corpus"]["attribute"] = "party"
+    assert "party" in refusal(values)
+
+
+def test_a_test_split_without_sets(values):
+    values["corpus"]["test"] = {"split": "validation"}
+    assert "corpus" in refusal(values)
+    assert "validation" in refusal(values)
+
+
+def test_a_source_that_the_judge_cannot_read_whole(values, tiny_model, tmp_path):
+    values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=12)
+    values["generate"]["max_model_len"] = 2048
+    found = refusal(asking(values, tiny_model, {"max_model_len": 80}))
+    assert "key 'judges.mine': more than 0 of 6 test sources for 'mine' are too long" in found
+    assert "max_model_len 80 leaves 16" in found
+
+
+def test_a_source_too_long_for_finesure(values, tiny_model, tmp_path):
+    values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=12)
+    values["generate"]["max_model_len"] = 2048
+    options = {
+        "kind": "finesure", "model": {"name": str(tiny_model)}, "most_reply_tokens": 32,
+        "backend": {"backend": "transformers", "max_model_len": 64},
+    }  # fmt: skip
+    assert "sources for 'mine' are too long" in refusal(judged(values, **options))
+
+
+def test_prompts_longer_than_the_model_takes(values, tmp_path):
+    values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=40)
+    assert "key 'generate.max_model_len': more than 0 of 6 test prompts are too long" in refusal(values)
+
+
+def test_a_plan_that_leaves_no_room_for_a_prompt(values):
+    values["generate"]["plans"]["nucleus"]["max_tokens"] = 512
+    assert "leave no room for a prompt in max_model_len 512" in refusal(values)
+
+
+def test_an_engine_argument_that_vllm_does_not_have(values, tiny_model):
+    pytest.importorskip("vllm")
+    backend = {"backend": "vllm", "max_model_len": 256, "engine": {"gpu_memory_utilisation": 0.5}}
+    found = refusal(asking(values, tiny_model, backend))
+    assert "'gpu_memory_utilisation' is not an argument of vllm.LLM; did you mean 'gpu_memory_utilization'?" in found
+
+
+def test_more_tokens_than_the_model_has_positions(values, tiny_model):
+    found = refusal(asking(values, tiny_model, {"backend": "vllm", "max_model_len": 100_000}))
+    assert "key 'judges.mine.backend.max_model_len': 100000 tokens are more than the" in found
+
+
+def test_a_model_of_a_judge_that_is_not_there(values):
+    found = refusal(judged(values, kind="alignment", aligner="nli", model="./absent"))
+    assert "key 'judges.mine.model': model './absent': there is no such file or folder" in found
+
+
+def test_a_read_out_that_is_not_there(values, tiny_model, tmp_path):
+    options = {"kind": "summac", "variant": "conv", "model": str(tiny_model), "weights": str(tmp_path / "absent")}
+    assert "key 'judges.mine.weights'" in refusal(judged(values, **options))
+
+
+def test_a_template_without_the_source(values, tiny_model, tmp_path):
+    (tmp_path / "rubric.txt").write_text("Grade {summary} from 1 to 5.")
+    found = refusal(asking(values, tiny_model, template=str(tmp_path / "rubric.txt")))
+    assert "has the fields ['summary'], but a rubric needs {source} and {summary}" in found
+
+
+def test_nltks_data_that_is_not_there(values, tmp_path, monkeypatch):
+    pytest.importorskip("nltk")
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))
+    found = refusal(of_all(values, tmp_path, kind="value-shares", matcher={"kind": "ngram"}))
+    assert "key 'judges.mine.matcher'" in found
+    assert str(tmp_path / "absent") in found
+
+
+def test_a_splitter_without_its_data(values, tiny_model, tmp_path, monkeypatch):
+    pytest.importorskip("nltk")
+    monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "absent"))
+    found = refusal(judged(values, kind="summac", model=str(tiny_model), splitter="nltk"))
+    assert "key 'judges.mine.splitter'" in found
+
+
+@pytest.fixture
+def bare_python(tmp_path):
+    """An interpreter that has none of the libraries."""
+    path = tmp_path / "bare"
+    path.write_text(f'#!/bin/sh\nunset PYTHONPATH\nexec {sys.base_prefix}/bin/python3 -I -S "$@"\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_a_generating_interpreter_without_the_backend(values, bare_python):
+    values["generate"]["python"] = bare_python
+    assert f"key 'generate.backend': {bare_python} needs evenhand, which is not installed" in refusal(values)
+
+
+def test_a_training_interpreter_without_the_libraries(trained, bare_python):
+    trained["train"]["python"] = bare_python
+    assert f"key 'train': the training cannot be started by {bare_python}" in refusal(trained)
+
+
+def test_a_run_folder_below_a_file(values, tmp_path):
+    (tmp_path / "file").write_text("")
+    values["output"] = str(tmp_path / "file" / "run")
+    assert f"key 'output': {tmp_path}/file/run: cannot be made, because {tmp_path}/file is a file" in refusal(values)
+
+
+def test_a_cache_that_cannot_be_made(values, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "file" / "cache"))
+    assert "key 'EVENHAND_CACHE'" in refusal(values)
+
+
+def test_more_candidates_than_the_disk_holds(values):
+    values["generate"]["plans"]["nucleus"]["candidates"] = 10**9
+    found = refusal(values)
+    assert "the run would make 6,000,000,000 candidates" in found
+    assert "are free at" in found
+
+
+def test_one_candidate_gives_no_pair(trained):
+    trained["generate"]["plans"]["nucleus"]["candidates"] = 1
+    with pytest.raises(ValueError, match="one candidate of a request gives no pair"):
+        Recipe.model_validate(trained)
+
+
+def test_a_limit_of_training_that_prompts_exceed(trained):
+    trained["trainer"] = {"max_length": 16}
+    assert "train prompts are too long" in refusal(trained)
+
+
+def broken(trained, **sections):
+    """What a rehearsal says of the recipe with these sections changed."""
+    changed = copy.deepcopy(trained)
+    for section, keys in sections.items():
+        changed[section] |= keys
+    found = rehearse(Recipe.model_validate(changed))
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_an_optimizer_that_nobody_has(trained):
+    assert broken(trained, trainer={"optim": "adamw_torsh"}).startswith(
+        "section 'trainer': TRL refuses it: adamw_torsh"
+    )
+
+
+def test_a_schedule_that_nobody_has(trained):
+    assert "section 'trainer': TRL refuses it: cosin " in broken(trained, trainer={"lr_scheduler_type": "cosin"})
+
+
+def test_a_loss_that_nobody_has(trained):
+    trained["trainer"] = {"loss_type": "sigmoidal"}
+    with pytest.raises(ValueError, match=r"TRL has no loss 'sigmoidal'; did you mean 'sigmoid'\?"):
+        Recipe.model_validate(trained)
+
+
+def test_a_learning_rate_that_is_a_text(trained):
+    assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
+
+
+def test_layers_that_the_model_does_not_have(trained):
+    found = broken(trained, lora={"target_modules": ["query_projection"]})
+    assert "section 'lora': PEFT refuses it" in found
+    assert "query_projection" in found
+
+
+def test_a_model_whose_attention_cannot_share_a_prompt(trained, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(trained["model"]["name"])
+    config = transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=len(tokenizer))
+    for part in (transformers.GPT2LMHeadModel(config), tokenizer):
+        part.save_pretrained(tmp_path / "gpt2")
+    found = broken(trained, model={"name": str(tmp_path / "gpt2")})
+    assert "shared-prefix DPO does not know the attention of 'gpt2' models" in found
+
+
+def test_gpus_that_are_not_there(trained):
+    found = broken(trained, train={"accelerate_config": "multi_gpu", "num_processes": 64})
+    assert "'multi_gpu' starts 64 processes with a GPU each, and" in found
+
+
+def test_an_accelerate_file_that_accelerate_refuses(trained, tmp_path):
+    (tmp_path / "own.yaml").write_text(
+        yaml.safe_dump({"distributed_type": "NO", "num_processes": 1, "use_cpu": True, "compute_environment": "MARS"})
+    )
+    found = broken(trained, train={"accelerate_config": str(tmp_path / "own.yaml")})
+    assert "key 'train.accelerate_config': accelerate refuses" in found
+
+
+def test_pairs_that_are_not_there(trained, tmp_path):
+    assert f"{tmp_path}/absent.jsonl: there is no such file" in broken(
+        trained, train={"pairs": str(tmp_path / "absent.jsonl")}
+    )
+
+
+def test_pairs_that_are_damaged(trained, tmp_path):
+    (tmp_path / "pairs.jsonl").write_text('{"chosen": 1}\n')
+    assert f"{tmp_path}/pairs.jsonl:1:" in broken(trained, train={"pairs": str(tmp_path / "pairs.jsonl")})
+
+
+def test_half_precision_without_a_gpu(trained):
+    torch = pytest.importorskip("torch")
+    if torch.accelerator.is_available():
+        pytest.skip("float16 can be trained here")
+    assert "key 'model.dtype': float16 cannot be trained without a GPU" in broken(trained, model={"dtype": "float16"})
+
+
+def test_an_adapter_of_another_shape(trained, tmp_path):
+    peft, transformers = pytest.importorskip("peft"), pytest.importorskip("transformers")
+    model = transformers.AutoModelForCausalLM.from_pretrained(trained["model"]["name"])
+    config = peft.LoraConfig(r=16, lora_alpha=8, target_modules=["q_proj"], task_type="CAUSAL_LM")
+    peft.get_peft_model(model, config).save_pretrained(tmp_path / "adapter")
+    assert "cannot be continued with another shape" in broken(trained, model={"adapter": str(tmp_path / "adapter")})
+
+
+def test_all_of_them_are_told_together_and_validate_ends_with_2(trained, tmp_path):
+    trained["trainer"] = {"optim": "adamw_torsh"}
+    trained["judges"]["fit"]["against"] = "key_points"
+    path = tmp_path / "recipe.yaml"
+    path.write_text(yaml.safe_dump(trained))
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand.cli", "validate", str(path)],
+        capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"},
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "no key points listed" in done.stderr
+    assert "adamw_torsh" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_recipe_of_another_machine_is_checked_without_it(trained):
+    trained["model"]["name"] = "org/model-of-another-machine"
+    trained["train"] |= {"accelerate_config": "multi_gpu", "num_processes": 64}
+    preflight(Recipe.model_validate(trained), elsewhere=True)

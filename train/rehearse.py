@@ -1,0 +1,146 @@
+"""What a training would refuse at its start, asked before anything is generated: `python -m evenhand.train.rehearse`.
+
+A process of its own, by the training's own interpreter: TRL, PEFT and accelerate are asked what they make of the recipe, with the
+model as a shape without weights. Reads a recipe as JSON, writes the list of mistakes as JSON.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import EvenhandError, RecipeError
+from ..extras import need
+from ..generate.causal_lm import check_causal_lm
+from ..models import file_at_hand
+from ..records import PreferencePair
+from ..run import round_name
+from ..storage import read_jsonl
+from .launch import accelerate_config, n_processes, read_accelerate
+from .options import trainer_config, trainer_options
+from .stage import own_pairs
+
+# the last line of the output begins so; libraries print what they like before it
+ANSWER = "mistakes: "
+
+
+def rehearse(recipe: Recipe) -> list[str]:
+    """What is wrong with the recipe's training here, as far as no weights are needed to see it."""
+    mistakes: dict[str, None] = {}
+    checks: list[Callable[[Recipe], Any]] = [
+        _refuse_launch,
+        _refuse_options,
+        _refuse_shape,
+        _refuse_incomplete,
+        _refuse_adapter,
+        _refuse_pairs,
+    ]
+    for check in checks:
+        try:
+            check(recipe)
+        except EvenhandError as error:
+            mistakes.setdefault(str(error))
+    return list(mistakes)
+
+
+def _refuse_launch(recipe: Recipe) -> None:
+    """Refuse an accelerate configuration that accelerate cannot read, or that wants what is not on this machine."""
+    path = accelerate_config(recipe.train.accelerate_config)
+    wanted = n_processes(recipe.train, path)
+    values = read_accelerate(path)
+    kind = values.distributed_type.upper()
+    for library, is_needed in (("deepspeed", kind == "DEEPSPEED"), ("bitsandbytes", recipe.model.quantise == "nf4")):
+        if is_needed:
+            need(
+                library,
+                "key 'train.accelerate_config': DeepSpeed" if library == "deepspeed" else "key 'model.quantise': nf4",
+            )
+    need("accelerate", "training")
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    try:
+        load_config_from_file(str(path))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise RecipeError(
+            f"key 'train.accelerate_config': accelerate refuses {path}: {error}; `accelerate config` writes one"
+        ) from error
+    found = 0 if values.use_cpu else need("torch", "training").accelerator.device_count()
+    if not values.use_cpu and found < wanted and (kind != "NO" or found):
+        raise RecipeError(
+            f"key 'train.accelerate_config': {path.stem!r} starts {wanted} processes with a GPU each, and {found} are visible "
+            "here; name another configuration (cpu, zero2_cpu), or write train.num_processes"
+        )
+    if recipe.model.dtype == "float16" and not need("torch", "training").accelerator.is_available():
+        raise RecipeError("key 'model.dtype': float16 cannot be trained without a GPU; write bfloat16 or float32")
+
+
+def _refuse_options(recipe: Recipe) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        trainer_config(recipe, round_name(0), 0, Path(folder))
+
+
+def _refuse_shape(recipe: Recipe) -> None:
+    """Refuse an adapter that finds no layers in the model, and a model whose attention cannot keep candidates apart."""
+    path = file_at_hand(recipe.model.name, recipe.model.revision, "config.json")
+    if path is None:
+        return
+    torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
+    from .attention import use_packed_attention
+    from .policy import new_lora_config
+
+    try:
+        config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)
+        with torch.device("meta"):
+            model = transformers.AutoModelForCausalLM.from_config(
+                config, attn_implementation=recipe.model.attn_implementation, trust_remote_code=False
+            )
+    except (ValueError, TypeError, AttributeError, ImportError, OSError) as error:
+        raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
+    if recipe.train.trainer == "shared-prefix":
+        use_packed_attention(model)
+    try:
+        peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise RecipeError(f"section 'lora': PEFT refuses it: {error}") from error
+
+
+def _refuse_incomplete(recipe: Recipe) -> None:
+    if file_at_hand(recipe.model.name, recipe.model.revision, "config.json") is not None:
+        check_causal_lm(recipe.model, recipe.model.adapter, "training")
+
+
+def _refuse_adapter(recipe: Recipe) -> None:
+    if recipe.model.adapter is not None:
+        from .policy import adapter_config
+
+        adapter_config(recipe.model.adapter, recipe.lora)
+
+
+def _refuse_pairs(recipe: Recipe) -> None:
+    path = own_pairs(recipe)
+    if path is None:
+        return
+    if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
+        read_jsonl(path, PreferencePair)
+        return
+    from .examples import build_examples, read_rows
+    from .policy import load_tokenizer
+
+    rows = read_rows(path, load_tokenizer(recipe.model))
+    build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+
+
+def main() -> int:
+    """Answer on standard output; 0 also when mistakes were found."""
+    recipe = Recipe.model_validate_json(sys.stdin.read())
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    print(ANSWER + json.dumps(rehearse(recipe)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
