@@ -2,13 +2,13 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import UnfitModelError
 from ..extras import need
-from .files import ADAPTER_WEIGHTS, GET_AGAIN, refuse_adapter
+from .files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS, GET_AGAIN, adapter_settings, refuse_adapter
 from .opening import cut_names, is_finite, refuse_strange_numbers, told_once
 
 log = logging.getLogger(__name__)
@@ -32,8 +32,9 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
         UnfitModelError: the folder holds no such adapter, it is damaged, or it does not fit the model, wholly or in part.
     """
     peft = need("peft", FEATURE)
-    adapter_weights(folder)
+    weights = adapter_weights(folder)
     settings = config or lora_config(folder)
+    _refuse_base_weights(_replaced(model, weights, settings), folder)
     with told_once(f"adapter {folder}: does not fit its model", str(folder), "name the model that it was trained on"):
         if not isinstance(model, peft.PeftModel):
             kind = peft.PeftModelForCausalLM if settings.task_type == "CAUSAL_LM" else peft.PeftModel
@@ -52,6 +53,39 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
             "that it was trained on"
         )
     return model if options.get("is_trainable") else model.eval()
+
+
+def _replaced(model: Any, weights: Mapping[str, Any], settings: Any) -> list[str]:
+    """Names of the model's own weights for which an adapter's file has others, though its settings do not say so.
+
+    peft writes frozen embeddings beside the factors that change them, and rounds them as the model that was trained was rounded.
+    """
+    announced = set(settings.modules_to_save or ())
+    own = {_bare(name): weight for name, weight in model.state_dict().items()}
+    found = []
+    for name, weight in weights.items():
+        kept = own.get(_bare(name))
+        if kept is None or kept.is_meta or not kept.numel() or announced & set(name.split(".")):
+            continue
+        if settings.bias != "none" and name.endswith(".bias"):
+            continue
+        held = weight.to(kept.device)
+        if not any(kept.to(dtype).equal(held.to(dtype)) for dtype in (kept.dtype, held.dtype)):
+            found.append(name)
+    return found
+
+
+def _bare(name: str) -> str:
+    """A weight's name in the model without adapters."""
+    return name.removeprefix("base_model.model.").replace(".base_layer.", ".")
+
+
+def _refuse_base_weights(names: Collection[str], folder: Path) -> None:
+    if names:
+        raise UnfitModelError(
+            f"adapter {folder}: would replace weights of its model, of which its settings say nothing: {cut_names(names)}; "
+            f"{GET_AGAIN}, or name modules_to_save in its {ADAPTER_SETTINGS}"
+        )
 
 
 def lora_config(folder: Path) -> Any:
@@ -78,6 +112,9 @@ def adapter_weights(folder: Path) -> dict[str, Any]:
     refuse_strange_numbers(strange, f"adapter {folder}:")
     if changes_nothing(weights):
         log.warning("adapter %s changes nothing: in every pair of its factors one is zero", folder)
+    settings = adapter_settings(folder)
+    if not settings["lora_alpha"] and not settings.get("alpha_pattern"):
+        log.warning("adapter %s changes nothing: its lora_alpha is 0", folder)
     return weights
 
 

@@ -4,6 +4,7 @@ A download that broke off, a clone without Git LFS and a disk that was full leav
 and headers show it in milliseconds.
 """
 
+import math
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -166,7 +167,7 @@ def adapter_settings(folder: Path) -> dict[str, Any]:
     """The settings of a LoRA adapter.
 
     Raises:
-        UnfitModelError: the folder holds none, they cannot be read, or they are those of another kind of adapter.
+        UnfitModelError: the folder holds none, they cannot be read, are those of another kind of adapter, or have no lora_alpha.
     """
     path = folder / ADAPTER_SETTINGS
     if not path.is_file():
@@ -179,6 +180,12 @@ def adapter_settings(folder: Path) -> dict[str, Any]:
         raise UnfitModelError(
             f"adapter {folder}: its {ADAPTER_SETTINGS} says peft_type {shortened(kind)}; only LoRA adapters are opened "
             "(peft_type LORA)"
+        )
+    alpha = settings.get("lora_alpha")
+    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not math.isfinite(alpha):
+        raise UnfitModelError(
+            f"adapter {folder}: its {ADAPTER_SETTINGS} says lora_alpha {shortened(alpha)}, which is not a number; "
+            f"{GET_AGAIN}"
         )
     return settings
 

@@ -18,6 +18,6 @@ def test_folder_that_is_no_model_names_who_wanted_it(tmp_path):
 
 def test_adapter_that_is_a_pickle_is_refused_before_it_is_opened(tmp_path, tiny_model):
     (tmp_path / "adapter_model.bin").write_bytes(b"not to be read")
-    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "lora_alpha": 8}')
     with pytest.raises(ModelError, match=r"holds no adapter_model\.safetensors"):
         open_adapter(None, tmp_path)

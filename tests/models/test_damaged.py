@@ -228,7 +228,8 @@ DAMAGED_ADAPTERS: dict[str, tuple[Damage, str]] = {
     "config-absent": (remove("adapter_config.json"), "has no adapter_config.json"),
     "rank-text": (adapter(r="four"), "adapter"),
     "rank-zero": (adapter(r=0), "adapter"),
-    "alpha-null": (adapter(lora_alpha=None), "adapter"),
+    "alpha-null": (adapter(lora_alpha=None), "says lora_alpha None"),
+    "alpha-nan": (adapter(lora_alpha=float("nan")), "says lora_alpha nan"),
     "targets-number": (adapter(target_modules=5), "adapter"),
     "targets-pattern": (adapter(target_modules="(q_proj"), "adapter"),
     "dropout-text": (adapter(lora_dropout="much"), "adapter"),
@@ -287,6 +288,29 @@ def test_every_kind_of_lora_that_peft_saves_is_opened(
     peft.get_peft_model(base, made).save_pretrained(tmp_path / "adapter")
     open_adapter(open_model("AutoModelForCausalLM", str(tiny_model), "the trial"), tmp_path / "adapter")
     check_causal_lm(ModelSection(name=str(tiny_model)), tmp_path / "adapter", "the trial")
+
+
+@pytest.mark.parametrize(
+    "name", ["model.norm.weight", "lm_head.weight", "model.layers.0.self_attn.q_proj.base_layer.weight"]
+)
+def test_adapter_that_would_replace_weights_of_its_model_is_refused(
+    tiny_model: Path, lora_folder: Path, name: str
+) -> None:
+    model = open_model("AutoModelForCausalLM", str(tiny_model), "the trial")
+    own = model.state_dict()[name.replace(".base_layer", "")]
+    lora(lambda found: found.update({f"base_model.model.{name}": own.float()}))(lora_folder)
+    open_adapter(model, lora_folder, name="first")
+    lora(lambda found: found.update({f"base_model.model.{name}": own + 0.5}))(lora_folder)
+    for opened in (model, open_model("AutoModelForCausalLM", str(tiny_model), "the trial")):
+        refusal(lambda: open_adapter(opened, lora_folder), lora_folder, "would replace weights of its model")  # noqa: B023
+
+
+def test_adapter_without_strength_is_said_to_change_nothing(
+    tiny_model: Path, lora_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    adapter(lora_alpha=0)(lora_folder)
+    open_adapter(open_model("AutoModelForCausalLM", str(tiny_model), "the trial"), lora_folder)
+    assert [r.getMessage() for r in caplog.records] == [f"adapter {lora_folder} changes nothing: its lora_alpha is 0"]
 
 
 @pytest.mark.parametrize("factor", ["lora_A", "lora_B"])
