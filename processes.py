@@ -112,8 +112,8 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
     data = json.dumps(holder).encode()
     os.pwrite(lock, data, 0)
     os.truncate(lock, len(data))
-    # not in one step: another may come in between
-    if not _locked(lock, fcntl.LOCK_SH, folder):
+    # not in one step: another may come in between, and be at work already
+    if not _locked(lock, fcntl.LOCK_SH, folder) or _holder(lock) != holder:
         raise StorageError(f"{folder}: two commands began to write there at once; give this one again")
     return True
 
@@ -162,13 +162,18 @@ def is_alive(pid: int) -> bool:
 def _sweep(folder: Path) -> None:
     """Delete what killed writers left half written, in folders that are not locked by themselves."""
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not Path(place, name, LOCK).exists()]
+        folders[:] = [name for name in folders if not _is_locked_by_itself(Path(place, name, LOCK))]
         for found in filter(None, map(TEMPORARY.fullmatch, names)):
             writer = int(found[1])
             # this process has written nothing yet: one that had its number has
             if writer == os.getpid() or not is_alive(writer):
                 with contextlib.suppress(OSError):
                     Path(place, found[0]).unlink()
+
+
+def _is_locked_by_itself(lock: Path) -> bool:
+    # earlier versions left an empty file in each folder of a run
+    return lock.is_file() and lock.stat().st_size > 0
 
 
 def follow_parent() -> None:

@@ -232,6 +232,12 @@ def test_what_killed_writers_left_is_swept_and_no_file_of_a_user(tmp_path):
     others = [
         tmp_path / name for name in ("notes.tmp", ".notes.tmp", f"notes.{dead.pid}.tmp", ".a.b.tmp", "pairs.jsonl")
     ]
+    # a folder of an earlier version's run, and one where another command may be at work
+    (phase / LOCK).touch()
+    nested = tmp_path / "runs" / "other"
+    nested.mkdir(parents=True)
+    (nested / LOCK).write_text("{}")
+    others.append(nested / f".pairs.jsonl.{dead.pid}.tmp")
     for path in (*swept, living, *others):
         path.touch()
     with hold(tmp_path):
