@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from .errors import DataError
 from .records import Candidate, CandidateGroup, CandidateScores, GroupScores, Judgement, ScoredCandidate, SummaryRequest
-from .run import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS
+from .run import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase
 from .storage import iter_jsonl, listed
 
 R = TypeVar("R", Candidate, Judgement, GroupScores)
@@ -30,13 +30,29 @@ class _Id(BaseModel):
     id: str
 
 
+def refuse_absent(phase: Phase, made_by: Mapping[str, str]) -> None:
+    """Refuse to go on without files that earlier stages of a phase leave.
+
+    Args:
+        phase: in its folder they should lie.
+        made_by: name of each file, and the stage that makes it.
+
+    Raises:
+        DataError: names the first that is not there, and the command that makes it.
+    """
+    for name, verb in made_by.items():
+        path = phase.folder / name
+        if not path.is_file():
+            raise DataError(f"{path}: is not there; run `evenhand {verb} RECIPE --phase {phase.name}` first")
+
+
 def with_candidates(folder: Path) -> Iterator[tuple[SummaryRequest, tuple[Candidate, ...]]]:
     """The requests of a phase in their order, each with its candidates.
 
     Raises:
         StorageError: a file cannot be read.
-        DataError: lines are wrong, a candidate's request is missing, a candidate occurs twice, or candidates are in another order
-            than the requests; all such are listed.
+        DataError: lines are wrong, a candidate's request is missing, a candidate or a request occurs twice, or candidates are in
+            another order than the requests.
     """
     path = folder / CANDIDATES
     candidates = _Lines(path, Candidate, _places(folder))
@@ -131,7 +147,11 @@ def _joined(request: SummaryRequest, candidates: tuple[Candidate, ...], scores: 
 
 def _places(folder: Path) -> dict[str, int]:
     """Place of each request, by its id."""
-    return {request.id: place for place, request in enumerate(iter_jsonl(folder / REQUESTS, _Id))}
+    places: dict[str, int] = {}
+    for place, request in enumerate(iter_jsonl(folder / REQUESTS, _Id)):
+        if places.setdefault(request.id, place) != place:
+            raise DataError(f"{folder / REQUESTS}: request {request.id!r} stands there twice; keep one of the two")
+    return places
 
 
 class _Lines(Generic[R]):

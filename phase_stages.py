@@ -17,7 +17,7 @@ def phase_stages(phase: Phase, requests: Sequence[SummaryRequest] | None = None)
     """What makes each stage of a phase, by verb, in order.
 
     A stage is made when it is called for, because that reads what the stages before it left: it raises what the stage's own
-    maker raises, a StorageError or DataError where files of an earlier stage are not there.
+    maker raises, a DataError where files of an earlier stage are not there.
 
     Args:
         requests: the phase's requests, where they are known already; else the corpus is read for them.

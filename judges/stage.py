@@ -15,10 +15,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..errors import LeftOutError, StorageError
+from ..errors import LeftOutError
 from ..generate.backend import Usage
 from ..journal import Journal
-from ..phase_files import with_candidates
+from ..phase_files import refuse_absent, with_candidates
 from ..records import Candidate, Judgement, SummaryRequest
 from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..stages import Receipt, Stage, left_by
@@ -36,8 +36,7 @@ def judge(phase: Phase) -> tuple[Receipt, bool]:
     """Judge the candidates of a phase by all of its judges; the receipt, and whether the judgements were there already.
 
     Raises:
-        StorageError: the candidates are not there yet.
-        DataError: requests and candidates do not belong together.
+        DataError: the candidates are not there yet, or do not belong to the requests.
         LeftOutError: a judge left more unscored than limits.unscored allows; the file is written all the same.
     """
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
@@ -63,12 +62,9 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
     """The stage, with everything its judgements depend on.
 
     Raises:
-        StorageError: the candidates are not there yet.
-        DataError: they are not what was generated.
+        DataError: the candidates are not there yet, or not what was generated.
     """
-    absent = [name for name in (REQUESTS, CANDIDATES) if not (phase.folder / name).is_file()]
-    if absent:
-        raise StorageError(f"{phase.folder / absent[0]}: is not there; run the 'generate' stage of {phase.name} first")
+    refuse_absent(phase, {REQUESTS: "generate", CANDIDATES: "generate"})
     made = left_by("generate", phase.folder, REQUESTS, CANDIDATES)
     inputs: dict[str, Any] = {
         "requests": made[REQUESTS],

@@ -12,7 +12,7 @@ from typing import Any
 from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import Ranges, combine_group, reward_ranges
-from ..phase_files import scores_of, with_judgements
+from ..phase_files import refuse_absent, scores_of, with_judgements
 from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
 from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..stages import Receipt, Stage, left_by
@@ -42,7 +42,7 @@ def rerank_stage(phase: Phase) -> Stage:
         DataError: requests, candidates or judgements are missing, or not what was generated and judged.
     """
     recipe = phase.recipe
-    _refuse_absent(phase)
+    refuse_absent(phase, {REQUESTS: "generate", CANDIDATES: "generate", JUDGEMENTS: "judge"})
     inputs: dict[str, Any] = {
         "files": left_by("generate", phase.folder, REQUESTS, CANDIDATES) | left_by("judge", phase.folder, JUDGEMENTS),
         "reward": recipe.reward.model_dump(mode="json"),
@@ -60,14 +60,6 @@ def rerank_stage(phase: Phase) -> Stage:
     if phase.method == "thinned":
         inputs["rewarded"] = "summaries of full sets"
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
-
-
-def _refuse_absent(phase: Phase) -> None:
-    made_by = {REQUESTS: "generate", CANDIDATES: "generate", JUDGEMENTS: "judge"}
-    absent = [(name, verb) for name, verb in made_by.items() if not (phase.folder / name).is_file()]
-    if absent:
-        name, verb = absent[0]
-        raise DataError(f"{phase.folder / name}: is not there; run `evenhand {verb} RECIPE --phase {phase.name}` first")
 
 
 def _refuse_unjudged(phase: Phase) -> None:

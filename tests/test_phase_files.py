@@ -71,6 +71,12 @@ def test_requests_come_with_their_candidates_and_judgements(folder, requests, ca
     assert right == (requests[1], (candidates[2],), (judgement(candidates[2]),))
 
 
+def test_a_request_that_stands_there_twice_is_refused(folder, requests):
+    write_jsonl(folder / REQUESTS, [*requests, requests[0]])
+    with pytest.raises(DataError, match=r"requests\.jsonl: request 'ferry/left' stands there twice"):
+        list(with_candidates(folder))
+
+
 def test_request_without_candidates_has_none(folder, requests, candidates):
     write_jsonl(folder / CANDIDATES, candidates[2:])
     assert [found for _, found in with_candidates(folder)] == [(), (candidates[2],)]

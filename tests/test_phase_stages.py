@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.errors import DataError, StorageError
+from evenhand.errors import DataError
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.phase_stages import phase_stages
@@ -42,7 +42,7 @@ def test_requests_that_are_known_make_the_same_stage_as_those_of_the_corpus(reci
 def test_stage_is_made_only_when_it_is_called_for(recipe):
     makers = phase_stages(open_phase(recipe, "round-00"))
     # nothing has been generated yet
-    with pytest.raises(StorageError, match="run the 'generate' stage"):
+    with pytest.raises(DataError, match="run `evenhand generate RECIPE"):
         makers["judge"]()
     with pytest.raises(DataError, match="there are no preference pairs yet"):
         makers["train"]()

@@ -6,7 +6,7 @@ import pytest
 from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe, ThinnedSection
-from evenhand.errors import DataError, LeftOutError, StorageError
+from evenhand.errors import DataError, LeftOutError
 from evenhand.generate.drafts import finished
 from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
@@ -296,7 +296,7 @@ def test_judges_on_one_model_take_turns_and_are_closed_before_the_next_model_is_
 
 def test_stage_without_candidates_on_disk_names_the_stage_to_run(tmp_path):
     with pytest.raises(
-        StorageError, match=r"requests\.jsonl: is not there; run the 'generate' stage of round-00 first"
+        DataError, match=r"requests\.jsonl: is not there; run `evenhand generate RECIPE --phase round-00` first"
     ):
         judge(open_phase(recipe(tmp_path), "round-00"))
 
