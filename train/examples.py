@@ -83,9 +83,27 @@ def read_rows(path: Path, tokenizer: Any) -> list[Row]:
     pairs, mistakes = read_numbered(path, PreferencePair)
     tokens = _Tokens(tokenizer)
     mistakes += [(line, mistake) for line, pair in pairs for mistake in tokens.mistakes(pair)]
+    mistakes += _changed_on_the_way(pairs)
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     return [tokens.row(pair) for _, pair in pairs]
+
+
+def _changed_on_the_way(pairs: Sequence[tuple[int, PreferencePair]]) -> Iterator[tuple[int, str]]:
+    """Lines on which a request or one of its candidates is not what an earlier line has under the same id."""
+    seen: dict[tuple[str, str], tuple[int, object]] = {}
+    for line, pair in pairs:
+        for what, content in (
+            ("it", pair.prompt),
+            (f"its candidate {pair.chosen_id!r}", pair.chosen_text),
+            (f"its candidate {pair.rejected_id!r}", pair.rejected_text),
+        ):
+            first, known = seen.setdefault((pair.request_id, what), (line, content))
+            if content != known:
+                yield (
+                    line,
+                    f"request {pair.request_id!r}: {what} has another text than on line {first}; one id names one text",
+                )
 
 
 def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise", "drop"]) -> Examples:

@@ -124,6 +124,20 @@ def test_contradictions_are_all_listed_with_their_lines(
         assert wrong[i][1] in line
 
 
+def test_an_id_that_names_two_texts_is_refused_with_both_lines(pairs: list[PreferencePair], read: Read) -> None:
+    again = {"request_id": pairs[0].request_id, "prompt": pairs[0].prompt, "prompt_digest": pairs[0].prompt_digest}
+    # the same candidate, better here and worse there, is no contradiction: people may compare two by two
+    known = {"rejected_id": pairs[0].chosen_id, "rejected": pairs[0].chosen, "rejected_token_ids": ()}
+    assert read([pairs[0], changed(pairs[1], **again, **known)])
+    other = changed(pairs[1], **again, **known | {"rejected": said("assistant", "The Left says no.")})
+    moved = changed(pairs[2], request_id=pairs[0].request_id)
+    with pytest.raises(DataError) as error:
+        read([pairs[0], other, moved])
+    candidate, request = (line.split("pairs.jsonl:")[1] for line in str(error.value).splitlines())
+    assert candidate.startswith("2: request 'ferry-0/left': its candidate 'c0' has another text than on line 1")
+    assert request.startswith("3: request 'ferry-0/left': it has another text than on line 1")
+
+
 def lengthen(pair: PreferencePair) -> PreferencePair:
     return changed(pair, rejected=said("assistant", "ferry " * 300), rejected_token_ids=())
 
