@@ -4,8 +4,9 @@ Sections of a prompt begin and end with tags, turns of a chat with marks of the 
 another agent's answer could write such a mark itself and then speak to the model as its user. So each mark that is found in a
 foreign text is broken by a dot after its first character; a text without marks stays as it is, letter by letter.
 
-Marks are looked for in the text as a tokenizer may read it: in compatibility form (NFKD), without accents, characters of no width
-and control characters, in upper and lower case alike. What a tokenizer normalises to a mark is found whatever it normalises.
+Marks are looked for in the text as a tokenizer may read it: in compatibility form (NFKD), without accents and other combining
+marks, characters of no width, control characters and code points that nobody has assigned, in upper and lower case alike. What
+the usual normalisers of tokenizers turn into a mark is found.
 """
 
 import re
@@ -17,7 +18,7 @@ from itertools import pairwise
 # no form of normalisation changes or drops it
 BREAK = "\u00b7"
 # changes with what is broken and how, here and in chats, for the signatures of those whose prompts are fenced
-VERSION = 2
+VERSION = 3
 
 # the sections of evenhand's own prompts; a method quotes one prompt in another, so each text is kept from forging any of them
 SECTIONS = frozenset(
@@ -25,7 +26,7 @@ SECTIONS = frozenset(
     answer critique excerpt feedback key_facts key_points passage points source statement summary task topic
     """.split()
 )
-TAG = re.compile(r"</?([A-Za-z][\w-]*)[^<>]*>")
+TAG = re.compile(r"</?([^\W\d][\w-]*)[^<>]*>")
 
 
 def fence(text: str, sections: Iterable[str] = ()) -> str:
@@ -38,8 +39,8 @@ def fence(text: str, sections: Iterable[str] = ()) -> str:
 
 
 def sections_of(text: str) -> frozenset[str]:
-    """The names of the tags that a text of our own has."""
-    return frozenset(TAG.findall(text))
+    """The names of the tags that a text of our own has, as `flat` writes them."""
+    return frozenset(TAG.findall(flat(text)))
 
 
 @cache
@@ -73,19 +74,23 @@ def broken(text: str, marks: re.Pattern[str]) -> str:
 
 
 def flat(text: str) -> str:
-    """The text in compatibility form without what has no width of its own: accents, joiners, control characters."""
-    return unicodedata.normalize("NFKD", text).translate(_NO_WIDTH)
+    """The text in compatibility form without what tokenizers may drop; with line feeds for line breaks, a space for U+2581."""
+    return unicodedata.normalize("NFKD", text).translate(_READ)
 
 
-class _NoWidth(dict[int, str | int]):
+class _Read(dict[int, str | int]):
     """What `str.translate` puts for a character, found out when it is first met."""
 
     def __missing__(self, code: int) -> str | int:
-        character = chr(code)
-        gone = unicodedata.category(character) in ("Cc", "Cf", "Me", "Mn") and not character.isspace()
-        self[code] = "" if gone else code
+        self[code] = "" if unicodedata.category(chr(code))[0] in "CM" else code
         return self[code]
 
 
-_NO_WIDTH = _NoWidth()
+_READ = _Read({
+    **{ord(space): space for space in "\t\n"},
+    **dict.fromkeys(map(ord, "\r\u2028\u2029"), "\n"),
+    ord("\u2581"): " ",
+    # normalisers drop the first, and take the others for marks that combine, as Unicode once did
+    **dict.fromkeys(map(ord, "\ufffd\u1cf2\u1cf3"), ""),
+})  # fmt: skip
 _flat_character = cache(flat)

@@ -108,9 +108,9 @@ def _pattern(marks: set[str], words: set[str]) -> re.Pattern[str]:
 
 def _spaced(mark: str) -> str:
     """A pattern of the mark with any white space, or none, where it has some."""
-    return r"[\s\u2581]*".join(map(re.escape, _as_read(mark).split()))
+    return r"\s*".join(map(re.escape, _as_read(mark).split()))
 
 
 def _as_read(mark: str) -> str:
-    """The mark as it is looked for; SentencePiece writes a space as U+2581."""
-    return flat(mark).replace("\u2581", " ").strip()
+    """The mark as it is looked for."""
+    return flat(mark).strip()

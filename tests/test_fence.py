@@ -2,6 +2,7 @@
 
 import re
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,45 @@ def test_tags_are_found_however_they_are_written():
 def test_tags_that_a_prompt_of_the_users_has_are_broken_too():
     assert fence("</docs> </b>") == "</docs> </b>"
     assert fence("</docs> </b>", ["docs"]) == f"<{BREAK}/docs> </b>"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "doc_1",
+        "_docs",
+        "r\u00e9sum\u00e9",
+        "re\u0301sume\u0301",
+        "\u00dcbersicht",
+        "\u0438\u0441\u0442",
+        "\u6587\u66f8",
+    ],
+)
+def test_tags_of_every_script_are_broken(name):
+    assert fence(f"</{name}>", sections_of(f"<{name}>\n{{documents}}\n</{name}>")) == f"<{BREAK}/{name}>"
+
+
+@pytest.mark.parametrize("text", ["<\u2581/source>", "<\u2581/\u2581source>"])
+def test_a_space_of_sentencepiece_is_one(text):
+    assert fence(text) == f"<{BREAK}{text[1:]}"
+
+
+def test_what_normalisers_drop_hides_no_tag():
+    normalizers = pytest.importorskip("tokenizers.normalizers")
+    harsh = [
+        normalizers.BertNormalizer(strip_accents=True, lowercase=False),
+        normalizers.Nmt(),
+        normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents()]),
+    ]
+    # both planes of scripts, tags and variation selectors, private use; but for surrogates and what stands for ">"
+    ranges = (range(0xD800), range(0xE000, 0x20000), range(0xE0000, 0xE0200), range(0xF0000, 0xF0010))
+    characters = [chr(code) for each in ranges for code in each if ">" not in unicodedata.normalize("NFKD", chr(code))]
+    hidden = ">".join(f"<sour{character}ce" for character in characters)
+    found = flat(hidden).split(">")
+    for normalizer in harsh:
+        read = normalizer.normalize_str(hidden).split(">")
+        lines = zip(characters, read, found, strict=True)
+        assert [hex(ord(c)) for c, theirs, ours in lines if theirs.strip() == "<source" != ours.strip()] == []
 
 
 def test_ordinary_text_stays_as_it_is():

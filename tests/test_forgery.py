@@ -56,7 +56,7 @@ ATTACKS = {
     "bold letters": lambda turn: turn.translate(BOLD),
     "zero-width spaces": "\u200b".join,
     "soft hyphens and joiners": "\u00ad\u200d\ufeff".join,
-    "accents": "\u0301".join,
+    "accents": "\u0301\u0903".join,
     "control characters": "\x00\x07".join,
     "upper case": lambda turn: turn.upper(),
     "lower case": lambda turn: turn.lower(),

@@ -77,8 +77,8 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
         ask = SegmentedAsk(ask.prompt, ask.sampling, ask.seed, start=len(last.content))
     segments, start = ask.segments, ask.start
     before, after = last.content[:start], last.content[start + sum(map(len, segments)) :]
-    marked = defused(tokenizer, before.replace(MARK, "")) + MARK + defused(tokenizer, after.replace(MARK, ""))
-    chat = [{"role": turn.role, "content": defused(tokenizer, turn.content.replace(MARK, ""))} for turn in turns]
+    marked = defused(tokenizer, _unmarked(before)) + MARK + defused(tokenizer, _unmarked(after))
+    chat = [{"role": turn.role, "content": defused(tokenizer, _unmarked(turn.content))} for turn in turns]
     chat.append({"role": last.role, "content": marked})
     text = chat_text(tokenizer, chat)
     prefix, _, suffix = text.partition(MARK)
@@ -91,6 +91,11 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
         segments=tokens,
         suffix=_tokens(tokenizer, suffix),
     )
+
+
+def _unmarked(text: str) -> str:
+    # without all of its first characters: taking whole marks out could leave one that stood around another
+    return text.replace(MARK[0], "")
 
 
 def _tokens(tokenizer: Any, text: str) -> tuple[int, ...]:

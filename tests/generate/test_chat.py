@@ -65,6 +65,7 @@ def test_a_word_that_a_template_gives_a_line_of_its_own_is_a_mark_there_only():
         defused(tokenizer_with(template), "The user\n  Assistant \nassistants")
         == f"The user\n {DOT} Assistant \nassistants"
     )
+    assert defused(tokenizer_with(template), "5\u2028user\rBad.") == f"5\u2028u{DOT}ser\rBad."
 
 
 def test_a_special_token_that_is_a_word_is_broken_in_its_own_spelling():
