@@ -159,7 +159,7 @@ def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> N
     if not isinstance(state, dict):
         raise JudgeError(f"{checkpoint}: has no 'state_dict', so it is no AlignScore checkpoint")
     tensors = only_tensors(
-        checkpoint, {key: value for key, value in state.items() if key.startswith((ENCODER, *HEADS))}
+        checkpoint, {key: value for key, value in state.items() if str(key).startswith((ENCODER, *HEADS))}
     )
     lacking = [f"{head}weight" for head in HEADS if f"{head}weight" not in tensors]
     if lacking:

@@ -6,12 +6,13 @@ other names: the prefix, and what maps the embeddings to the hidden size. Its Se
 normalisation, pieces and scores are those of the model itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import JudgeError, MissingExtra, StorageError
 from ..extras import need
+from ..models.opening import told_once
 from ..storage import read_json
 from .released import FEATURE, differing_tensor, read_tensors, refuse_filled, write_model
 
@@ -28,6 +29,8 @@ KEPT = (
     "hidden_dropout_prob", "attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size", "initializer_range",
     "layer_norm_eps", "pad_token_id",
 )  # fmt: skip
+# special tokens that stand around the texts
+TOKENS = ("[CLS]", "[SEP]")
 TENSORFLOW = ("saved_model.pb", "bert_config.json", "bleurt_config.json")
 
 
@@ -39,21 +42,25 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
         folder: where to write; made if it is not there.
 
     Raises:
-        JudgeError: it is no checkpoint of the port, or damaged; nothing is written.
+        JudgeError, UnfitModelError: it is no checkpoint of the port, or damaged; nothing is written.
         DataError: the folder is there already and not empty, or cannot be written.
     """
     torch = need("torch", FEATURE)
     transformers = need("transformers", FEATURE)
     refuse_filled(folder)
+    if not checkpoint.exists():
+        raise JudgeError(
+            f"{checkpoint}: is not there; name the folder of a BLEURT checkpoint, or the file of its weights"
+        )
     source = checkpoint if checkpoint.is_dir() else checkpoint.parent
     weights = _weights(source) if checkpoint.is_dir() else checkpoint
     settings = _settings(source)
     kind = "rembert" if settings.get("embedding_size") is not None else "bert"
-    config = _config(source, settings, kind)
     tensors = renamed(read_tensors(weights), kind)
     name = "RemBertForSequenceClassification" if kind == "rembert" else "BertForSequenceClassification"
     # tensors of this device have a shape and no memory
-    with torch.device("meta"):
+    with told_once(f"{source / 'config.json'}: is not a configuration of BLEURT", str(source)), torch.device("meta"):
+        config = _config(settings, kind)
         model = getattr(transformers, name)(config)
     if differing := differing_tensor(tensors, model):
         key, found, wanted = differing
@@ -101,20 +108,17 @@ def _settings(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _config(folder: Path, settings: Mapping[str, Any], kind: str) -> Any:
+def _config(settings: Mapping[str, Any], kind: str) -> Any:
     transformers = need("transformers", FEATURE)
     kept: dict[str, Any] = {key: settings[key] for key in KEPT if key in settings} | {"num_labels": 1}
     dropout = settings.get("classifier_dropout")
-    try:
-        if kind == "bert":
-            return transformers.BertConfig(**kept, classifier_dropout=dropout)
-        return transformers.RemBertConfig(
-            **kept,
-            input_embedding_size=settings["embedding_size"],
-            **({} if dropout is None else {"classifier_dropout_prob": dropout}),
-        )
-    except (TypeError, ValueError) as error:
-        raise JudgeError(f"{folder / 'config.json'}: is no configuration of BLEURT: {error}") from error
+    if kind == "bert":
+        return transformers.BertConfig(**kept, classifier_dropout=dropout)
+    return transformers.RemBertConfig(
+        **kept,
+        input_embedding_size=settings["embedding_size"],
+        **({} if dropout is None else {"classifier_dropout_prob": dropout}),
+    )
 
 
 def _tokenizer(folder: Path) -> Any:
@@ -122,8 +126,20 @@ def _tokenizer(folder: Path) -> Any:
         if (folder / name).is_file():
             return sentencepiece_tokenizer(folder / name)
     if (folder / "vocab.txt").is_file():
-        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(folder, trust_remote_code=False)
+        return _bert_tokenizer(folder / "vocab.txt")
     raise JudgeError(f"{folder}: has no {', '.join(SENTENCEPIECE)} or vocab.txt, and the judge needs the tokenizer")
+
+
+def _bert_tokenizer(path: Path) -> Any:
+    with told_once(f"{path}: is not a vocabulary of BERT", str(path), "download it again"):
+        # transformers adds those that it lacks, under numbers that were never trained
+        _refuse_without(path, TOKENS, path.read_text(encoding="utf-8").split("\n"))
+        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(path.parent, trust_remote_code=False)
+
+
+def _refuse_without(path: Path, tokens: Iterable[str], known: Container[str]) -> None:
+    if absent := [token for token in tokens if token not in known]:
+        raise JudgeError(f"{path}: has no piece {' and no '.join(absent)}, so it is no tokenizer of BLEURT")
 
 
 def sentencepiece_tokenizer(path: Path) -> Any:
@@ -146,9 +162,8 @@ def sentencepiece_tokenizer(path: Path) -> Any:
         raise JudgeError(f"{path}: is no SentencePiece model, or damaged ({error}); download it again") from error
     pieces = {piece.piece: i for i, piece in enumerate(proto.pieces)}
     special = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "mask": "[MASK]"}
-    special = {role: token for role, token in special.items() if token in pieces or role in ("cls", "sep")}
-    if absent := [token for token in special.values() if token not in pieces]:
-        raise JudgeError(f"{path}: has no piece {' and no '.join(absent)}, so it is no tokenizer of BLEURT")
+    special = {role: token for role, token in special.items() if token in pieces or token in TOKENS}
+    _refuse_without(path, special.values(), pieces)
     unknown = proto.trainer_spec.unk_id
     model = tokenizers.Tokenizer(
         tokenizers.models.Unigram([(piece.piece, piece.score) for piece in proto.pieces], unk_id=unknown)
@@ -165,7 +180,7 @@ def sentencepiece_tokenizer(path: Path) -> Any:
     model.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(token, pieces[token]) for token in ("[CLS]", "[SEP]")],
+        special_tokens=[(token, pieces[token]) for token in TOKENS],
     )
     return need("transformers", FEATURE).PreTrainedTokenizerFast(
         tokenizer_object=model,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import DataError, JudgeError
 from ..extras import need
+from ..models.opening import is_finite, refuse_strange_numbers, told, told_once
 
 FEATURE = "the conversion of a checkpoint"
 
@@ -18,19 +19,22 @@ def read_released(path: Path) -> Any:
 
     Raises:
         JudgeError: the file is not there or damaged, or holds anything else.
+        UnfitModelError: torch cannot tell what it is.
     """
     torch = need("torch", FEATURE)
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise JudgeError(
-            f"{path}: holds more than tensors and plain values, or is damaged, so it was not opened; download it again, or save "
-            "its tensors alone on a machine where you would run its code"
-        ) from error
-    except (OSError, EOFError, RuntimeError) as error:
-        raise JudgeError(
-            f"{path}: is not there, or cut short or damaged ({error or type(error).__name__}); download it again"
-        ) from error
+    # the reader stumbles over a file of another kind wherever it is
+    with told_once(f"{path}: is not what torch saved", str(path), "download it again"):
+        try:
+            return torch.load(path, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            raise JudgeError(
+                f"{path}: holds more than tensors and plain values, or is damaged, so it was not opened; download it again, or "
+                "save its tensors alone on a machine where you would run its code"
+            ) from error
+        except (OSError, EOFError, RuntimeError) as error:
+            raise JudgeError(
+                f"{path}: is not there, or cut short or damaged ({told(error)}); download it again"
+            ) from error
 
 
 def read_tensors(path: Path) -> dict[str, Any]:
@@ -38,6 +42,7 @@ def read_tensors(path: Path) -> dict[str, Any]:
 
     Raises:
         JudgeError: the file is not there or damaged, or holds anything else.
+        UnfitModelError: its numbers are none, or torch cannot tell what it is.
     """
     if path.suffix != ".safetensors":
         state = read_released(path)
@@ -46,24 +51,28 @@ def read_tensors(path: Path) -> dict[str, Any]:
         return only_tensors(path, state)
     library = need("safetensors", FEATURE)
     try:
-        found: dict[str, Any] = need("safetensors.torch", FEATURE).load_file(path)
+        found = need("safetensors.torch", FEATURE).load_file(path)
     except (OSError, library.SafetensorError) as error:
         raise JudgeError(f"{path}: is not there, or cut short or damaged ({error}); download it again") from error
-    return found
+    return only_tensors(path, found)
 
 
 def only_tensors(path: Path, values: dict[str, Any]) -> dict[str, Any]:
     """The tensors as they can be saved: those that share memory are copied.
 
     Raises:
-        JudgeError: a value is no tensor.
+        JudgeError: a value is not a tensor, or has no name.
+        UnfitModelError: a tensor holds NaN or infinity.
     """
     torch = need("torch", FEATURE)
-    others = [name for name, value in values.items() if not isinstance(value, torch.Tensor)]
+    others = [
+        name for name, value in values.items() if not isinstance(name, str) or not isinstance(value, torch.Tensor)
+    ]
     if others:
         raise JudgeError(
-            f"{path}: {', '.join(map(repr, others[:3]))} should be tensors and are none; download it again"
+            f"{path}: {', '.join(map(repr, others[:3]))} should be tensors with a name and are none; download it again"
         )
+    refuse_strange_numbers([name for name, value in values.items() if not is_finite(value)], f"{path}:")
     return {name: value.clone() for name, value in values.items()}
 
 

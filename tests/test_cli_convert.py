@@ -1,5 +1,6 @@
 """`evenhand convert`: released checkpoints become what the judges read, and damaged or foreign files one message."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -86,8 +87,16 @@ class Hostile:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
     "content",
-    [None, b"", b"PK\x03\x04 cut short", b"no checkpoint", pickle.dumps({"a": 1}), pickle.dumps([1], protocol=0)],
-    ids=["absent", "empty", "cut short", "text", "pickle", "old pickle"],
+    [
+        None,
+        b"",
+        b"PK\x03\x04 cut short",
+        b"no checkpoint",
+        b"hello\n" * 20,
+        pickle.dumps({"a": 1}),
+        pickle.dumps([1], protocol=0),
+    ],
+    ids=["absent", "empty", "cut short", "text", "text that begins like a pickle", "pickle", "old pickle"],
 )
 def test_damaged_and_foreign_files_are_one_message(tmp_path, verb, content):
     source = tmp_path / "model.bin"
@@ -96,6 +105,18 @@ def test_damaged_and_foreign_files_are_one_message(tmp_path, verb, content):
         source.write_bytes(content)
     with pytest.raises(DataError, match=r"model\.bin: "):
         run(verb, source, "--out", tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    "state", [{1: torch.ones(1)}, {"tri_layer.weight": torch.tensor([math.nan])}, {"tri_layer.weight": 1}]
+)
+def test_files_of_other_tensors_are_one_message(tmp_path, verb, state):
+    (tmp_path / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")
+    torch.save({"state_dict": state} if verb == "alignscore" else state, tmp_path / "model.bin")
+    with pytest.raises(DataError, match=r"model\.bin: "):
+        run(verb, tmp_path / "model.bin", "--out", tmp_path / "made")
     assert not (tmp_path / "made").exists()
 
 

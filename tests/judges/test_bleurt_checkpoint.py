@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from evenhand.config import BleurtJudge
-from evenhand.errors import DataError, JudgeError
+from evenhand.errors import DataError, JudgeError, UnfitModelError
 from evenhand.judges.bleurt import open_bleurt
 from evenhand.judges.bleurt_checkpoint import convert_bleurt, sentencepiece_tokenizer
 from evenhand.judges.judge import JudgeInput
@@ -245,6 +245,41 @@ def test_configuration_of_another_model_is_refused(port, tmp_path, changes, mess
         (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     with pytest.raises(JudgeError, match=message):
         convert_bleurt(folder, tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hidden_size": "a"},
+        {"hidden_size": 7},
+        {"hidden_size": -16},
+        {"num_attention_heads": 0},
+        {"pad_token_id": 1000},
+        {"hidden_act": "nonsense"},
+        {"embedding_size": [4]},
+        {"vocab_size": None},
+    ],
+)
+def test_damaged_configuration_is_one_message(port, tmp_path, changes):
+    folder, _ = port()
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8")) | changes
+    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(UnfitModelError, match=r"config\.json: is not a configuration of BLEURT"):
+        convert_bleurt(folder, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe", "is not a vocabulary of BERT"), (b"[PAD]\na\n", r"has no piece \[CLS\] and no \[SEP\]")],
+)
+def test_damaged_vocabulary_is_one_message(port, tmp_path, content, message):
+    folder, _ = port(embedded=None)
+    (folder / "spm.model").unlink()
+    (folder / "vocab.txt").write_bytes(content)
+    with pytest.raises((JudgeError, UnfitModelError), match=rf"vocab\.txt: {message}"):
+        convert_bleurt(folder, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
 
 
 def test_folder_with_something_in_it_is_left_as_it_is(port, tmp_path):
