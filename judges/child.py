@@ -24,13 +24,15 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     quiet_libraries()
     recipe, name, key, *names = arguments
-    phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
+    # where the parent looks, also when the recipe cannot be read any more
+    folder = Path(recipe).parent / name
     try:
+        phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
         with hold_run(phase.recipe), account() as spent:
             _judge(phase, key, names)
-        write_json(spent_path(phase.folder), spent)
+        write_json(spent_path(folder), spent)
     except EvenhandError as error:
-        report_failure(failure_path(phase.folder), error)
+        report_failure(failure_path(folder), error)
         return error.exit_code
     except KeyboardInterrupt:
         return 130

@@ -8,7 +8,7 @@ import pytest
 from conftest import make_candidate, make_request
 
 from evenhand.config import Recipe
-from evenhand.errors import JudgeError
+from evenhand.errors import JudgeError, RecipeError
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge, judge_by
 from evenhand.loop import work_in
@@ -137,6 +137,14 @@ def test_what_a_child_refuses_is_the_stages_own_message(two_models):
         JudgeError, match=r"prompts are too long for the judge's model: ferry-0/left#0 .*overflow: skip"
     ):
         judged(two_models("refused", max_model_len=64))
+
+
+def test_a_recipe_that_was_broken_meanwhile_is_the_stages_own_message(two_models):
+    phase = two_models("broken")
+    with work_in(phase.recipe) as resolved:
+        resolved.write_text("judges: [")
+        with pytest.raises(RecipeError, match=r"broken/recipe\.yaml"):
+            judge(phase)
 
 
 def tree_megabytes():
