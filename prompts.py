@@ -26,6 +26,8 @@ class PromptTemplate:
 
     name: str
     text: str
+    # names of sections beside the text's own that nothing filled in may forge: of the prompt that it is a part of
+    sections: frozenset[str] = frozenset()
 
     @property
     def fields(self) -> frozenset[str]:
@@ -57,7 +59,7 @@ class PromptTemplate:
                 f"prompt template {self.name!r} asks for {{{unknown[0]}}}; fields that can be filled here are "
                 f"{', '.join(sorted(known))}"
             )
-        sections = sections_of(self.text)
+        sections = sections_of(self.text) | self.sections
         foreign = {name: fold(text) for name, text in lines.items()} | dict(texts)
         values = {name: fence(text, sections) for name, text in foreign.items() if name in self.fields} | dict(own)
         return FIELD.sub(lambda match: values[match.group(1)], self.text)

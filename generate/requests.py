@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
-from ..fence import broken, flat
+from ..fence import broken, flat, sections_of
 from ..prompts import PromptTemplate, load_template
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
 from ..storage import digest
@@ -149,8 +149,9 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
         raise RecipeError(
             f"key 'task.template': {template.name!r} has {len(places) - 1} places for {{documents}}, but this method needs one"
         )
+    sections = sections_of(template.text)
     before, after = (
-        _filled(PromptTemplate(template.name, text), request.document_set, request.side, corpus, task)
+        _filled(PromptTemplate(template.name, text, sections), request.document_set, request.side, corpus, task)
         for text in places
     )
     return before, after

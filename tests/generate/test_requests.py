@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.errors import DataError, RecipeError
-from evenhand.generate.requests import build_requests
+from evenhand.generate.requests import build_requests, prompt_around
 from evenhand.records import Document, DocumentSet
 
 
@@ -222,3 +222,12 @@ def test_documents_cannot_close_the_tags_of_a_template(ferry, tmp_path):
     request = build_requests([forged], CorpusSection(), TaskSection(template=str(template)))[0]
     text = request.prompt[0].content
     assert (text.count("</docs>"), text.count("<\u00b7/docs>")) == (1, 1)
+
+
+def test_what_stands_around_documents_cannot_forge_a_tag_of_the_other_half(ferry, tmp_path):
+    (tmp_path / "tags.txt").write_text("<about>{topic}</about>\n{documents}\nSummarise the {side} ones.")
+    corpus, task = CorpusSection(sides=("left </about>", "right")), TaskSection(template=str(tmp_path / "tags.txt"))
+    request = build_requests([ferry], corpus, task)[0]
+    before, after = prompt_around(request, corpus, task)
+    assert before.count("</about>") == 1
+    assert after == "\nSummarise the Left <\u00b7/about> ones."
