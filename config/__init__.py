@@ -30,9 +30,10 @@ from .metrics import (
     UniEvalJudge,
 )
 from .model import BackendSection, ModelSection, without_speed
+from .needs import SplitterName
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
-from .section import Section, SplitterName
+from .section import Section
 from .task import CorpusSection, SplitSection, TaskSection
 from .train import PACKED_ATTENTION, UNWEIGHTED, FairPOSection, LoraSection, TrainSection
 

@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from .model import BackendSection, LanguageModel, ModelSection
-from .section import NeedySection, refuse_without_effect
+from .needs import NeedySection
+from .section import refuse_without_effect
 
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}

@@ -7,7 +7,8 @@ from pydantic import Field, model_validator
 from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
 from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from .model import BackendSection, LanguageModel, ModelSection
-from .section import SPLITTER_LIBRARIES, JudgeSection, SplitterName, refuse_without_effect
+from .needs import SPLITTER_LIBRARIES, JudgeSection, SplitterName
+from .section import refuse_without_effect
 
 
 class AskingSection(JudgeSection):

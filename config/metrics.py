@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from .section import SPLITTER_LIBRARIES, JudgeSection, SplitterName
+from .needs import SPLITTER_LIBRARIES, JudgeSection, SplitterName
 
 
 class MetricSection(JudgeSection):

@@ -8,7 +8,8 @@ from filelock import FileLock
 
 from ..extras import need
 from ..models.adapters import open_adapter
-from ..models.opening import open_model, open_tokenizer, refuse_strange_numbers, strange_numbers
+from ..models.opening import open_model, open_tokenizer
+from ..models.wholeness import refuse_strange_numbers, strange_numbers
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,8 @@ from ..extras import need
 from ..models import locate
 from ..models.adapters import open_adapter
 from ..models.files import refuse_adapter
-from ..models.opening import check_weights, open_chat_tokenizer, open_model, refuse_other_tokenizer, told_once
+from ..models.opening import check_weights, open_chat_tokenizer, open_model, refuse_other_tokenizer
+from ..models.wholeness import told_once
 
 ARCHITECTURE = "AutoModelForCausalLM"
 

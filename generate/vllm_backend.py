@@ -21,7 +21,7 @@ from ..errors import ModelError
 from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
 from ..models.files import adapter_settings
-from ..models.opening import refuse_strange_numbers, strange_numbers, told
+from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
 from ..storage import digest
 from ..timing import booked
 from .answers import Reading, read_answers

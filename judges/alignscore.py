@@ -19,7 +19,8 @@ from typing import Any
 from ..errors import JudgeError
 from ..extras import need
 from ..models import locate
-from ..models.opening import refuse_damaged_files, refuse_strange_numbers, strange_numbers, told_once
+from ..models.opening import refuse_damaged_files
+from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
 from ..storage import canonical_json
 from .aligner import Aligner, PairAligner, device, most_tokens, release
 from .released import FEATURE, differing_tensor, only_tensors, read_released, refuse_filled, write_model

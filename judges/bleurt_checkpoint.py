@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import JudgeError, MissingExtra, StorageError
 from ..extras import need
-from ..models.opening import told_once
+from ..models.wholeness import told_once
 from ..storage import read_json
 from .released import FEATURE, differing_tensor, read_tensors, refuse_filled, write_model
 

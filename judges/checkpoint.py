@@ -5,7 +5,8 @@ from typing import Any
 from ..errors import JudgeError
 from ..extras import need
 from ..models import locate, refuse_out_of_reach
-from ..models.opening import open_model, refuse_damaged_files, refuse_other_tokenizer, told_once
+from ..models.opening import open_model, refuse_damaged_files, refuse_other_tokenizer
+from ..models.wholeness import told_once
 from .aligner import device
 from .tokens import open_tokenizer
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import DataError, JudgeError
 from ..extras import need
-from ..models.opening import is_finite, refuse_strange_numbers, told, told_once
+from ..models.wholeness import is_finite, refuse_strange_numbers, told, told_once
 
 FEATURE = "the conversion of a checkpoint"
 

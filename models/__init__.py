@@ -4,7 +4,8 @@
 | --- | --- | --- |
 | places | ids, folders, GGUF files, models that packages carry | nothing |
 | files | sizes, headers and settings of the files | safetensors, where installed |
-| opening | names, shapes and numbers of the weights; the tokenizer | transformers |
+| wholeness | names, shapes and numbers of weights that were loaded | nothing |
+| opening | opens models and tokenizers of transformers, whole | transformers |
 | adapters | the same of LoRA adapters | peft |
 """
 

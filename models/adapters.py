@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import UnfitModelError
 from ..extras import need
 from .files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS, GET_AGAIN, adapter_settings, refuse_adapter
-from .opening import cut_names, is_finite, refuse_strange_numbers, told_once
+from .wholeness import cut_names, is_finite, refuse_strange_numbers, told_once
 
 log = logging.getLogger(__name__)
 

@@ -268,7 +268,7 @@ def _convert(gguf: Path, target: Path) -> None:
     need("gguf", f"model file {gguf.name}")
     transformers = need("transformers", f"model file {gguf.name}")
     torch = need("torch", f"model file {gguf.name}")
-    from .opening import refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
+    from .wholeness import refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
     if why := damage(gguf):
         raise UnfitModelError(f"{gguf}: {why}")

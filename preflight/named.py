@@ -22,7 +22,7 @@ from ..config import (
     ValueSharesJudge,
 )
 from ..config.model import LanguageModel
-from ..config.section import SplitterName
+from ..config.needs import SplitterName
 from ..errors import RecipeError
 from ..extras import missing_extra
 from ..generate.causal_lm import check_causal_lm

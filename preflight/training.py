@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -9,15 +10,17 @@ import sys
 from pathlib import Path
 
 from ..config import Recipe
-from ..errors import RecipeError, StorageError
+from ..errors import StorageError
 from ..extras import installed_versions
 from ..models import cache_folder, file_at_hand
 from ..stages import RECORDED
 from ..storage import digest, file_digest, write_text
 from ..train.rehearse import ANSWER
 
-# seconds that the libraries have to start and to answer
-PATIENCE_SECONDS = 120
+log = logging.getLogger(__name__)
+
+# seconds that the libraries have to start and to answer; usually it takes less than ten
+PATIENCE_SECONDS = 180
 # lines of what the process said that an error shows
 SHOWN_LINES = 5
 
@@ -26,7 +29,7 @@ class Rehearsal:
     """A rehearsal of the recipe's training that has begun; one that was sound is not repeated."""
 
     def __init__(self, recipe: Recipe) -> None:
-        python = recipe.train.python or sys.executable
+        self._python = python = recipe.train.python or sys.executable
         self._process: subprocess.Popen[str] | None = None
         self._sound = cache_folder() / "rehearsed" / _everything(recipe, python)
         if self._sound.exists():
@@ -40,24 +43,26 @@ class Rehearsal:
         except OSError:
             # another check says of the key that it cannot be started
             return
-        self._recipe = recipe.model_dump_json()
+        # from here on it works while others look elsewhere
+        with contextlib.suppress(BrokenPipeError), self._process.stdin:  # type: ignore[union-attr]
+            self._process.stdin.write(recipe.model_dump_json())  # type: ignore[union-attr]
+        self._process.stdin = None
 
     def mistakes(self) -> list[str]:
-        """What is wrong with the training.
-
-        Raises:
-            RecipeError: the process gave no answer.
-        """
+        """What is wrong with the training; nothing is said of what could not be found out in time."""
         if self._process is None:
             return []
         try:
-            out, err = self._process.communicate(self._recipe, timeout=PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise RecipeError(f"key 'train': its libraries did not start within {PATIENCE_SECONDS} seconds") from error
+            out, err = self._process.communicate(timeout=PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.warning(
+                "the training's libraries did not start within %d seconds, so it was not tried", PATIENCE_SECONDS
+            )
+            return []
         answers = [line.removeprefix(ANSWER) for line in out.splitlines() if line.startswith(ANSWER)]
         if not answers:
             said = "\n".join(err.strip().splitlines()[-SHOWN_LINES:])
-            return [f"key 'train': the training cannot be started by {self._process.args[0]}: {said}"]  # type: ignore[index]
+            return [f"key 'train': the training cannot be started by {self._python}: {said}"]
         found: list[str] = json.loads(answers[-1])
         if not found:
             # an unwritable cache is said elsewhere

@@ -9,7 +9,8 @@ import pytest
 from evenhand.config import ModelSection
 from evenhand.errors import UnfitModelError
 from evenhand.generate.causal_lm import check_causal_lm
-from evenhand.models.opening import check_weights, is_finite, open_model, refuse_other_tokenizer
+from evenhand.models.opening import check_weights, open_model, refuse_other_tokenizer
+from evenhand.models.wholeness import is_finite
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

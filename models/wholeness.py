@@ -1,0 +1,160 @@
+"""What is wrong with a model that a library has loaded, told in one message: names and shapes that do not go together, numbers
+that are none, and whatever the library itself raised.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import EvenhandError, ModelError, UnfitModelError
+from .files import GET_AGAIN
+
+# names that an error shows; the rest are counted
+MOST_NAMES = 3
+# characters of a library's own words that an error shows
+MOST_TOLD = 300
+# errors whose text is a sentence; others need the error's name to be understood
+SENTENCES = (ValueError, OSError, RuntimeError, ImportError)
+
+NUMBER = re.compile(r"\d+")
+
+
+def refuse_misfit(
+    model: Any, report: Mapping[str, Any], what: str, may_lack: tuple[str, ...] = (), *, cut: bool = False
+) -> None:
+    """Refuse a model whose files do not hold its weights, or hold weights of its own that it left out.
+
+    Args:
+        model: of transformers.
+        report: what its loader found, `output_loading_info`.
+        what: which model, as the error begins.
+        may_lack: beginnings of names that need no weights.
+        cut: the model has fewer layers than its files, on purpose.
+
+    Raises:
+        UnfitModelError: names and shapes do not go together; all of them are told.
+    """
+    missing = [key for key in report["missing_keys"] if not key.startswith(may_lack)]
+    shapes = [
+        f"{key} ({_shape(held)} in the files, {_shape(wanted)} by its config.json)"
+        for key, held, wanted in report["mismatched_keys"]
+    ]
+    unread = [] if cut else _belonging(model, report["unexpected_keys"])
+    wrong = [
+        f"has no weights for {cut_names(missing)}, which would be drawn at random" if missing else "",
+        f"has weights of other shapes: {cut_names(shapes)}" if shapes else "",
+        f"has weights that its config.json leaves out: {cut_names(unread)}" if unread else "",
+    ]
+    mistakes = [each for each in wrong if each]
+    if mistakes:
+        raise UnfitModelError(
+            f"{what} {', and '.join(mistakes)}; {GET_AGAIN}, mend its config.json, or name a model that was trained for this"
+        )
+
+
+def cut_names(names: Collection[str]) -> str:
+    """The first few of several names in order, and how many more there are."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(sorted(names)[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _shape(size: Iterable[int]) -> str:
+    return "x".join(map(str, size)) or "a single number"
+
+
+def _belonging(model: Any, unexpected: Iterable[str]) -> list[str]:
+    """Names of weights that the model left out though they belong to it: of a further layer, or of a part that it has.
+
+    Heads of another task are none of them, nor are a quantised checkpoint's scales.
+    """
+    prefix = f"{model.base_model_prefix}."
+    own = {key.removeprefix(prefix) for key in model.state_dict()}
+    layers = {NUMBER.sub("#", key) for key in own}
+    parts = set() if getattr(model, "hf_quantizer", None) else {key.rpartition(".")[0] for key in own} - {""}
+    found = []
+    for key in unexpected:
+        bare = key.removeprefix(prefix)
+        if NUMBER.sub("#", bare) in layers or bare.rpartition(".")[0] in parts:
+            found.append(key)
+    return found
+
+
+def refuse_strange_numbers(names: Collection[str], what: str) -> None:
+    """Refuse a model some of whose weights are no numbers.
+
+    Args:
+        names: of such weights, as `strange_numbers` finds them.
+        what: which model, as the error begins.
+
+    Raises:
+        UnfitModelError: there are some.
+    """
+    if names:
+        raise UnfitModelError(
+            f"{what} holds numbers that are none (NaN or infinite) in {cut_names(names)}; {GET_AGAIN}, or, where it was made "
+            "for bfloat16, write dtype: bfloat16"
+        )
+
+
+def strange_numbers(model: Any) -> list[str]:
+    """Names of the weights of a module of torch that hold NaN or infinity; one pass over them, where they lie.
+
+    Quantised weights hold codes, which are no numbers of the type that they are kept as.
+    """
+    return [
+        name
+        for name, weight in model.named_parameters()
+        if not hasattr(weight, "quant_state") and not is_finite(weight)
+    ]
+
+
+def is_finite(weight: Any) -> bool:
+    """Whether a tensor of torch holds finite numbers alone; one that is packed, sharded away or empty counts as such."""
+    import torch
+
+    if not weight.is_floating_point() or weight.dtype.itemsize < 2 or weight.is_meta or not weight.numel():
+        return True
+    # both ends of the range are NaN where any number is, and no copy is made
+    return bool(torch.isfinite(torch.stack(torch.aminmax(weight.detach()))).all())
+
+
+@contextmanager
+def told_once(what: str, place: str, remedy: str = f"{GET_AGAIN}, or name another model") -> Iterator[None]:
+    """Turn whatever a library raises over a model's files into one message.
+
+    Any kind of error is caught: a damaged file breaks transformers and peft wherever the wrong value is used first, and
+    tokenizers raises bare `Exception`.
+
+    Args:
+        what: what could not be done, as the message begins.
+        place: the folder that was read, or a Hugging Face id.
+        remedy: how to mend it, where the folder is on this machine.
+
+    Raises:
+        UnfitModelError: the files are on this machine, so they are what must be mended.
+        ModelError: they are not, or memory or disk failed.
+    """
+    try:
+        yield
+    except EvenhandError:
+        raise
+    except Exception as error:
+        if not Path(place).exists() or _may_pass(error):
+            raise ModelError(f"{what}: {told(error)}") from error
+        raise UnfitModelError(f"{what}: {told(error)}; {remedy}") from error
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether the machine failed rather than the files: memory, disk, rights."""
+    short = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return short or (isinstance(error, OSError) and error.errno is not None)
+
+
+def told(error: Exception) -> str:
+    """A library's error on one line, cut; with its kind where its text alone says too little."""
+    text = " ".join(str(error).split())
+    if not isinstance(error, SENTENCES):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
