@@ -14,7 +14,7 @@ from evenhand.generate.fair_extractive import NoModel, summarise
 from evenhand.generate.plans import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
-from evenhand.preflight import preflight
+from evenhand.preflight import check_names
 from evenhand.records import Candidate, Document, DocumentSet, Failure
 from evenhand.run import CANDIDATES, FAILURES, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
@@ -180,4 +180,4 @@ def test_what_no_model_wrote_took_no_calls_and_no_tokens(tmp_path):
 
 
 def test_preflight_looks_for_no_model():
-    preflight(make_recipe())
+    check_names(make_recipe())
