@@ -15,7 +15,6 @@ from ..config import (
     BleurtJudge,
     ExtractJudge,
     JudgeOptions,
-    MatcherSection,
     Recipe,
     RubricJudge,
     SummacJudge,
@@ -72,7 +71,7 @@ def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[Check]
     if isinstance(options, SummacJudge) and options.weights is not None:
         yield Check(f"{key}.weights", partial(read_weights, options.weights), is_here=True)
     if isinstance(options, ValueSharesJudge) and options.matcher.counts_ngrams:
-        yield Check(f"{key}.matcher", partial(_count_ngrams, options.matcher), is_here=True)
+        yield Check(f"{key}.matcher", partial(source_counter, options.matcher), is_here=True)
     splitter: SplitterName | None = getattr(options, "splitter", None)
     if splitter == "nltk":
         yield Check(f"{key}.splitter", partial(open_splitter, splitter), is_here=True)
@@ -86,10 +85,6 @@ def _refuse_model(options: JudgeOptions, model: str) -> None:
         refuse_pickle(model)
         model = checkpoint_folder(model)
     models.check(model)
-
-
-def _count_ngrams(section: MatcherSection) -> None:
-    source_counter(section)
 
 
 def _under(key: str, below: str) -> str:
@@ -192,7 +187,7 @@ def _refuse_arguments(key: str, section: BackendSection) -> None:
 def _engine_arguments() -> frozenset[str]:
     """Keyword arguments that the installed vllm.LLM takes, read from its source: importing vLLM takes many seconds.
 
-    None where they cannot be told.
+    Empty where they cannot be told.
     """
     spec = find_spec("vllm")
     if spec is None or spec.origin is None:
