@@ -47,5 +47,7 @@ def test_tensors_that_share_memory_are_copied_and_others_refused(tmp_path):
     shared = torch.ones(4)
     found = only_tensors(tmp_path / "file.bin", {"a": shared, "b": shared[:2]})
     assert found["a"].data_ptr() != found["b"].data_ptr() != shared.data_ptr()
-    with pytest.raises(JudgeError, match=r"file\.bin: 'c' should be tensors with a name and are none; download it again"):
+    with pytest.raises(
+        JudgeError, match=r"file\.bin: 'c' should be tensors with a name and are none; download it again"
+    ):
         only_tensors(tmp_path / "file.bin", {"a": shared, "c": 3})
