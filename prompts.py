@@ -7,7 +7,7 @@ is kept from forging a section of the prompt here, in one place for all prompts.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,10 +65,10 @@ class PromptTemplate:
         return FIELD.sub(lambda match: values[match.group(1)], self.text)
 
 
-def section(name: str, text: str, number: int | None = None) -> str:
-    """A foreign text in tags that it cannot close."""
+def section(name: str, text: str, number: int | None = None, sections: Iterable[str] = ()) -> str:
+    """A foreign text in tags that it cannot close; nor does it forge those of other sections, which are named."""
     begin = name if number is None else f'{name} number="{number}"'
-    return f"<{begin}>\n{fence(text)}\n</{name}>"
+    return f"<{begin}>\n{fence(text, sections)}\n</{name}>"
 
 
 @as_given()

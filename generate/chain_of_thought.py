@@ -32,7 +32,7 @@ def summarise(
     """
     options = recipe.generate.chain_of_thought
     assert options is not None, "the recipe chose another method"
-    threads = open_threads(requests, draws, seeds)
+    threads = open_threads(requests, draws, seeds, recipe.task)
     # what each thread has said, by role, as a prompt may quote it
     said: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
     for number, (role, is_summary) in enumerate(STEPS):
@@ -42,7 +42,7 @@ def summarise(
             sampling = each.sampling
             if not is_summary:
                 sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
-            prompt = follow_up(template, each.request, said[each])
+            prompt = follow_up(template, each, said[each])
             calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
         for call, reply in zip(calls, ask_round(backend, number, calls), strict=True):
             if not call.thread.has_failed:

@@ -48,7 +48,7 @@ class _Debate:
     def listed(self) -> str:
         """All last answers as they stand in a prompt, in the order of the agents."""
         return "\n".join(
-            section("answer", quoted_summary(self.request, answer), number)
+            section("answer", quoted_summary(self.request, answer), number, self.agents[0].sections)
             for number, answer in enumerate(self.answers, start=1)
         )
 
@@ -69,7 +69,7 @@ def summarise(
     options = recipe.generate.debate
     assert options is not None, "the recipe chose another method"
     revise, final = (method_template(METHOD, name) for name in ("revise", "final"))
-    threads = open_threads(requests, draws, seeds)
+    threads = open_threads(requests, draws, seeds, recipe.task)
     debates = [debate for row in threads for debate in _debates(row, options)]
     for number in range(options.rounds + 1):
         _round(backend, number, [each for each in debates if not each.has_failed], revise)
@@ -105,7 +105,7 @@ def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: Pr
         listed = debate.listed()
         for place, thread in enumerate(debate.agents):
             prompt = (
-                follow_up(revise, debate.request, own={"answers": listed, "number": str(place + 1)})
+                follow_up(revise, thread, own={"answers": listed, "number": str(place + 1)})
                 if number
                 else debate.request.prompt
             )
@@ -130,6 +130,6 @@ def _ask_final_agent(backend: Backend, number: int, debates: Sequence[_Debate], 
     calls = []
     for debate in debates:
         thread = debate.agents[0]
-        prompt = follow_up(final, debate.request, own={"answers": debate.listed()})
+        prompt = follow_up(final, thread, own={"answers": debate.listed()})
         calls.append(Call(thread, "final_agent", prompt, thread.sampling))
     ask_round(backend, number, calls)

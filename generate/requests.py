@@ -137,6 +137,11 @@ def _filled(
     )
 
 
+def template_sections(task: TaskSection) -> frozenset[str]:
+    """Names of the tags that the task's template has."""
+    return sections_of(load_template(task.template, PROMPTS).text)
+
+
 def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSection) -> tuple[str, str]:
     """What a request's prompt says before its documents and after them, for methods that lay the documents out anew.
 

@@ -32,20 +32,20 @@ def summarise(
     options = recipe.generate.self_refine
     assert options is not None, "the recipe chose another method"
     feedback, feedback_all, refine = (method_template(METHOD, name) for name in ("feedback", "feedback-all", "refine"))
-    threads = open_threads(requests, draws, seeds)
+    threads = open_threads(requests, draws, seeds, recipe.task)
     first_answers(backend, going(threads))
     for number in range(1, options.rounds + 1):
         calls = []
         for each in going(threads):
             asked = feedback if each.request.perspective else feedback_all
-            prompt = follow_up(asked, each.request, {"summary": each.summary()})
+            prompt = follow_up(asked, each, {"summary": each.summary()})
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
             calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
         replies = ask_round(backend, number, calls)
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []
         for each, reply in said:
-            prompt = follow_up(refine, each.request, {"summary": each.summary(), "feedback": reply.text.strip()})
+            prompt = follow_up(refine, each, {"summary": each.summary(), "feedback": reply.text.strip()})
             calls.append(Call(each, "refine", prompt, each.sampling))
         ask_round(backend, number, calls)
     return candidates(threads)

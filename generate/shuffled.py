@@ -60,7 +60,7 @@ def summarise(
     options = recipe.generate.shuffled
     assert options is not None, "the recipe chose another method"
     merge = method_template(METHOD, "merge")
-    threads = open_threads(requests, draws, seeds)
+    threads = open_threads(requests, draws, seeds, recipe.task)
     calls = []
     for row, request in zip(threads, requests, strict=True):
         prompts = {
@@ -77,7 +77,7 @@ def summarise(
         said.setdefault(call.thread, []).append(quoted_summary(call.thread.request, reply))
     calls = []
     for each in going(threads):
-        listed = "\n".join(section("summary", text) for text in said[each])
-        calls.append(Call(each, "merge", follow_up(merge, each.request, own={"summaries": listed}), each.sampling))
+        listed = "\n".join(section("summary", text, sections=each.sections) for text in said[each])
+        calls.append(Call(each, "merge", follow_up(merge, each, own={"summaries": listed}), each.sampling))
     ask_round(backend, 1, calls)
     return candidates(threads)

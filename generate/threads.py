@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from ..config import TaskSection
 from ..prompts import NOTHING, PromptTemplate, load_template
 from ..records import Message, Sampling, SummaryRequest, Turn
 from ..storage import digest
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .plans import SEEDS, Draw
-from .requests import PROMPTS, side_name
+from .requests import PROMPTS, side_name, template_sections
 
 # folder of what every prompt after the request's own begins with
 FOLLOW_UP = "follow-up"
@@ -31,10 +32,12 @@ class Made(Reply):
 class Thread:
     """One candidate on its way: a request, a draw of a plan, the draw's seed, and what was said so far."""
 
-    def __init__(self, request: SummaryRequest, draw: Draw, seed: int) -> None:
+    def __init__(self, request: SummaryRequest, draw: Draw, seed: int, sections: frozenset[str]) -> None:
         self.request = request
         self.draw = draw
         self.seed = seed
+        # of the template that the request was made with: no answer that is quoted beside it may forge them
+        self.sections = sections
         self.turns: list[Turn] = []
         # the reply that is the candidate, as things stand; a failed one ends the thread
         self.result: Reply | None = None
@@ -77,11 +80,12 @@ class Call:
 
 
 def open_threads(
-    requests: Sequence[SummaryRequest], draws: Sequence[Draw], seeds: Sequence[Sequence[int]]
+    requests: Sequence[SummaryRequest], draws: Sequence[Draw], seeds: Sequence[Sequence[int]], task: TaskSection
 ) -> list[list[Thread]]:
     """A thread for each request and draw; seeds[request][draw]."""
+    sections = template_sections(task)
     return [
-        [Thread(request, draw, seed) for draw, seed in zip(draws, row, strict=True)]
+        [Thread(request, draw, seed, sections) for draw, seed in zip(draws, row, strict=True)]
         for request, row in zip(requests, seeds, strict=True)
     ]
 
@@ -160,21 +164,22 @@ def quoted_summary(request: SummaryRequest, reply: Reply) -> str:
 
 def follow_up(
     template: PromptTemplate,
-    request: SummaryRequest,
+    thread: Thread,
     texts: Mapping[str, str] = NOTHING,
     own: Mapping[str, str] = NOTHING,
 ) -> tuple[Message, ...]:
-    """The chat that asks again about a request: its own prompt, then the step, whose fields are {side} and those given.
+    """The chat that asks a thread again: its request's own prompt, then the step, whose fields are {side} and those given.
 
     Args:
         template: of the step.
-        request: what was asked first.
+        thread: what was asked first, and the tags that stand there.
         texts: what a model said, each in tags of the template.
         own: what comes with tags of its own, or is none of a model's words.
     """
+    request = thread.request
     *before, last = request.prompt
     side = side_name(request.side) if request.perspective else "given"
-    step = template.fill({"side": side}, texts, own)
+    step = replace(template, sections=thread.sections).fill({"side": side}, texts, own)
     text = method_template(FOLLOW_UP, "task").fill(texts={"task": last.content}, own={"step": step})
     return (*before, Message(role="user", content=text))
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import AttentionReweightingSection, Recipe
-from ...fence import fence, sections_of
+from ...fence import fence
 from ...records import Message, SummaryRequest
 from ...text import fold
 from ..backend import Ask
 from ..chat import chat_text, defused
-from ..requests import lines_of, mixed_documents, prompt_around, side_name, sides_of
+from ..requests import lines_of, mixed_documents, prompt_around, side_name, sides_of, template_sections
 from .model import Parts
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
@@ -43,7 +43,7 @@ def segmented_prompt(
         RecipeError: the task's template has not one place for the documents.
     """
     before, after = prompt_around(request, recipe.corpus, recipe.task)
-    sections = sections_of(before + after)
+    sections = template_sections(recipe.task)
     if request.perspective is None:
         # who says what is not told
         segments = tuple(f"- {fold(document.text)}\n" for document in mixed_documents(request.document_set))
