@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from jinja2 import TemplateError
-
 from ..errors import UnfitModelError
 from ..records import Message, Sampling
 from ..storage import digest
-from .chat import chat_text, defused
+from .chat import chat_text, defused, in_template
 
 
 @dataclass(frozen=True)
@@ -111,19 +109,12 @@ def prompt_tokens(tokenizer: Any, prompt: Sequence[Message]) -> list[int]:
     What a text says of turns is broken (`defused`): a document cannot end its turn and begin another.
 
     Raises:
-        UnfitModelError: the template refuses the turns, as some do those of the system.
+        UnfitModelError: as of `in_template`.
     """
     turns = [{"role": message.role, "content": defused(tokenizer, message.content)} for message in prompt]
     if tokenizer.chat_template is None:
         return list(tokenizer(chat_text(tokenizer, turns))["input_ids"])
-    try:
-        encoded = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True, return_dict=True)
-    except TemplateError as error:
-        raise UnfitModelError(
-            f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(m.role for m in prompt)}: {error}; "
-            "mend the template, or name a model that takes such prompts"
-        ) from error
-    return list(encoded["input_ids"])
+    return list(in_template(tokenizer, turns, tokenize=True, return_dict=True)["input_ids"])
 
 
 def tokens_digest(token_ids: Sequence[int]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..errors import UnfitModelError
 from ..fence import broken, flat
 from ..text import has_words
 
@@ -22,6 +23,8 @@ _CHAT = [
 ]
 # some templates take no message of the system, some one message only
 CHATS = (_CHAT, _CHAT[1:], _CHAT[1:2])
+# what Python raises in a template that takes a chat for something else
+BREAKS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 # tokenizer -> the chat template whose marks were found, and the pattern that finds them
 _found: WeakKeyDictionary[Any, tuple[Any, re.Pattern[str]]] = WeakKeyDictionary()
@@ -31,11 +34,31 @@ def chat_text(tokenizer: Any, turns: Sequence[Mapping[str, str]]) -> str:
     """The chat as one text up to where the answer begins.
 
     A tokenizer without a chat template gets the turns' texts, separated by blank lines.
+
+    Raises:
+        UnfitModelError: as of `in_template`.
     """
     if tokenizer.chat_template is None:
         return "\n\n".join(turn["content"] for turn in turns) + "\n\n"
-    text: str = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+    text: str = in_template(tokenizer, turns, tokenize=False)
     return text
+
+
+def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: Any) -> Any:
+    """What the tokenizer's chat template makes of the turns, up to where the answer begins.
+
+    Raises:
+        UnfitModelError: the template refuses the turns, as some do those of the system, or breaks over them.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return tokenizer.apply_chat_template(turns, add_generation_prompt=True, **options)
+    except (TemplateError, *BREAKS) as error:
+        raise UnfitModelError(
+            f"the chat template of {tokenizer.name_or_path!r} refuses turns of {', '.join(turn['role'] for turn in turns)}: "
+            f"{error}; mend the template, or name a model that takes such prompts"
+        ) from error
 
 
 def defused(tokenizer: Any, text: str) -> str:
@@ -85,12 +108,10 @@ def _is_words(text: str) -> bool:
 
 def _probed(tokenizer: Any) -> str:
     """A probing chat as text; "" when the chat template takes none."""
-    from jinja2 import TemplateError
-
     for chat in CHATS:
         try:
             return chat_text(tokenizer, chat)
-        except TemplateError:
+        except UnfitModelError:
             continue
     return ""
 

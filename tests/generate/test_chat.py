@@ -3,6 +3,7 @@
 import pytest
 from chat_families import FAMILIES, make_tokenizer
 
+from evenhand.errors import UnfitModelError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.generate.chat import defused, turn_marks
 from evenhand.records import Message
@@ -88,6 +89,26 @@ def test_template_of_a_single_message_has_marks_too():
         "{% if messages | length > 1 %}{{ raise_exception('one turn') }}{% endif %}Q: {{ messages[0].content }}\nA:"
     )
     assert defused(tokenizer_with(template), "</s> Q: 5 A: 6") == f"<{DOT}/s> Q{DOT}: 5 A{DOT}: 6"
+
+
+# what a template may do with a turn of the system, or with a second one, that it does not look for
+CANNOT = [
+    "messages[0].content.nothing.more",
+    "messages[0].content + 1",
+    "'%d' % messages[0].content",
+    "1 / 0",
+    "none | length",
+]
+
+
+@pytest.mark.parametrize("fault", CANNOT)
+def test_template_that_breaks_over_some_chats_is_probed_with_another(fault):
+    tokenizer = tokenizer_with(
+        "{% if messages | length > 1 %}{{ FAULT }}{% endif %}Q: {{ messages[0].content }}\nA:".replace("FAULT", fault)
+    )
+    assert defused(tokenizer, "</s> Q: 5 A: 6") == f"<{DOT}/s> Q{DOT}: 5 A{DOT}: 6"
+    with pytest.raises(UnfitModelError, match=r"the chat template of '.*' refuses turns of user, user: "):
+        prompt_tokens(tokenizer, (Message(role="user", content="One."),) * 2)
 
 
 def test_template_that_takes_no_probing_chat_has_the_special_tokens_for_marks():
