@@ -299,6 +299,12 @@ def test_an_optimizer_that_nobody_has(trained):
     )
 
 
+def test_an_optimiser_whose_library_is_missing_is_refused(trained):
+    assert broken(trained, trainer={"optim": "galore_adamw"}).startswith(
+        "key 'trainer.optim': galore_adamw cannot be had here: You need to install `galore_torch`"
+    )
+
+
 def test_a_schedule_that_nobody_has(trained):
     assert "section 'trainer': TRL refuses it: cosin " in broken(trained, trainer={"lr_scheduler_type": "cosin"})
 
