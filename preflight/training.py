@@ -82,8 +82,11 @@ class Rehearsal:
 
 def _everything(recipe: Recipe, python: str) -> str:
     """Digest of what a rehearsal depends on: the recipe's training, the machine, and the files that both name."""
-    config = file_at_hand(recipe.model.name, recipe.model.revision, "config.json")
-    files = [Path(recipe.train.accelerate_config), recipe.train.pairs, config]
+    settings = [
+        file_at_hand(recipe.model.name, recipe.model.revision, name)
+        for name in ("config.json", "tokenizer_config.json")
+    ]
+    files = [Path(recipe.train.accelerate_config), recipe.train.pairs, *settings]
     return digest(
         [
             recipe.model_dump(mode="json", include={"model", "lora", "train", "trainer", "wandb", "rounds"}),

@@ -44,7 +44,8 @@ def rehearse(recipe: Recipe) -> list[str]:
             check(recipe)
         except EvenhandError as error:
             mistakes.setdefault(str(error))
-    return list(mistakes)
+    # what is wrong by itself would be said again
+    return list(mistakes) or _step_mistakes(recipe)
 
 
 def _refuse_launch(recipe: Recipe) -> None:
@@ -82,6 +83,10 @@ def _refuse_options(recipe: Recipe) -> None:
     """Refuse options that TRL does not take, and an optimiser whose library is not here."""
     with tempfile.TemporaryDirectory() as folder:
         options = trainer_config(recipe, round_name(0), 0, Path(folder))
+    if options.max_steps <= 0 and options.num_train_epochs <= 0:
+        raise RecipeError(
+            f"key 'trainer.num_train_epochs': {options.num_train_epochs:g} epochs train nothing; write a number above 0"
+        )
     if options.optim.value in ("adamw_torch", "adamw_torch_fused"):
         return
     transformers = need("transformers", "training")
@@ -140,6 +145,20 @@ def _refuse_pairs(recipe: Recipe) -> None:
 
     rows = read_rows(path, load_tokenizer(recipe.model))
     build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
+
+
+def _step_mistakes(recipe: Recipe) -> list[str]:
+    """What only shows while a training runs, as far as the model's tokenizer is on this machine."""
+    if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
+        return []
+    from .policy import load_tokenizer
+    from .trial import refuse_step
+
+    try:
+        refuse_step(recipe, load_tokenizer(recipe.model))
+    except EvenhandError as error:
+        return [str(error)]
+    return []
 
 
 def main() -> int:

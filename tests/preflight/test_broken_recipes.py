@@ -109,6 +109,7 @@ def of_all(values, tmp_path, sides=("left", "right"), **options):
     return changed
 
 
+@pytest.mark.usefixtures("fresh_accelerate")
 def test_the_base_recipes_are_sound(values, trained, tiny_model, tmp_path):
     preflight(Recipe.model_validate(values))
     preflight(Recipe.model_validate(asking(values, tiny_model)))
@@ -317,6 +318,58 @@ def test_a_loss_that_nobody_has(trained):
 
 def test_a_learning_rate_that_is_a_text(trained):
     assert "key 'trainer.learning_rate': needs a number" in broken(trained, trainer={"learning_rate": "5e-6 "})
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"per_device_train_batch_size": 0}, "ZeroDivisionError"),
+        ({"learning_rate": -1.0}, "Invalid learning rate: -1"),
+        ({"adam_beta1": 5.0}, "Invalid beta parameter"),
+        ({"dataloader_num_workers": -2}, "num_workers option should be non-negative"),
+        ({"lr_scheduler_kwargs": {"foo": 1}}, "unexpected keyword argument 'foo'"),
+        ({"f_divergence_type": "foo"}, "Unknown f_divergence_type: foo"),
+        ({"log_level": "loud"}, "KeyError: 'loud'"),
+        ({"beta": 0.0}, "the first loss is"),
+        ({"neftune_noise_alpha": 5.0}, "the first loss is"),
+    ],
+)
+def test_what_only_the_first_step_of_a_training_would_show(trained, keys, said):
+    found = broken(trained, trainer=keys)
+    assert found.startswith("section 'trainer': a training of one step with it ends so: ")
+    assert said in found
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {
+            "trainer": {
+                "dataloader_num_workers": 2,
+                "dataloader_prefetch_factor": 2,
+                "max_length": 300,
+                "logging_steps": 50,
+            }
+        },
+        {"trainer": {"loss_type": ["sigmoid", "sft"], "loss_weights": [1.0, 1.0], "precompute_ref_log_probs": True}},
+        {
+            "train": {"trainer": "pairwise"},
+            "trainer": {"dataloader_drop_last": True, "per_device_train_batch_size": 32},
+        },
+        {"lora": {"target_modules": "all-linear", "lora_dropout": 0.1}, "trainer": {"disable_dropout": False}},
+        {"model": {"dtype": "bfloat16"}, "trainer": {"num_train_epochs": 3, "lr_scheduler_type": "cosine"}},
+    ],
+)
+def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
+    for section, keys in sections.items():
+        trained[section] |= keys
+    assert rehearse(Recipe.model_validate(trained)) == []
+
+
+def test_no_epochs(trained):
+    assert "key 'trainer.num_train_epochs': 0 epochs train nothing" in broken(trained, trainer={"num_train_epochs": 0})
 
 
 def test_layers_that_the_model_does_not_have(trained):

@@ -1,0 +1,132 @@
+"""A training of one step before any work: made-up pairs and a tiny Llama, and all else as the recipe has it.
+
+What TRL, transformers and torch take for a value and stumble over in the first step, or while they make ready for it, is found by
+nothing less. It runs on the CPU of whatever machine, through the code that trains.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..config import Recipe
+from ..errors import EvenhandError, RecipeError
+from ..extras import need
+from ..generate.backend import prompt_tokens, tokens_digest
+from ..models.wholeness import told
+from ..records import Message, PairFairness, PreferencePair
+from ..run import open_phase, round_name
+from ..storage import write_jsonl
+from .stage import training_stage
+from .training import run_training
+
+# how libraries, and evenhand, refuse a value
+REFUSALS = (
+    EvenhandError, ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
+    ValueError,
+)  # fmt: skip
+# keys of trl.DPOConfig that have no place in a step with two short pairs
+OF_LONG_TRAININGS = frozenset({"max_length", "dataloader_drop_last", "dataset_num_proc", "num_train_epochs"})
+# keys that start processes of their own, where there are any
+OF_WORKERS = frozenset({"dataloader_num_workers", "dataloader_persistent_workers", "dataloader_prefetch_factor"})
+# keys that an accelerator takes and the CPU beside it need not
+OF_ACCELERATORS = frozenset(
+    """
+    activation_offloading fp16 fp16_full_eval liger_kernel_config optim optim_args tf32 torch_compile torch_compile_backend
+    torch_compile_mode use_liger_kernel
+    """.split()
+)
+
+
+def refuse_step(recipe: Recipe, tokenizer: Any) -> None:
+    """Train one step.
+
+    Args:
+        recipe: its training is tried.
+        tokenizer: of its model.
+
+    Raises:
+        RecipeError: the step cannot be made; what the library says.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write_toy(folder / "toy", tokenizer)
+        is_fair = recipe.train.fairness is not None
+        write_jsonl(folder / "pairs.jsonl", [_made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
+        phase = open_phase(_on_toy(recipe, folder), round_name(0))
+        here = {"ACCELERATE_USE_CPU": "true", "EVENHAND_CACHE": str(folder / "cache"), "HF_HUB_DISABLE_TELEMETRY": "1"}
+        try:
+            with _environment(here):
+                run_training(phase, training_stage(phase, 1))
+        except REFUSALS as error:
+            text = str(error)
+            if not text.startswith(("key ", "section ")):
+                text = f"section 'trainer': a training of one step with it ends so: {told(error)}"
+            raise RecipeError(text) from error
+
+
+def _write_toy(folder: Path, tokenizer: Any) -> None:
+    transformers = need("transformers", "training")
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
+    """The recipe with one step, and the toy in the place of its model."""
+    has_accelerator = need("torch", "training").accelerator.is_available()
+    unasked = OF_LONG_TRAININGS | (OF_ACCELERATORS if has_accelerator else set())
+    if recipe.trainer.get("dataloader_num_workers", 0) > 0:
+        unasked |= OF_WORKERS
+    model, train = recipe.model, recipe.train
+    changed = {
+        "output": folder / "run",
+        "wandb": None,
+        "model": {
+            "name": str(folder / "toy"),
+            "dtype": "float32" if model.dtype == "float16" else model.dtype,
+            "attn_implementation": "sdpa"
+            if model.attn_implementation == "flex_attention"
+            else model.attn_implementation,
+        },
+        "lora": recipe.lora.model_dump() | {"target_modules": "all-linear"},
+        "train": train.model_dump()
+        | {"pairs": folder / "pairs.jsonl", "accelerate_config": "cpu", "num_processes": None},
+        "trainer": {key: value for key, value in recipe.trainer.items() if key not in unasked}
+        | {"max_steps": 1, "save_strategy": "no"},
+    }
+    return Recipe.model_validate(recipe.model_dump() | changed)
+
+
+def _made_up(tokenizer: Any, number: int, *, is_fair: bool) -> PreferencePair:
+    prompt = (Message(role="user", content=f"Trial {number}"),)
+    favoured, neglected, unmoved = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 1.0, 0.0), (0.0,) * 4
+    fairness = PairFairness(
+        values=("a", "b"), diff=1.0, num=(1.0,) * 4, weight_chosen=favoured, weight_rejected=neglected, pow_chosen=unmoved,
+        pow_rejected=unmoved,
+    )  # fmt: skip
+    return PreferencePair(
+        prompt=prompt, chosen=(Message(role="assistant", content="yes"),),
+        rejected=(Message(role="assistant", content="no"),), request_id=f"trial/{number}", set_id=f"trial-{number}", side="a",
+        chosen_id=f"{number}/yes", rejected_id=f"{number}/no", chosen_reward=1.0, rejected_reward=0.0, margin=1.0,
+        fairness=fairness if is_fair else None, prompt_digest=tokens_digest(prompt_tokens(tokenizer, prompt)),
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ |= values
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
