@@ -163,6 +163,17 @@ def damage(path: Path) -> str | None:
         return f"is not a whole file of weights ({error}); {GET_AGAIN}"
 
 
+def weight_in(folder: Path, name: str, prefix: str) -> Any:
+    """A tensor of torch from a folder's safetensors, named with or without the prefix; None when they hold none."""
+    from safetensors import safe_open
+
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as tensors:
+            for each in {name, name.removeprefix(f"{prefix}.")}.intersection(tensors.keys()):
+                return tensors.get_tensor(each)
+    return None
+
+
 def adapter_settings(folder: Path) -> dict[str, Any]:
     """The settings of a LoRA adapter.
 

@@ -12,9 +12,9 @@ from typing import Any
 from ..errors import UnfitModelError
 from ..extras import need
 from ..quiet import without_load_report
-from .files import damage, refuse_damaged
-from .places import locate
-from .wholeness import refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
+from .files import CONFIG, damage, refuse_damaged
+from .places import file_at_hand, locate
+from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
 
 # what a template is tried with
 TRIAL = "A trial."
@@ -89,7 +89,10 @@ def _load(
             ignore_mismatched_sizes=True,
             **options,
         )
-    refuse_misfit(loaded, report, f"{feature}: model {name!r}", may_lack, cut="config" in options)
+    what = f"{feature}: model {name!r}"
+    refuse_misfit(loaded, report, what, may_lack, cut="config" in options)
+    settings = file_at_hand(name, revision, CONFIG)
+    refuse_another_head(loaded, settings and settings.parent, what)
     return loaded
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EvenhandError, ModelError, UnfitModelError
-from .files import GET_AGAIN
+from .files import GET_AGAIN, weight_in
 
 # names that an error shows; the rest are counted
 MOST_NAMES = 3
@@ -51,6 +51,32 @@ def refuse_misfit(
     if mistakes:
         raise UnfitModelError(
             f"{what} {', and '.join(mistakes)}; {GET_AGAIN}, mend its config.json, or name a model that was trained for this"
+        )
+
+
+def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
+    """Refuse a model whose head should be its embedding of words, and whose files hold another: engines differ in what they take.
+
+    Args:
+        model: of transformers; it keeps the two apart where the files hold both, and they differ or were not read.
+        folder: of its files, read where the model has no numbers; None when there is none.
+        what: which model, as the error begins.
+
+    Raises:
+        UnfitModelError: the two differ.
+    """
+    head, words = model.get_output_embeddings(), model.get_input_embeddings()
+    names = {id(weight): name for name, weight in model.named_parameters(remove_duplicate=False)}
+    pair = [getattr(each, "weight", None) for each in (head, words)]
+    named = [names.get(id(weight), "") for weight in pair]
+    if named[0] == named[1] or named[0] not in model.get_expanded_tied_weights_keys(all_submodels=True):
+        return
+    if pair[0].is_meta:
+        pair = [weight_in(folder, name, model.base_model_prefix) for name in named] if folder else [None]
+    if None not in pair and not pair[0].equal(pair[1].to(pair[0])):
+        raise UnfitModelError(
+            f"{what} has other numbers in {named[0]} than in {named[1]}, which its config.json says are the same; write "
+            f"tie_word_embeddings: false there if it was trained with a head of its own, or {GET_AGAIN}"
         )
 
 

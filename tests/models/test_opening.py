@@ -87,6 +87,15 @@ def test_buffers_of_older_versions_do_no_harm(tmp_path: Path) -> None:
     opened("AutoModel", bert)
 
 
+def test_head_that_is_kept_beside_the_words_it_is_tied_to_is_opened(tmp_path: Path) -> None:
+    folder = saved(tmp_path, "AutoModelForCausalLM", "llama", **SIZES, **HEADS, tie_word_embeddings=True)
+    changed(
+        folder, **{"lm_head.weight": safetensors.load_file(tmp_path / "model.safetensors")["model.embed_tokens.weight"]}
+    )
+    model = opened("AutoModelForCausalLM", folder)
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
+
+
 def test_settings_are_read_as_leniently_as_transformers_does(tmp_path: Path) -> None:
     folder = saved(tmp_path, "AutoModelForCausalLM", "llama", **SIZES, **HEADS)
     text = (tmp_path / "config.json").read_text()
