@@ -42,8 +42,12 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
             options["key_mapping"] = getattr(model, "_checkpoint_conversion_mapping", {})
             model = kind(model, settings, name, autocast_adapter_dtype=cast)
         report = model.load_adapter(str(folder), name, **options)
+    # peft looks for the factors alone
+    trained = peft.get_peft_model_state_dict(model, adapter_name=name, save_embedding_layers=False)
+    biases = {key for key in trained if key.endswith(".bias")} - weights.keys()
+    missing = biases.union(report.missing_keys)
     wrong = [
-        f"has no weights for {cut_names(report.missing_keys)}" if report.missing_keys else "",
+        f"has no weights for {cut_names(missing)}" if missing else "",
         f"has weights for {cut_names(report.unexpected_keys)}, which the model lacks" if report.unexpected_keys else "",
     ]
     mistakes = [each for each in wrong if each]

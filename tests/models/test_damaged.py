@@ -44,6 +44,7 @@ UNSEEN = {"nan", "infinity", "config-unknown-type"}
 # where so much memory is asked for before shapes are compared that the words differ
 TOLD_OTHERWISE = {"config-size-huge"}
 NORM = "model.layers.1.input_layernorm.weight"
+HEAD, WORDS = "lm_head.weight", "model.embed_tokens.weight"
 SOME_SHARD = {"metadata": {}, "weight_map": {"model.norm.weight": "model-00002-of-00002.safetensors"}}
 DEEP = "[" * 100_000
 
@@ -71,6 +72,10 @@ DAMAGED: dict[str, tuple[Damage, str]] = {
     "bias-left-out": (
         tensors(lambda found: found.update({"model.layers.0.self_attn.q_proj.bias": torch.ones(128)})),
         "leaves out: model.layers.0.self_attn.q_proj.bias",
+    ),
+    "another-head": (
+        tensors(lambda found: found.update({HEAD: found[WORDS] + 0.5})),
+        f"has other numbers in {HEAD} than in {WORDS}, which its config.json says are the same",
     ),
     "shape-of-one": (tensors(lambda found: found.update({NORM: torch.ones(7)})), f"{NORM} (7 in the files, 128 by"),
     "shape-of-all": (config(hidden_size=64), "has weights of other shapes: model.embed_tokens.weight"),
@@ -288,6 +293,26 @@ def test_every_kind_of_lora_that_peft_saves_is_opened(
     peft.get_peft_model(base, made).save_pretrained(tmp_path / "adapter")
     open_adapter(open_model("AutoModelForCausalLM", str(tiny_model), "the trial"), tmp_path / "adapter")
     check_causal_lm(ModelSection(name=str(tiny_model)), tmp_path / "adapter", "the trial")
+
+
+@pytest.mark.parametrize("bias", ["lora_only", "all"])
+def test_adapter_whose_settings_name_biases_that_its_file_lacks_is_refused(tmp_path: Path, bias: str) -> None:
+    torch.manual_seed(1)
+    sizes = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
+    base = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes, num_attention_heads=2, attention_bias=True))
+    base.save_pretrained(tmp_path / "base")
+    place = tmp_path / "adapter"
+    made = peft.LoraConfig(r=4, target_modules=["q_proj"], task_type="CAUSAL_LM", init_lora_weights=False, bias=bias)
+    peft.get_peft_model(base, made).save_pretrained(place)
+
+    def opened(**options: Any) -> Any:
+        return open_adapter(open_model("AutoModelForCausalLM", str(tmp_path / "base"), "the trial"), place, **options)
+
+    opened()
+    key = next(key for key in safetensors.load_file(place / LORA) if key.endswith("q_proj.base_layer.bias"))
+    lora(lambda found: found.pop(key))(place)
+    for options in ({}, {"is_trainable": True}, {"low_cpu_mem_usage": True}):
+        refusal(lambda: opened(**options), place, f"{PART}: it has no weights for {key}")  # noqa: B023
 
 
 @pytest.mark.parametrize(
