@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 # names that an error lists
 MOST_NAMED = 5
@@ -22,6 +22,8 @@ ENCLOSING = re.compile(
 CLOSING = re.compile(
     "[)\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb]*(?:\\s+[)\"'`\u201d\u2019\u00bb.!?\u2026]+(?!\\S))*(?=\\s*(\\S?))"
 )
+# sentencex takes the square of the time for a line without spaces, so longer ones come in portions that end as sentences do
+PORTION = re.compile("(?s:.{20000,}?[\u3002\uff01\uff1f]+|.+)")
 # sentencex knows "Mr." and "Mrs." alone
 ABBREVIATED = re.compile(r"\bMs\.$")
 
@@ -71,7 +73,8 @@ def _ends(line: str, language: str) -> Iterator[int]:
     # a character of the bare text stands further on in the line by as many places as this list has items up to its own place
     shifts = [place - n for n, place in enumerate(hidden)]
     n_read = 0
-    for piece in segment(language, ENCLOSING.sub("", line)):
+    portions = PORTION.findall(ENCLOSING.sub("", line))
+    for piece in chain.from_iterable(segment(language, portion) for portion in portions):
         last = n_read + len(piece.rstrip()) - 1
         n_read += len(piece)
         behind = last + bisect_right(shifts, last) + 1

@@ -1,6 +1,7 @@
 """Small text functions."""
 
 import os
+import time
 from itertools import accumulate
 
 import pytest
@@ -111,3 +112,10 @@ def test_a_list_of_names_is_cut_and_the_rest_counted():
 
 def test_a_name_of_no_sane_length_is_not_compared():
     assert did_you_mean("judges" * 100_000, ["judges"]) == "."
+
+
+def test_long_lines_without_spaces_take_time_in_proportion():
+    line = ["\u6211\u4eec\u8ba4\u4e3a\u597d\u3002", "\u4f60\u600e\u4e48\u770b\uff1f\uff01"] * 25_000
+    started = time.process_time()
+    assert sentences("".join(line)) == line
+    assert time.process_time() - started < 3
