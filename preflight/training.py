@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 # seconds that the libraries have to start and to answer; usually it takes less than ten
 PATIENCE_SECONDS = 180
+# moves when a rehearsal finds more than before; 2: one step of a tiny model
+VERSION = 2
 # lines of what the process said that an error shows
 SHOWN_LINES = 5
 
@@ -89,6 +91,7 @@ def _everything(recipe: Recipe, python: str) -> str:
     files = [Path(recipe.train.accelerate_config), recipe.train.pairs, *settings]
     return digest(
         [
+            VERSION,
             recipe.model_dump(mode="json", include={"model", "lora", "train", "trainer", "wandb", "rounds"}),
             recipe.generate.max_model_len,
             [python, platform.node(), os.environ.get("CUDA_VISIBLE_DEVICES"), installed_versions(RECORDED)],

@@ -27,8 +27,13 @@ REFUSALS = (
     EvenhandError, ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
+# all that the tiny model can say
+END, PADDING, UNKNOWN = "<end>", "<padding>", "<unknown>"
+WORDS = (END, PADDING, UNKNOWN, "Trial", "0", "1", "yes", "no")
 # keys of trl.DPOConfig that have no place in a step with two short pairs
-OF_LONG_TRAININGS = frozenset({"max_length", "dataloader_drop_last", "dataset_num_proc", "num_train_epochs"})
+OF_LONG_TRAININGS = frozenset(
+    {"max_length", "dataloader_drop_last", "dataset_num_proc", "num_train_epochs", "pad_token"}
+)
 # keys that start processes of their own, where there are any
 OF_WORKERS = frozenset({"dataloader_num_workers", "dataloader_persistent_workers", "dataloader_prefetch_factor"})
 # keys that an accelerator takes and the CPU beside it need not
@@ -40,19 +45,15 @@ OF_ACCELERATORS = frozenset(
 )
 
 
-def refuse_step(recipe: Recipe, tokenizer: Any) -> None:
+def refuse_step(recipe: Recipe) -> None:
     """Train one step.
-
-    Args:
-        recipe: its training is tried.
-        tokenizer: of its model.
 
     Raises:
         RecipeError: the step cannot be made; what the library says.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_toy(folder / "toy", tokenizer)
+        tokenizer = _write_toy(folder / "toy")
         is_fair = recipe.train.fairness is not None
         write_jsonl(folder / "pairs.jsonl", [_made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
         phase = open_phase(_on_toy(recipe, folder), round_name(0))
@@ -67,14 +68,22 @@ def refuse_step(recipe: Recipe, tokenizer: Any) -> None:
             raise RecipeError(text) from error
 
 
-def _write_toy(folder: Path, tokenizer: Any) -> None:
-    transformers = need("transformers", "training")
+def _write_toy(folder: Path) -> Any:
+    """Write a Llama of one layer that knows a few words; its tokenizer."""
+    tokenizers, transformers = (need(name, "training") for name in ("tokenizers", "transformers"))
+    words = {word: number for number, word in enumerate(WORDS)}
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token=UNKNOWN))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=model, eos_token=END, pad_token=PADDING, unk_token=UNKNOWN
+    )
     config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
+        vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, eos_token_id=words[END], pad_token_id=words[PADDING], bos_token_id=None,
     )  # fmt: skip
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return tokenizer
 
 
 def _on_toy(recipe: Recipe, folder: Path) -> Recipe:

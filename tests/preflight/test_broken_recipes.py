@@ -359,12 +359,19 @@ def test_what_only_the_first_step_of_a_training_would_show(trained, keys, said):
             "trainer": {"dataloader_drop_last": True, "per_device_train_batch_size": 32},
         },
         {"lora": {"target_modules": "all-linear", "lora_dropout": 0.1}, "trainer": {"disable_dropout": False}},
+        {
+            "task": {"scope": "all"},
+            "generate": {"method": "thinned"},
+            "pairs": {"mode": "fairpo", "judge": "even"},
+            "train": {"fairness": {}},
+        },
         {"model": {"dtype": "bfloat16"}, "trainer": {"num_train_epochs": 3, "lr_scheduler_type": "cosine"}},
     ],
 )
 def test_sound_trainings_are_not_refused_by_their_first_step(trained, sections):
+    trained["judges"]["even"] = {"kind": "equal-coverage", "entailer": {"kind": "words"}}
     for section, keys in sections.items():
-        trained[section] |= keys
+        trained[section] = trained.get(section, {}) | keys
     assert rehearse(Recipe.model_validate(trained)) == []
 
 
