@@ -28,6 +28,8 @@ class PromptTemplate:
     text: str
     # names of sections beside the text's own that nothing filled in may forge: of the prompt that it is a part of
     sections: frozenset[str] = frozenset()
+    # where it was named, to begin an error with: "key 'task.template': "
+    place: str = ""
 
     @property
     def fields(self) -> frozenset[str]:
@@ -56,7 +58,7 @@ class PromptTemplate:
         unknown = sorted(self.fields - known)
         if unknown:
             raise RecipeError(
-                f"prompt template {self.name!r} asks for {{{unknown[0]}}}; fields that can be filled here are "
+                f"{self.place}prompt template {self.name!r} asks for {{{unknown[0]}}}; fields that can be filled here are "
                 f"{', '.join(sorted(known))}"
             )
         sections = sections_of(self.text) | self.sections
@@ -71,9 +73,8 @@ def section(name: str, text: str, number: int | None = None, sections: Iterable[
     return f"<{begin}>\n{fence(text, sections)}\n</{name}>"
 
 
-@as_given()
-def load_template(name: str, folder: Path) -> PromptTemplate:
-    """The template of that name beside the code, or the file at that path.
+def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
+    """The template of that name beside the code, or the file at that path; `place` as of `PromptTemplate`.
 
     Raises:
         RecipeError: neither exists; the shipped names are listed.
@@ -83,5 +84,6 @@ def load_template(name: str, folder: Path) -> PromptTemplate:
     path = shipped if shipped.is_file() else Path(name)
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.txt")))
-        raise RecipeError(f"prompt template {name!r} is neither shipped ({known}) nor a file")
-    return PromptTemplate(name=path.stem, text=read_text(path).strip())
+        raise RecipeError(f"{place}prompt template {name!r} is neither shipped ({known}) nor a file")
+    with as_given(place):
+        return PromptTemplate(name=path.stem, text=read_text(path).strip(), place=place)

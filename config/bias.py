@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ..records import Sampling
-from .model import BackendSection, ModelSection
+from .model import BackendSection, ModelSection, refuse_for_training
 from .section import Section
 
 Simulated = Literal["lead", "random", "topic", "sexist", "one-sided"]
@@ -101,6 +101,8 @@ class BiasRecipe(Section):
         if len(given) != 1:
             found = f"got {' and '.join(given)}" if given else "got none of them"
             raise ValueError(f"write exactly one of model, simulated and summaries, {found}")
+        if self.model is not None:
+            refuse_for_training(self.model)
         if self.instruction is not None and self.model is None:
             raise ValueError("instruction is for a model's prompt and has no effect here; leave it out")
         return self

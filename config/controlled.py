@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from ..records import Sampling
-from .model import BackendSection, ModelSection
+from .model import BackendSection, ModelSection, refuse_for_training
 from .section import Section
 
 
@@ -30,7 +30,8 @@ class ControlledRecipe(Section):
     most_left_out: float = Field(default=0.1, ge=0, le=1)
 
     @model_validator(mode="after")
-    def _attempts_differ(self) -> "ControlledRecipe":
+    def _options_have_an_effect(self) -> "ControlledRecipe":
+        refuse_for_training(self.model)
         if self.attempts > 1 and self.sampling.temperature == 0:
             raise ValueError(
                 f"sampling.temperature 0 is greedy, so all of {self.attempts} attempts would fail alike; "

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .model import BackendSection, LanguageModel, ModelSection
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training
 from .needs import NeedySection
 from .section import refuse_without_effect
 
@@ -104,6 +104,11 @@ class SplitterSection(NeedySection):
     def language_models(self) -> dict[str, LanguageModel]:
         """The one that it asks."""
         return {"": LanguageModel(self.model, self.backend)}
+
+    @model_validator(mode="after")
+    def _model_is_only_asked(self) -> "SplitterSection":
+        refuse_for_training(self.model)
+        return self
 
     @model_validator(mode="after")
     def _reply_leaves_room(self) -> "SplitterSection":

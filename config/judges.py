@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
 from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
-from .model import BackendSection, LanguageModel, ModelSection
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training
 from .needs import SPLITTER_LIBRARIES, JudgeSection, SplitterName
 from .section import refuse_without_effect
 
@@ -21,6 +21,11 @@ class AskingSection(JudgeSection):
     def language_models(self) -> dict[str, LanguageModel]:
         """The one that it asks."""
         return {"": LanguageModel(self.model, self.backend)}
+
+    @model_validator(mode="after")
+    def _model_is_only_asked(self) -> "AskingSection":
+        refuse_for_training(self.model)
+        return self
 
 
 class RubricJudge(AskingSection):
@@ -179,7 +184,9 @@ class AlignmentJudge(JudgeSection):
         return self
 
     @model_validator(mode="after")
-    def _revision_has_an_effect(self) -> "AlignmentJudge":
+    def _options_have_an_effect(self) -> "AlignmentJudge":
+        if self.direction == "recall" and self.chunks == "350-words":
+            raise ValueError("no effect of chunks: 350-words except with direction: precision; leave it out")
         # an AlignScore checkpoint is a local folder
         refuse_without_effect(self, ("revision",), self.aligner != "alignscore", "with aligner: encoder or nli")
         return self

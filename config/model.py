@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from .keywords import Keywords
-from .section import Section
+from .section import Section, refuse_without_effect
 
 
 class ModelSection(Section):
@@ -23,6 +23,11 @@ class ModelSection(Section):
     attn_implementation: str = "sdpa"
     # adapter folder that the first round starts from
     adapter: Path | None = None
+
+
+def refuse_for_training(model: ModelSection) -> None:
+    """Refuse what training alone reads, of a model that is only asked."""
+    refuse_without_effect(model, ("quantise",), False, "in training")
 
 
 # keyword arguments of vllm.LLM that a recipe must not set -> where it says so, or why not

@@ -95,6 +95,13 @@ class Recipe(Section):
             return {"model": {"name": "none"}} | values
         return values
 
+    @property
+    def idle_judges(self) -> list[str]:
+        """Names of judges that nothing asks."""
+        return [
+            name for name in self.judges if name not in (*self.reward.judges, *self.evaluation.judges, self.pairs.judge)
+        ]
+
     @model_validator(mode="after")
     def _judges_are_known(self) -> "Recipe":
         unknown = [
@@ -110,6 +117,14 @@ class Recipe(Section):
         ]
         if unknown:
             raise ValueError(f"{' '.join(unknown)} The recipe's judges are {', '.join(self.judges)}.")
+        idle = [
+            f"reward.weights names {name!r}, which has no effect because reward.judges does not"
+            f"{did_you_mean(name, self.reward.judges)} Leave it out, or add it there."
+            for name in self.reward.weights
+            if name not in self.reward.judges
+        ]
+        if idle:
+            raise ValueError(" ".join(idle))
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from .section import Section
+from .section import Section, refuse_without_effect
 
 # combinations that weights belong to
 WEIGHTED = ("weighted", "z_mean")
@@ -58,13 +58,14 @@ class PairsSection(Section):
     margin_weights: bool = False
 
     @model_validator(mode="after")
-    def _judge_is_fairpos(self) -> "PairsSection":
+    def _options_are_the_modes(self) -> "PairsSection":
         if (self.mode == "fairpo") != (self.judge is not None):
             raise ValueError(
                 "mode: fairpo needs the name of an equal-coverage judge; write judge: NAME"
                 if self.mode == "fairpo"
                 else f"judge has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
             )
+        refuse_without_effect(self, ("k",), self.mode == "best_k", "with mode: best_k")
         if self.margin_weights and self.mode != "fairpo":
             raise ValueError(
                 f"margin_weights has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from .section import Section
+from .section import Section, refuse_without_effect
 
 
 class LoraSection(Section):
@@ -102,6 +102,12 @@ class TrainSection(Section):
     fairness: FairPOSection | None = None
     # interpreter of the training process
     python: str | None = None
+
+    @model_validator(mode="after")
+    def _passes_are_the_shared_prefixes(self) -> "TrainSection":
+        has_passes = self.trainer == "shared-prefix"
+        refuse_without_effect(self, ("max_tokens_per_pass",), has_passes, "with trainer: shared-prefix")
+        return self
 
 
 def loss_types(trainer: Mapping[str, Any]) -> list[str]:

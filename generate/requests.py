@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
@@ -31,7 +32,7 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
         RecipeError: the prompt template is unknown or asks for an unknown field.
         DataError: a set has no value of the corpus's attribute, or two requests would have the same id.
     """
-    template = load_template(task.template, PROMPTS)
+    template = _template(task)
     _refuse_template(template, task)
     requests = [
         _request(documents, side, corpus, task, template)
@@ -42,6 +43,10 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
     if twice:
         raise DataError(f"requests SET/SIDE have equal names: {', '.join(sorted(twice))}; rename the sets or the sides")
     return requests
+
+
+def _template(task: TaskSection) -> PromptTemplate:
+    return load_template(task.template, PROMPTS, "key 'task.template': ")
 
 
 def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
@@ -139,7 +144,7 @@ def _filled(
 
 def template_sections(task: TaskSection) -> frozenset[str]:
     """Names of the tags that the task's template has."""
-    return sections_of(load_template(task.template, PROMPTS).text)
+    return sections_of(_template(task).text)
 
 
 def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSection) -> tuple[str, str]:
@@ -148,7 +153,7 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
     Raises:
         RecipeError: the task's template does not have exactly one place for the documents.
     """
-    template = load_template(task.template, PROMPTS)
+    template = _template(task)
     places = template.text.split("{documents}")
     if len(places) != 2:
         raise RecipeError(
@@ -156,7 +161,7 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
         )
     sections = sections_of(template.text)
     before, after = (
-        _filled(PromptTemplate(template.name, text, sections), request.document_set, request.side, corpus, task)
+        _filled(replace(template, text=text, sections=sections), request.document_set, request.side, corpus, task)
         for text in places
     )
     return before, after

@@ -4,6 +4,7 @@ A recipe can be sound and still fail hours later because a judge's model folder 
 TRL knows no such optimiser. All such mistakes are reported together, before any work.
 """
 
+import logging
 from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
@@ -20,6 +21,8 @@ from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_mu
 from .texts import text_checks
 from .training import Rehearsal
 
+log = logging.getLogger(__name__)
+
 # what is said of a mistake begins so, unless it has its key in it already
 STARTS = ("key ", "section ")
 
@@ -34,6 +37,8 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     Raises:
         RecipeError: something cannot go well; all such mistakes are listed.
     """
+    for name in recipe.idle_judges:
+        log.warning("judges.%s: scores nothing, because neither reward, evaluation nor pairs name it", name)
     # its libraries take seconds to start; meanwhile everything else is looked at
     with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
         mistakes = _failed([*named_checks(recipe), *engine_checks(recipe), *place_checks(recipe)], elsewhere=elsewhere)

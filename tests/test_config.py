@@ -87,11 +87,33 @@ def test_numbers_are_finite(value):
         ({"combine": "product", "weights": {"overlap": 1}}, "weights have no effect with combine: product"),
         ({"combine": "weighted"}, "weights has no weight for judge 'overlap'"),
         ({"combine": "z_mean", "weights": {"overlap": 0}}, "weights are all 0"),
+        (
+            {"combine": "weighted", "weights": {"overlap": 1, "length": 2}},
+            r"reward\.weights names 'length', which has no effect because reward\.judges does not",
+        ),
     ],
 )
 def test_weights_that_cannot_work_are_refused(reward, wrong):
     with pytest.raises(ValidationError, match=wrong):
         Recipe.model_validate(MINIMAL | {"reward": {"judges": ["overlap"]} | reward})
+
+
+ALIGNMENT = {"kind": "alignment", "direction": "recall", "chunks": "350-words"}
+ASKING = {"kind": "finesure", "model": {"name": "m", "quantise": "nf4"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"pairs": {"k": 3}}, "no effect of k except with mode: best_k"),
+        ({"train": {"trainer": "pairwise", "max_tokens_per_pass": 99}}, "no effect of max_tokens_per_pass except with"),
+        ({"judges": MINIMAL["judges"] | {"recall": ALIGNMENT}}, "no effect of chunks: 350-words except with direction"),
+        ({"judges": MINIMAL["judges"] | {"asked": ASKING}}, "no effect of quantise except in training"),
+    ],
+)
+def test_options_that_nothing_reads_are_refused(changes, wrong):
+    with pytest.raises(ValidationError, match=wrong):
+        Recipe.model_validate(MINIMAL | changes)
 
 
 def test_a_backend_refuses_engine_keys_of_another():

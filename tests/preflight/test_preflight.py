@@ -40,6 +40,25 @@ def test_all_that_is_missing_is_listed_together(tmp_path):
     ]  # fmt: skip
 
 
+def test_template_that_is_not_there_or_asks_for_what_is_unknown_is_named_with_its_key(tmp_path):
+    sound = recipe(tmp_path, {"mine": {"kind": "length"}})
+    (tmp_path / "own.txt").write_text("{documents} {side} {leangth}")
+    for template, said in (("perspectiv", "is neither shipped"), (str(tmp_path / "own.txt"), "asks for {leangth}")):
+        task = sound.task.model_copy(update={"template": template})
+        with pytest.raises(RecipeError) as caught:
+            preflight(sound.model_copy(update={"task": task}))
+        assert str(caught.value).startswith("key 'task.template': prompt template ")
+        assert said in str(caught.value)
+
+
+def test_judges_that_nothing_uses_are_told(tmp_path, caplog):
+    values = recipe(tmp_path, {"mine": {"kind": "length"}, "idle": {"kind": "contract"}}).model_dump(mode="json")
+    used = values | {"reward": {"judges": ["mine"]}, "evaluation": {"judges": ["mine"]}}
+    preflight(Recipe.model_validate(used))
+    assert "judges.idle: scores nothing" in caplog.text
+    assert "judges.mine" not in caplog.text
+
+
 def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them(tmp_path):
     (tmp_path / "port").mkdir()
     (tmp_path / "port" / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")

@@ -89,7 +89,7 @@ def test_length_guard_counts_what_it_refuses(scored):
 
 @pytest.mark.parametrize("mode", ["all", "best_k", "top_bottom"])
 def test_every_pair_is_kept_or_counted(scored, mode):
-    got = choose_pairs(scored([1, 2, None, 2, 5]), PairsSection(mode=mode, k=2))
+    got = choose_pairs(scored([1, 2, None, 2, 5]), PairsSection(mode=mode, **({"k": 2} if mode == "best_k" else {})))
     assert len(got.pairs) + sum(got.left_out.values()) == 10  # 5 * 4 / 2
 
 
