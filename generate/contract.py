@@ -99,7 +99,8 @@ def _says_something(text: str, contract: Contract) -> bool:
     any word behind the opening counts.
     """
     for opening in filter(None, (contract.opening, *contract.other_openings)):
-        text = text.replace(opening, " ")
+        # within the text the other side is "the Right"
+        text = re.sub(re.escape(opening), " ", text, flags=re.IGNORECASE)
     return not ANNOUNCING.issuperset(words_of(text))
 
 

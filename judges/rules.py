@@ -47,4 +47,4 @@ def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
 
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
-    return Rule(name, judge_signature("contract", "contract", v=2), 1.0, keeps_contract)
+    return Rule(name, judge_signature("contract", "contract", v=3), 1.0, keeps_contract)

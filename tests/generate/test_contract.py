@@ -44,6 +44,7 @@ def test_a_text_that_opens_as_asked_in_one_sentence_is_fine(text):
         "The Left argues that it is so, and that...",
         "The Left says.",
         "The Left The Left",
+        "The Left argues that the Right argues that.",
         "The Left \u2026",
     ],
 )
