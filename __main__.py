@@ -1,24 +1,6 @@
-"""What the command `evenhand` and `python -m evenhand` start: ready for an interrupt before anything large is imported."""
+"""`python -m evenhand`, the same as the command `evenhand`."""
 
-import os
-import signal
-
-
-def main() -> None:
-    """Run the command line."""
-    # a shell that starts us in the background has us ignore interrupts
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # an exception would come up as a traceback of whatever is being imported, or be lost there
-        signal.signal(signal.SIGINT, _leave)
-    from .cli import main as run
-
-    run()
-
-
-def _leave(*_: object) -> None:
-    os.write(2, b"interrupted; nothing had begun\n")
-    os._exit(130)
-
+from .cli import main
 
 if __name__ == "__main__":
     main()

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
+from .config.recipe_file import dump_recipe
 from .errors import EvenhandError
 from .evaluation.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
-from .processes import last_lines, run_child
-from .recipe_file import dump_recipe
 from .records import SummaryRequest
-from .run import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
-from .stages import Receipt, Stage, forget_journal, read_receipt
+from .runs.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
+from .runs.processes import last_lines, run_child
+from .runs.stages import Receipt, Stage, forget_journal, read_receipt
 from .storage import write_text
 
 # lines of a failed step's log that are shown

@@ -24,11 +24,11 @@ from time import perf_counter
 
 from .. import models
 from ..config import Recipe, RubricJudge
+from ..config.recipe_file import load_recipe
 from ..loop import Step, run_loop
 from ..preflight import preflight
-from ..recipe_file import load_recipe
-from ..run import TRAINING
-from ..stages import Receipt, read_receipt
+from ..runs.phases import TRAINING
+from ..runs.stages import Receipt, read_receipt
 from ..storage import read_text
 from . import Breakdown, Report, bench_parser, run_bench
 from .report import FOLDER

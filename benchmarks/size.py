@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..config import Recipe
+from ..config.recipe_file import dump_recipe
 from ..errors import DataError
-from ..recipe_file import dump_recipe
 from ..records import Document, DocumentSet
 from ..storage import write_jsonl, write_text
 from . import Breakdown, Report, bench_parser, positive, run_bench

@@ -6,8 +6,8 @@ to the largest gain.
 
 from collections.abc import Mapping, Sequence
 
-from ..phase_files import chosen_groups
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
+from ..runs.files import chosen_groups
 from .contents import Example, Examples, ExampleSummary
 from .systems import SYSTEMS, PolicyOutput, System
 

@@ -15,10 +15,10 @@ from ..generate.backend import prompt_tokens
 from ..generate.causal_lm import open_causal_lm
 from ..models import signature
 from ..models.adapters import open_adapter
-from ..phase_files import shortest_prompts
 from ..records import Candidate, SummaryRequest
-from ..run import CANDIDATES, Phase
-from ..timing import booked
+from ..runs.files import shortest_prompts
+from ..runs.phases import CANDIDATES, Phase
+from ..runs.timing import booked
 from .served import comparable_pairs, compared, verdict
 
 # (prompt, text) pairs that are looked at

@@ -6,8 +6,20 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
-from ..run import CANDIDATES, FAILURES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, TRAINING, Phase, hold_run, phases
-from ..stages import Receipt, Stage
+from ..runs.phases import (
+    CANDIDATES,
+    FAILURES,
+    GROUPS,
+    JUDGEMENTS,
+    LEDGER,
+    PAIRS,
+    REQUESTS,
+    TRAINING,
+    Phase,
+    hold_run,
+    phases,
+)
+from ..runs.stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
 from .contents import Report

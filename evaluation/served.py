@@ -8,9 +8,9 @@ under both policies here. Engines round differently, so a policy that is merely 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..phase_files import shortest_prompts
 from ..records import Candidate, SummaryRequest
-from ..run import Phase
+from ..runs.files import shortest_prompts
+from ..runs.phases import Phase
 
 # candidates whose log-probabilities are compared, each of another request
 COMPARED = 4

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 
 from ..config import AlignmentJudge, Recipe
 from ..errors import DataError
-from ..phase_files import with_groups
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
-from ..run import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
+from ..runs.files import with_groups
+from ..runs.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
 from ..storage import digest, iter_jsonl
 from ..text import words
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues

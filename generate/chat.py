@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import UnfitModelError
-from ..fence import broken, flat
+from ..prompts import broken, flat
 from ..text import has_words
 
 # what the probing chats say: nothing that a template would change, or a text contain

@@ -10,7 +10,7 @@ from transformers import AttentionInterface
 
 from ..errors import ModelError
 from ..models.adapters import open_adapter
-from ..rope import global_rope
+from ..models.rope import global_rope
 from .backend import Usage
 from .cascade import NAME, cascade_attention
 from .cascade_decoder import CascadeDecoder

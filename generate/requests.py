@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
-from ..fence import broken, flat, sections_of
-from ..prompts import PromptTemplate, load_template
+from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
 from ..storage import digest
 from ..text import fold

@@ -20,10 +20,10 @@ from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..journal import Journal
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
-from ..run import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
-from ..stages import Receipt, Stage
+from ..runs.journal import Journal
+from ..runs.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
+from ..runs.stages import Receipt, Stage
 from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import JudgeError, StorageError
-from ..processes import read_failure, run_attached
-from ..run import Phase
-from ..stages import Stage
+from ..runs.phases import Phase
+from ..runs.processes import read_failure, run_attached
+from ..runs.stages import Stage
+from ..runs.timing import book
 from ..storage import read_text
-from ..timing import book
 from .judge import Judge
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..journal import Journal
 from ..records import Candidate, Judgement, Record, SummaryRequest
+from ..runs.journal import Journal
 from ..storage import canonical_json
 from ..text import fold
 from .asking import score_together

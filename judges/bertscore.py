@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from ..config import BertScoreJudge
 from ..extras import need
 from ..models import signature
+from ..runs.timing import booked
 from ..storage import canonical_json
-from ..timing import booked
 from .aligner import most_tokens as longest_input
 from .aligner import release
 from .checkpoint import open_checkpoint

@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
-from ..processes import follow_parent, report_failure, share_processor
-from ..quiet import quiet_libraries
-from ..recipe_file import load_recipe
-from ..run import Phase, hold_run
+from ..extras import quiet_libraries
+from ..runs.phases import Phase, hold_run
+from ..runs.processes import follow_parent, report_failure, share_processor
+from ..runs.timing import account
 from ..storage import write_json
-from ..timing import account
 from . import open_judges
 from .apart import failure_path, spent_path
 from .stage import judge_models, judge_stage

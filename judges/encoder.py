@@ -11,11 +11,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..extras import need
+from ..extras import need, without_load_report
 from ..models import locate
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
-from ..quiet import without_load_report
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing, device, release
 from .shared import Lazy, SharedModels

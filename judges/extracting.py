@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from ..extras import need
+from ..runs.timing import booked
 from ..text import sentences
-from ..timing import booked
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput
 from .shared import Lazy

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from ..config import BackendSection, ModelSection, RubricJudge, without_speed
 from ..errors import RecipeError
-from ..fence import VERSION as FENCE
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import backend_signature
+from ..prompts import VERSION as FENCE
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest

@@ -17,11 +17,11 @@ from tqdm import tqdm
 
 from ..errors import LeftOutError
 from ..generate.backend import Usage
-from ..journal import Journal
-from ..phase_files import refuse_absent, with_candidates
 from ..records import Candidate, Judgement, SummaryRequest
-from ..run import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..stages import Receipt, Stage, left_by
+from ..runs.files import refuse_absent, with_candidates
+from ..runs.journal import Journal
+from ..runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
+from ..runs.stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .apart import judge_apart

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..runs.timing import booked
 from ..storage import canonical_json
-from ..timing import booked
 from .aligner import Aligner, Alignment, Pairing
 from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict
 from .overflow import CUT_PAIRS

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UnfitModelError
-from ..extras import need
-from ..quiet import without_load_report
+from ..extras import need, without_load_report
 from .files import CONFIG, damage, refuse_damaged
 from .places import file_at_hand, locate
 from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_numbers, strange_numbers, told_once

@@ -8,7 +8,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from .. import models, tracking
+from .. import models
 from ..config import (
     AlignmentJudge,
     BackendSection,
@@ -36,6 +36,7 @@ from ..judges.summac import read_weights
 from ..models import file_at_hand
 from ..models.files import refuse_adapter
 from ..models.opening import open_chat_tokenizer
+from ..runs import tracking
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .check import Check

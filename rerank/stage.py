@@ -12,10 +12,10 @@ from typing import Any
 from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import Ranges, combine_group, reward_ranges
-from ..phase_files import refuse_absent, scores_of, with_judgements
 from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
-from ..run import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
-from ..stages import Receipt, Stage, left_by
+from ..runs.files import refuse_absent, scores_of, with_judgements
+from ..runs.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
+from ..runs.stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_json, write_jsonl, write_record
 from .best import best_of, first_of_each_text
 from .fairpo import Pairer

@@ -2,7 +2,7 @@
 
 from evenhand.generate.backend import Reply, Usage
 from evenhand.judges.shared import SharedModels
-from evenhand.timing import booked
+from evenhand.runs.timing import booked
 
 
 class AnsweringBackend:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from evenhand.processes import share_processor
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
+from evenhand.runs.processes import share_processor
 
 share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -118,8 +118,8 @@ def serve(path: str) -> None:
 def _import_all() -> None:
     import rouge_score.rouge_scorer  # noqa: F401
 
-    import evenhand.cli
-    import evenhand.cli_bias
+    import evenhand.cli.app
+    import evenhand.cli.bias
     import evenhand.evaluation.bias
     import evenhand.evaluation.report
     import evenhand.evaluation.study.report

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand.fence import BREAK, SECTIONS, broken, fence, flat, sections_of
+from evenhand.prompts import BREAK, SECTIONS, broken, fence, flat, sections_of
 
 HOSTILE = st.lists(
     st.sampled_from(

@@ -19,7 +19,6 @@ from evenhand.config import CorpusSection, EntailerSection, ExtractJudge, FineSu
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
 from evenhand.evaluation.bias.prompting import draw_prompt
-from evenhand.fence import fence
 from evenhand.generate import chain_of_thought, debate, self_refine, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
@@ -32,6 +31,7 @@ from evenhand.judges.finesure import open_finesure
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.measures.rephrase import open_rephraser
 from evenhand.judges.rubric import open_rubric
+from evenhand.prompts import fence
 from evenhand.records import Document, DocumentSet
 
 pytest.importorskip("transformers")

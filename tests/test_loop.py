@@ -14,13 +14,13 @@ import yaml
 from filelock import FileLock, Timeout
 
 from evenhand.config import Recipe
+from evenhand.config.recipe_file import load_recipe
 from evenhand.evaluation.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, plan, run_loop
-from evenhand.recipe_file import load_recipe
 from evenhand.rerank.stage import rerank
-from evenhand.run import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
+from evenhand.runs.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
 from evenhand.train.checkpoints import MARK
 from evenhand.train.stage import training_stage
 
@@ -165,7 +165,8 @@ def test_plan_of_a_finished_run_loads_no_torch(finished, tmp_path):
     path = tmp_path / "recipe.yaml"
     path.write_text(yaml.safe_dump(finished.model_dump(mode="json")))
     code = (
-        "import sys; from pathlib import Path; from evenhand.loop import plan; from evenhand.recipe_file import load_recipe\n"
+        "import sys; from pathlib import Path; from evenhand.loop import plan\n"
+        "from evenhand.config.recipe_file import load_recipe\n"
         "print(sum(row.is_done for row in plan(load_recipe(Path(sys.argv[1])))))\n"
         "heavy = {'torch', 'transformers', 'vllm', 'trl', 'sentence_transformers'} & set(sys.modules)\n"
         "assert not heavy, heavy"

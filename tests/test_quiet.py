@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from evenhand.quiet import CHATTY, quiet_libraries, without_load_report
+from evenhand.extras import CHATTY, quiet_libraries, without_load_report
 
 LIBRARY = logging.getLogger("transformers.modeling_utils")
 

@@ -16,7 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from ..config import PACKED_ATTENTION
 from ..errors import RecipeError
-from ..rope import global_rope
+from ..models.rope import global_rope
 from .joined_attention import can_join, joined_attention
 from .layout import Layout, Span
 

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
-from ..processes import follow_parent, report_failure
-from ..recipe_file import load_recipe
-from ..run import Phase, hold_run, open_phase
+from ..runs.phases import Phase, hold_run, open_phase
+from ..runs.processes import follow_parent, report_failure
 from .stage import failure_path, training_stage
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field, ValidationError
 from ..config import TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
-from ..processes import read_failure, run_attached
-from ..run import Phase, hold_run
-from ..stages import Receipt
+from ..runs.phases import Phase, hold_run
+from ..runs.processes import read_failure, run_attached
+from ..runs.stages import Receipt
 from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
 from .stage import failure_path, training_stage

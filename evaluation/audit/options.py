@@ -8,8 +8,8 @@ from typing import TypeVar, get_args
 from pydantic import ValidationError
 
 from ...config import EntailerSection, MatcherSection
+from ...config.recipe_file import load_section
 from ...errors import DataError
-from ...recipe_file import load_section
 from ...text import did_you_mean
 
 MATCHERS = get_args(MatcherSection.model_fields["kind"].annotation)

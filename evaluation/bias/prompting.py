@@ -6,7 +6,7 @@ section 11; the wordings are our own.
 
 import numpy as np
 
-from ...fence import fence
+from ...prompts import fence
 from ...records import Message
 
 # {kind} is "text" or "article"

@@ -16,12 +16,12 @@ from ...errors import DataError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
-from ...journal import Journal
 from ...records import Record, Text
-from ...stages import Receipt, Stage
+from ...runs.journal import Journal
+from ...runs.stages import Receipt, Stage
+from ...runs.timing import booked
 from ...storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
 from ...text import has_words
-from ...timing import booked
 from .inputs import BiasInput
 from .prompting import draw_prompt
 from .replies import EMPTY, Read, read_reply

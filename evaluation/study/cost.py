@@ -1,7 +1,7 @@
 """What candidates took to make, from the receipt of the generate stage."""
 
-from ...run import Phase
-from ...stages import read_receipt
+from ...runs.phases import Phase
+from ...runs.stages import read_receipt
 from .contents import Cost
 
 

@@ -14,11 +14,11 @@ from ...generate.contract import check_output
 from ...judges import open_judges
 from ...judges.combine import reward_ranges
 from ...judges.stage import judge_by, refuse_unscored
-from ...phase_files import with_judgements
 from ...records import Candidate, Contract, SummaryRequest, Turn
 from ...rerank.stage import score_group
-from ...run import CANDIDATES, REQUESTS, TURNS, Phase
-from ...stages import Stage
+from ...runs.files import with_judgements
+from ...runs.phases import CANDIDATES, REQUESTS, TURNS, Phase
+from ...runs.stages import Stage
 from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
 from ..systems import PolicyOutput, policy_output
 from .contents import Cost

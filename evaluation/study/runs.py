@@ -10,11 +10,11 @@ from typing import Any
 
 from ...config import JudgeOptions, Recipe
 from ...config.plain_yaml import NotYamlError, parse_yaml
+from ...config.recipe_file import has_section, load_recipe
 from ...errors import RecipeError
 from ...generate.stage import phase_requests
-from ...recipe_file import has_section, load_recipe
 from ...records import Contract, SummaryRequest
-from ...run import open_phase
+from ...runs.phases import open_phase
 from ...storage import digest, listed, shortened
 from ...text import repeated
 from .entries import Named

@@ -19,14 +19,14 @@ from typing import Any
 
 from ... import models
 from ...config import ControlledRecipe
+from ...config.recipe_file import dump_recipe
 from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
 from ...errors import LeftOutError
 from ...extras import installed_versions
-from ...processes import hold
-from ...recipe_file import dump_recipe
-from ...stages import RECORDED, Receipt, Stage
+from ...runs.processes import hold
+from ...runs.stages import RECORDED, Receipt, Stage
+from ...runs.timing import booked
 from ...storage import as_given, digest, file_digest, write_json, write_jsonl, write_text
-from ...timing import booked
 from ..backend import Backend
 from ..backends import backend_signature, open_backend
 from . import points as steps

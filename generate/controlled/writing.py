@@ -10,9 +10,9 @@ from typing import Any
 from tqdm import tqdm
 
 from ...config import ControlledRecipe, without_speed
-from ...journal import Journal
 from ...records import Contract, Message, Record, Text
-from ...stages import Receipt, Stage
+from ...runs.journal import Journal
+from ...runs.stages import Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words
 from ..backend import Ask, Backend, Reply

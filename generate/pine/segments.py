@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import AttentionReweightingSection, Recipe
-from ...fence import fence
+from ...prompts import fence
 from ...records import Message, SummaryRequest
 from ...text import fold
 from ..backend import Ask

@@ -13,7 +13,7 @@ import yaml
 from sheets import make_item, make_sheet, write_phase
 from typer.testing import CliRunner
 
-from evenhand.cli import app
+from evenhand.cli.app import app
 from evenhand.config import TrainSection
 from evenhand.evaluation.human.label_studio import to_tasks
 from evenhand.records import DocumentSet

@@ -13,7 +13,7 @@ from bad_input.damage import damaged
 from bad_input.good_files import KINDS, Given
 from typer.testing import CliRunner
 
-from evenhand.cli import app
+from evenhand.cli.app import app
 from evenhand.errors import EvenhandError
 
 # cases of each kind of file: some 400 in all, and 2,000 more in the long campaign

@@ -98,7 +98,7 @@ def test_a_bomb_of_aliases_costs_little_and_says_little(tmp_path):
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text(BOMB + "name: *a8\njudges: {overlap: {kind: *a8}}\n")
     code = (
-        "import resource, sys, time; from pathlib import Path; from evenhand.recipe_file import load_recipe\n"
+        "import resource, sys, time; from pathlib import Path; from evenhand.config.recipe_file import load_recipe\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; start = time.process_time()\n"
         "try: load_recipe(Path(sys.argv[1]))\n"
         "except ValueError as error: print(len(str(error)))\n"

@@ -10,7 +10,6 @@ from evenhand.config import Recipe
 from evenhand.generate.stage import generate_stage, phase_requests
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge_stage
-from evenhand.phase_files import scores_of
 from evenhand.records import (
     Candidate,
     CandidateGroup,
@@ -26,7 +25,8 @@ from evenhand.records import (
     SummaryRequest,
 )
 from evenhand.rerank.stage import rerank_stage
-from evenhand.run import (
+from evenhand.runs.files import scores_of
+from evenhand.runs.phases import (
     ADAPTER,
     BEST,
     CANDIDATES,
@@ -40,7 +40,7 @@ from evenhand.run import (
     open_phase,
     phases,
 )
-from evenhand.stages import Receipt, Stage, read_receipt
+from evenhand.runs.stages import Receipt, Stage, read_receipt
 from evenhand.storage import write_json, write_jsonl, write_text
 from evenhand.train.stage import training_stage
 

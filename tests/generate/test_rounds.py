@@ -7,15 +7,15 @@ import time
 import pytest
 from method_runs import Noting, make_recipe
 
+from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import StorageError
 from evenhand.generate.backend import Ask
 from evenhand.generate.rounds import KeptRounds, Round
 from evenhand.generate.scripted import ScriptedBackend
 from evenhand.generate.stage import Line, generate, generate_stage, phase_requests
-from evenhand.journal import Journal
-from evenhand.recipe_file import dump_recipe
 from evenhand.records import Message, Sampling
-from evenhand.run import CANDIDATES, FAILURES, TURNS, open_phase
+from evenhand.runs.journal import Journal
+from evenhand.runs.phases import CANDIDATES, FAILURES, TURNS, open_phase
 
 
 def ask(text, seed=0):

@@ -23,9 +23,9 @@ from evenhand.config import (
     UniEvalJudge,
     ValueSharesJudge,
 )
+from evenhand.config.recipe_file import JUDGE_KINDS
 from evenhand.judges import JUDGES, open_judge, open_judges
 from evenhand.judges.shared import SharedModels
-from evenhand.recipe_file import JUDGE_KINDS
 
 OPTIONS = {
     "rubric": RubricJudge.model_validate({"kind": "rubric", "rubric": "coverage", "model": {"name": "org/model"}}),

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from evenhand.config import RubricJudge
 from evenhand.errors import RecipeError
-from evenhand.fence import BREAK
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rubric import open_rubric
 from evenhand.judges.shared import SharedModels
-from evenhand.prompts import load_template
+from evenhand.prompts import BREAK, load_template
 
 PROMPTS = Path(__file__).parents[2] / "judges" / "prompts"
 

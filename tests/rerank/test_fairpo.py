@@ -10,7 +10,6 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.generate.requests import build_requests
 from evenhand.judges.stage import judge
-from evenhand.phase_files import with_groups
 from evenhand.records import (
     Candidate,
     Document,
@@ -21,7 +20,8 @@ from evenhand.records import (
     Thinned,
 )
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.run import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.runs.files import with_groups
+from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one

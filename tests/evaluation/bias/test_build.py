@@ -7,6 +7,7 @@ import yaml
 from answering import AnsweringBackend
 from rich.console import Console
 
+from evenhand.config.recipe_file import load_bias
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.bias import bias_study, bias_table
@@ -16,7 +17,6 @@ from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
 from evenhand.fairness.demographic import topic_label
 from evenhand.generate.backend import Reply
-from evenhand.recipe_file import load_bias
 from evenhand.storage import file_digest, write_jsonl
 
 

@@ -11,10 +11,10 @@ from evenhand.evaluation.study.report import compare_runs
 from evenhand.evaluation.study.rounds import has_rounds, round_entries
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
-from evenhand.phase_files import with_groups, with_judgements
 from evenhand.records import Candidate
 from evenhand.rerank.stage import rerank, score_group
-from evenhand.run import CANDIDATES, phases
+from evenhand.runs.files import with_groups, with_judgements
+from evenhand.runs.phases import CANDIDATES, phases
 from evenhand.storage import digest, iter_jsonl
 
 

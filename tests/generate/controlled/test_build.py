@@ -11,6 +11,7 @@ import pytest
 from answering import AnsweringBackend
 
 from evenhand.config import ControlledRecipe
+from evenhand.config.recipe_file import load_controlled
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
 from evenhand.evaluation.meta.benchmark import Settings
@@ -19,7 +20,6 @@ from evenhand.generate.backend import Reply
 from evenhand.generate.controlled import build_controlled, expected_prompts
 from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.generate.controlled.summaries import PlannedText
-from evenhand.recipe_file import load_controlled
 from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (

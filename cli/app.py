@@ -1,0 +1,315 @@
+"""The command line. The folder cli alone prints.
+
+Every verb imports what it needs when it runs, so `evenhand --help` and `evenhand validate` answer without torch.
+"""
+
+import logging
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..config.recipe_file import load_judges, load_recipe
+from ..errors import EvenhandError
+from ..extras import quiet_libraries
+from ..runs import processes
+from . import audit, bias, controlled, convert, human, importing
+from .compare import compare
+from .terminal import console, print_plan, run_with_progress, say, summary
+
+if TYPE_CHECKING:
+    from ..config import Recipe
+    from ..runs.phases import Phase
+    from ..runs.stages import Receipt
+
+INTERRUPTED = 130
+# verbs that write at their end alone; all others keep what they have finished
+WRITE_AT_THE_END = ("audit", "convert", "human", "import")
+EPILOG = (
+    "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
+    "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
+    "continues. audit, convert, human and import write at their end and begin anew."
+)
+
+app = typer.Typer(
+    name="evenhand",
+    help="Train and check summarizers that treat sides fairly.\n\n"
+    "Start here:  [bold]evenhand loop recipes/quickstart.yaml[/bold]  "
+    "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(convert.app, name="convert")
+app.add_typer(human.app, name="human")
+app.add_typer(importing.app, name="import")
+
+RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, for example recipes/quickstart.yaml.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the recipe: --set generate.max_model_len=2048. Repeatable."
+    ),
+]
+PhaseName = Annotated[
+    str | None,
+    typer.Option(
+        help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
+    ),
+]
+
+
+@app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2")
+def validate(
+    recipe: RecipePath,
+    set_: Overrides = None,
+    elsewhere: Annotated[
+        bool,
+        typer.Option(
+            "--elsewhere",
+            help="For a recipe of another machine: leave out whether models, libraries and GPUs are here.",
+        ),
+    ] = False,
+) -> None:
+    """Check in seconds, without loading a model, what would stop any stage of a recipe; all mistakes are shown together."""
+    loaded = load_recipe(recipe, set_ or [])
+    from ..loop import plan
+    from ..preflight import preflight
+
+    found = preflight(loaded, elsewhere=elsewhere)
+    say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
+
+
+@app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
+def loop(
+    recipe: RecipePath,
+    set_: Overrides = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
+) -> None:
+    """Run all rounds and the evaluation; what is done already is reused, what was interrupted continues."""
+    loaded = load_recipe(recipe, set_ or [])
+    from ..loop import steps
+    from ..preflight import preflight
+
+    preflight(loaded)
+    if dry_run:
+        print_plan(loaded)
+        return
+    say(f"{loaded.name}: {len(steps(loaded))} steps in {loaded.output}")
+    run_with_progress(console(), loaded)
+    _print_result(loaded)
+
+
+@app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base")
+def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
+    from ..generate.stage import generate as run
+
+    _run_stage("generate", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00")
+def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Score the candidates of one phase with the recipe's judges: judgements.jsonl."""
+    from ..judges.stage import judge as run
+
+    _run_stage("judge", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base")
+def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
+    from ..rerank.stage import rerank as run
+
+    _run_stage("rerank", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand train recipes/quickstart.yaml --phase round-00")
+def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """LoRA DPO on one round's pairs under accelerate launch: adapter/.
+
+    On several GPUs you may also launch it yourself:
+    accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo --config RECIPE
+    """
+    from ..train.launch import train as run
+
+    _run_stage("train", recipe, phase, set_, run)
+
+
+@app.command(epilog="Example: evenhand report recipes/quickstart.yaml")
+def report(recipe: RecipePath, set_: Overrides = None) -> None:
+    """Compare the systems of the evaluation phases: report/index.html, report.json, report.md."""
+    loaded = load_recipe(recipe, set_ or [])
+    from ..evaluation.report import report as run
+
+    receipt, reused = run(loaded)
+    say(summary("report", receipt.counts, receipt.seconds, reused))
+
+
+app.command(
+    epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods"
+)(compare)
+
+
+@app.command(
+    name="benchmark-judges",
+    epilog="Example: evenhand benchmark-judges controlled.jsonl --judges recipes/quickstart.yaml",
+)
+def benchmark_judges_(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Controlled sets: JSON lines, or the PoliSum authors' released file.",
+        ),
+    ],
+    judges: Annotated[
+        Path | None, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to try.")
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for benchmark.json, benchmark.svg and judgements.jsonl.")] = Path(
+        "runs/benchmark-judges"
+    ),
+    ties: Annotated[
+        Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
+    ] = "half",
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over topics.")] = 1000,
+) -> None:
+    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals."""
+    from ..evaluation.meta.benchmark import Settings
+    from ..evaluation.meta.run import PLOT, benchmark_judges
+    from ..evaluation.meta.table import benchmark_table
+
+    settings = Settings(ties=ties, resamples=resamples)
+    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
+    console().print(benchmark_table(found))
+    say(f"picture: {out / PLOT}")
+
+
+app.command(epilog=audit.EXAMPLE)(audit.audit)
+app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)
+
+
+app.command(name="build-controlled", epilog=controlled.EXAMPLE)(controlled.build_controlled)
+
+
+@app.command(epilog="Example: evenhand recipes")
+def recipes() -> None:
+    """List the recipes that come with evenhand: where each lies and the command that runs it."""
+    folder = Path(__file__).parents[1] / "recipes"
+    for path in sorted(folder.rglob("*.yaml")):
+        command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        say(f"{path}\n    {command}")
+
+
+@app.command(epilog="Example: evenhand cache --clear")
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
+) -> None:
+    """Show the cached judgements of each judge and the reference log-probabilities of training, or forget them."""
+    from ..judges.cache import cache_counts, cache_path, clear_cache
+    from ..train import reference
+
+    if clear:
+        say(f"{clear_cache()} judgements and {reference.forget()} pairs' reference log-probabilities forgotten")
+        return
+    for count in cache_counts():
+        say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
+    say(f"in {cache_path()}")
+    say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
+    say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
+
+
+@app.command(epilog="Example: evenhand env")
+def env() -> None:
+    """Show which libraries are installed, which extras are missing, and where caches lie."""
+    from ..extras import EXTRAS, installed_versions
+    from ..models import cache_folder
+    from ..runs.stages import RECORDED
+
+    versions = installed_versions(RECORDED)
+    for name in RECORDED:
+        say(f"{name:24}{versions.get(name, '-')}")
+    absent = {extra for library, extra in EXTRAS.items() if not _is_installed(library)}
+    if absent:
+        say(f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'")
+    say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
+
+
+def main() -> None:
+    """Entry point: run a verb; evenhand's own refusals become one message and their exit code."""
+    interrupted = False
+
+    def note(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, note)
+    try:
+        processes.follow_parent()
+        processes.share_processor()
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+        quiet_libraries()
+        app()
+    except BaseException as error:
+        is_done = isinstance(error, SystemExit) and not error.code
+        # whatever the interrupt has become by now: a library may call it an error of its own
+        if interrupted and not is_done:
+            print(f"interrupted; {after_interrupt(sys.argv[1:])}", file=sys.stderr)
+            sys.exit(INTERRUPTED)
+        if not isinstance(error, EvenhandError):
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def after_interrupt(arguments: Sequence[str]) -> str:
+    """What an interruption of this command line leaves."""
+    verb = next((each for each in arguments if not each.startswith("-")), "")
+    return "nothing was kept" if verb in WRITE_AT_THE_END else "the same command continues"
+
+
+def _run_stage(
+    verb: str,
+    path: Path,
+    phase_name: str | None,
+    overrides: list[str] | None,
+    run: "Callable[[Phase], tuple[Receipt, bool]]",
+) -> None:
+    recipe = load_recipe(path, overrides or [])
+    from ..loop import work_in
+    from ..preflight import check_names
+    from ..runs.phases import open_phase, phases
+    from ..runs.tracking import track
+
+    phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
+    check_names(recipe)
+    with work_in(recipe):
+        receipt, reused = run(phase)
+        track(phase, receipt)
+    say(summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
+
+
+def _print_result(recipe: "Recipe") -> None:
+    from ..evaluation.table import result_table
+
+    console().print(result_table(recipe))
+    say(f"report: {recipe.output / 'report' / 'index.html'}")
+
+
+def _is_installed(library: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(library) is not None

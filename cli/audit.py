@@ -1,0 +1,230 @@
+"""`evenhand audit`: any summaries against their documents."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..errors import DataError
+from .terminal import console, say, show
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from ..config import EntailerSection, MatcherSection
+    from ..evaluation.audit.build import Progress
+    from ..evaluation.audit.contents import Audit
+    from ..evaluation.audit.input import AuditInput
+    from ..evaluation.audit.plan import AuditPlan
+
+    # None takes the best matcher that runs without a model
+    Sections = tuple[MatcherSection | None, EntailerSection]
+
+EXAMPLE = "Example: evenhand audit --documents docs.jsonl --summaries base=out.jsonl --attribute sentiment"
+
+
+def _folder(given: str) -> Path:
+    if not given:
+        raise typer.BadParameter("is empty; name a folder, . for this one")
+    return Path(given)
+
+
+def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    documents: Annotated[
+        Path,
+        typer.Option(help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files; .gz too."),
+    ],
+    attribute: Annotated[
+        str, typer.Option(help="Social attribute of the documents to be fair to, for example sentiment.")
+    ],
+    summaries: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[LABEL=]FILE",
+            help="One summary of each set: by id, or in the order of the sets. Repeatable; the first is what others are tested "
+            "against.",
+        ),
+    ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[LABEL=]FILE",
+            help="For coverage, units that somebody split the summaries into: a JSON object, set id -> list of texts. Once for "
+            "each --summaries. Default: the entailer's own.",
+        ),
+    ] = None,
+    references: Annotated[
+        list[int] | None,
+        typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
+    ] = None,
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), opinions (needs "
+            "networkx), word-lists. Default: all of them.",
+        ),
+    ] = None,
+    matcher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.yaml",
+            help="For value-shares. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; or a "
+            "YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
+            "words, and says so.",
+        ),
+    ] = None,
+    entailer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.yaml",
+            help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
+            "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: words.",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[matcher=|entailer=]NAME",
+            help="Model of the matcher or the entailer, where it has one. Default: the published one.",
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="V,V",
+            help="Declared values in the order of every table; repeat the option, one value each, where one has a comma. "
+            "Default: the file's own.",
+        ),
+    ] = None,
+    mode: Annotated[
+        Literal["drop_zero", "released", "paper"],
+        typer.Option(
+            help="drop_zero: sound; released: as published tables were made; paper: as the papers are written."
+        ),
+    ] = "drop_zero",
+    tau: Annotated[float, typer.Option(min=0, max=1, help="Share of its due that a value may not fall to.")] = 0.8,
+    target: Annotated[
+        str, typer.Option(help="What is due: ratio (the sources' shares), equal, or weights: pos=0.5,neg=0.5.")
+    ] = "ratio",
+    opinion_units: Annotated[
+        Literal["sentences", "documents"],
+        typer.Option(help="For opinions, what a summary could take over whole: documents for posts, else sentences."),
+    ] = "sentences",
+    least_group: Annotated[
+        int,
+        typer.Option(min=1, help="Values in fewer scored sets are marked and kept out of worst group and extremes."),
+    ] = 30,
+    examples: Annotated[int, typer.Option(min=0, help="Most unfair summaries shown by each family.")] = 5,
+    limit: Annotated[int | None, typer.Option(min=1, help="Audit so many sets only, drawn by the seed.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of that draw, the bootstrap and the tests.")] = 0,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over document sets.")] = 1000,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Of the intervals; 1 - level is that of the tests.")
+    ] = 0.95,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Leave sets without a summary out, counted, instead of refusing.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(parser=_folder, metavar="FOLDER", help="Folder for audit.json, audit.md and index.html.")
+    ] = Path("audit"),
+) -> None:
+    """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
+
+    Runs anywhere: opinions, word-lists, value-shares with matcher words, coverage with entailer words.
+    Needs NLTK's data, no model: matcher ngram, the one of published numbers.
+    Needs a model: matchers bertscore and bartscore (with Proportional Representation), entailers encoder and nli.
+
+    Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
+    ngram, stop words and word-lists are made for English.
+    """
+    from ..evaluation.audit.input import Wanted, read_input
+    from ..evaluation.audit.options import read_sections
+    from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
+    from ..evaluation.audit.report import PAGE, check_folder, replaced, write_audit
+    from ..evaluation.audit.table import audit_table
+    from ..evaluation.compare import Bootstrap
+
+    check_folder(out)
+    asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
+    if units and "coverage" not in asked:
+        raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
+    sections = read_sections(asked, matcher, entailer, model or [])
+    wanted = Wanted(
+        documents=documents,
+        attribute=attribute,
+        summaries=tuple(_labelled(each, "--summaries") for each in summaries or []),
+        units=tuple(_labelled(each, "--units") for each in units or []),
+        references=tuple(references or ()),
+        values=_values(values or []),
+        allow_missing=allow_missing,
+        limit=limit,
+        seed=seed,
+    )
+    given = read_input(wanted)
+    if earlier := replaced(out, given):
+        say(earlier)
+    plan = AuditPlan(
+        measures=asked,
+        mode=mode,
+        tau=tau,
+        target=read_target(target, given.values),
+        opinion_units=opinion_units,
+        least_group=least_group,
+        n_examples=examples,
+        bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
+    )
+    found = _measure(given, plan, sections, notes)
+    write_audit(found, out)
+    show(audit_table(found))
+    say(f"audit: {out / PAGE}")
+
+
+def _measure(given: "AuditInput", plan: "AuditPlan", sections: "Sections", notes: Sequence[str]) -> "Audit":
+    from ..evaluation.audit.build import build_audit
+    from ..evaluation.audit.families import families, open_tools
+
+    tools = open_tools(plan, *sections)
+    said = (*notes, *tools.notes)
+    for note in said:
+        say(note)
+    try:
+        with _progress() as progress:
+            return build_audit(given, plan, families(given, plan, tools), said, progress)
+    finally:
+        tools.close()
+
+
+@contextmanager
+def _progress() -> "Iterator[Progress]":
+    """A bar for each family, in a terminal only."""
+    from rich.progress import Progress as Bars
+
+    with Bars(console=console(), transient=True, disable=not console().is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def step(family: str, done: int, total: int) -> None:
+            if family not in tasks:
+                tasks[family] = bars.add_task(family, total=total)
+            bars.update(tasks[family], completed=done)
+
+        yield step
+
+
+def _labelled(given: str, option: str) -> tuple[str, Path]:
+    """ "base=out.jsonl" as label and file; a file alone is called by its name without endings."""
+    label, equals, path = given.partition("=")
+    if not (path if equals else given).strip():
+        raise DataError(f"{option} {given!r}: names no file; write FILE or LABEL=FILE")
+    if equals and label.strip() and path.strip() and not Path(given).exists():
+        return label.strip(), Path(path.strip()).expanduser()
+    name = Path(given).name
+    return name.lstrip(".").partition(".")[0] or name, Path(given).expanduser()
+
+
+def _values(given: Sequence[str]) -> tuple[str, ...]:
+    """A single list with commas, or one value for each time that the option is given."""
+    parts = given[0].split(",") if len(given) == 1 else given
+    return tuple(part.strip() for part in parts if part.strip())

@@ -1,0 +1,85 @@
+"""`evenhand bias-study`: whether a summarizer treats people of all groups alike, told on inputs that differ in nothing else."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..config.recipe_file import load_bias
+from .terminal import say, show, summary
+
+if TYPE_CHECKING:
+    from ..config import BiasRecipe
+
+EXAMPLE = "Example: evenhand bias-study recipes/bias/simulated.yaml --dry-run"
+
+
+def bias_study(
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE", help="What to study, for example recipes/bias/simulated.yaml.")
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set simulated=sexist. Repeatable."),
+    ] = None,
+    summaries: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False,
+            help="Measure another system's summaries: JSON lines of id (as in inputs.jsonl) and summary. Takes the place of the "
+            "recipe's model.",
+        ),
+    ] = None,
+    inputs_only: Annotated[
+        bool, typer.Option("--inputs-only", help="Write inputs.jsonl for another system to summarise, and stop.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show how many summaries are made; do nothing.")] = False,
+) -> None:
+    """Whether a summarizer treats men and women, or Black- and white-coded names, alike: who is kept, who is invented.
+
+    The same documents are summarised with other names and genders.
+
+    Needs a model to summarise (or --summaries), spaCy to find persons and a sentence encoder.
+
+    With --set measures.persons=known --set measures.encoder=null it runs anywhere.
+    """
+    changes = list(set_ or [])
+    if summaries is not None:
+        # quoted, because a value is read as YAML and a file's name may hold anything
+        changes += [
+            f"summaries={json.dumps(str(summaries), ensure_ascii=False)}",
+            "model=null",
+            "simulated=null",
+            "instruction=null",
+        ]
+    loaded = load_bias(recipe, changes)
+    if dry_run:
+        _show_expected(loaded)
+        return
+    from ..evaluation.bias import bias_study as run
+    from ..evaluation.bias import bias_table, write_inputs
+
+    if inputs_only:
+        inputs, _, _ = write_inputs(loaded)
+        say(f"{loaded.output / 'inputs.jsonl'}: {len(inputs.inputs)} inputs; summarise each 'text' into")
+        say('lines of {"id": ..., "summary": ...}, then: evenhand bias-study RECIPE --summaries FILE')
+        return
+    study = run(loaded)
+    for stage, receipt in study.receipts.items():
+        say(summary(stage, receipt.counts, receipt.seconds, stage in study.reused))
+    show(bias_table(study.report))
+    say(f"report: {study.page}")
+
+
+def _show_expected(loaded: "BiasRecipe") -> None:
+    from ..evaluation.bias import count_by_design, make_inputs
+
+    inputs = make_inputs(loaded)
+    for design, count in count_by_design(inputs).items():
+        say(f"{design:12} {count:8,} summaries")
+    for row in inputs.left_out:
+        say(f"left out: {row.count} {row.what}: {row.reason}")
+    documents = len({each.original_id for each in inputs.inputs})
+    say(f"{documents} documents, {loaded.inputs.assignments} assignments each, setting {loaded.inputs.setting}")
+    say(f"output: {loaded.output}")

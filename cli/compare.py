@@ -1,0 +1,100 @@
+"""`evenhand compare`: methods, sweeps and rounds side by side."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .terminal import console, print_plan, run_with_progress, say, show
+
+if TYPE_CHECKING:
+    from ..evaluation.study.entries import Named
+
+
+def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    recipes: Annotated[
+        list[Path],
+        typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the runs and for index.html, comparison.json, comparison.md.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of all the recipes. Repeatable."),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE,VALUE",
+            help="Run once for each value, in the recipes that have the key's section: --over generate.debate.agents=2,3,5.",
+        ),
+    ] = None,
+    budgets: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N",
+            help="Numbers of candidates to compare at. Default: 1, 3, 9, 18, and as many as a recipe asks for.",
+        ),
+    ] = "",
+    rounds: Annotated[
+        bool, typer.Option("--rounds", help="Show self-refine and debate after each of their rounds, from one run.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
+) -> None:
+    """Run several recipes on the same requests and compare them at equal budgets: who leads, on which side, how sure.
+
+    What is done already is reused, and what was interrupted continues. What two runs make from the very same inputs is made once:
+    recipes of one name and seed share candidates. Differences are tested and corrected for their number.
+    """
+    from ..evaluation.study.report import PAGE, compare_runs
+    from ..evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
+    from ..evaluation.study.table import comparison_table
+    from ..runs.phases import hold_run
+    from ..runs.processes import hold
+
+    runs = name_runs(recipes, set_ or [], over or [], out)
+    asked = _budgets(budgets) if budgets else usual_budgets(runs)
+    _preflight(runs)
+    refuse_unlike(runs, asked)
+    if dry_run:
+        for run in runs:
+            say(f"{run.label}:")
+            print_plan(run.recipe)
+        return
+    with ExitStack() as held:
+        # all of them before the first byte is written
+        held.enter_context(hold(out))
+        for run in runs:
+            held.enter_context(hold_run(run.recipe))
+        for run in runs:
+            say(f"{run.label}: {run.recipe.output}")
+            run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
+        found = compare_runs(runs, out, asked, by_round=rounds)
+    show(comparison_table(found))
+    say(f"comparison: {out / PAGE}")
+
+
+def _budgets(text: str) -> list[int]:
+    from ..errors import RecipeError
+
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise RecipeError(
+            f"--budgets {text!r}: write whole numbers of at least 1 with commas between them, such as 1,3,9,18"
+        )
+    return [int(part) for part in parts]
+
+
+def _preflight(runs: "list[Named]") -> None:
+    from ..errors import EvenhandError, RecipeError
+    from ..preflight import preflight
+    from ..storage import listed
+
+    mistakes = []
+    for run in runs:
+        try:
+            preflight(run.recipe)
+        except EvenhandError as error:
+            mistakes.append(f"{run.label}: {error}")
+    if mistakes:
+        raise RecipeError(listed(mistakes))

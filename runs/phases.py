@@ -1,0 +1,134 @@
+"""The run folder: its phases, and the names of the files in them.
+
+    <output>/
+      recipe.yaml  manifest.json  logs/
+      round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
+        requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
+        groups.jsonl     ids, scores and rewards of all candidates; `phase_files` puts texts beside them
+        turns.jsonl      what was said on the way to the candidates, of methods that ask more than once
+      evaluation/base/     candidates of the test sets under the untrained model
+      evaluation/round-00/ the same under the policy that round 0 ended with
+      report/              index.html  report.json  report.md
+
+A phase is one of those folders: which document sets, which policy, which judges.
+"""
+
+import re
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..config import Recipe, SplitSection
+from ..errors import RecipeError
+from .processes import hold
+from ..config.recipe_file import dump_recipe
+from ..records import Candidate
+from ..storage import digest
+
+ROUND = re.compile(r"round-(\d\d)")
+
+REQUESTS = "requests.jsonl"
+CANDIDATES = "candidates.jsonl"
+FAILURES = "failures.jsonl"
+TURNS = "turns.jsonl"
+JUDGEMENTS = "judgements.jsonl"
+GROUPS = "groups.jsonl"
+BEST = "best.jsonl"
+PAIRS = "pairs.jsonl"
+LEDGER = "ledger.json"
+ADAPTER = "adapter"
+CHECKPOINTS = "checkpoints"
+TRAINING = "training.json"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One folder of a run: candidates of one split under one policy."""
+
+    recipe: Recipe
+    # "round-00", "evaluation/base" or "evaluation/round-00"
+    name: str
+    # the round whose adapter the policy has; None for the policy that the recipe starts from
+    after_round: int | None
+
+    @property
+    def folder(self) -> Path:
+        """Where the phase's files lie."""
+        return self.recipe.output / self.name
+
+    @property
+    def split(self) -> Literal["train", "test"]:
+        """The split that the phase's requests come from."""
+        return "test" if self.name.startswith("evaluation/") else "train"
+
+    @property
+    def split_section(self) -> SplitSection:
+        """What the recipe says of that split."""
+        return self.recipe.corpus.test if self.split == "test" else self.recipe.corpus.train
+
+    @property
+    def round(self) -> int | None:
+        """Number of the round, counted from 0; None for an evaluation."""
+        found = ROUND.fullmatch(self.name)
+        return int(found.group(1)) if found else None
+
+    @property
+    def adapter(self) -> Path | None:
+        """Adapter folder of the phase's policy; None for the model without an adapter."""
+        if self.after_round is None:
+            return self.recipe.model.adapter
+        return self.recipe.output / round_name(self.after_round) / ADAPTER
+
+    @property
+    def method(self) -> str:
+        """The method that makes the candidates. Thinned sets are for training alone: unseen sets are summarised as they are."""
+        method = self.recipe.generate.method
+        return "zero-shot" if method == "thinned" and self.split == "test" else method
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of the judges that score this phase: the reward's, the report's when it evaluates, else that of the pairs."""
+        names = self.recipe.reward.judges
+        if self.split == "train" and self.recipe.pairs.judge:
+            names += (self.recipe.pairs.judge,)
+        if self.split == "test":
+            names += self.recipe.evaluation.judges
+        return tuple(dict.fromkeys(names))
+
+    def is_judged(self, candidate: Candidate, judge: str) -> bool:
+        """Whether a judge is asked about a candidate: summaries of thinned copies are for pairs, and have no reward."""
+        return candidate.thinned is None or judge == self.recipe.pairs.judge
+
+
+def hold_run(recipe: Recipe) -> AbstractContextManager[bool]:
+    """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`."""
+    return hold(recipe.output, digest(dump_recipe(recipe)))
+
+
+def round_name(number: int) -> str:
+    """Name of a round's phase: "round-00"."""
+    return f"round-{number:02d}"
+
+
+def open_phase(recipe: Recipe, name: str) -> Phase:
+    """The phase of that name.
+
+    Raises:
+        RecipeError: the recipe has no such phase; those it has are listed.
+    """
+    for phase in phases(recipe):
+        if phase.name == name:
+            return phase
+    known = ", ".join(phase.name for phase in phases(recipe))
+    raise RecipeError(f"phase {name!r}: this recipe has {recipe.rounds} rounds and the phases {known}")
+
+
+def phases(recipe: Recipe) -> list[Phase]:
+    """All phases of a run in the order in which the loop works through them."""
+    rounds = [Phase(recipe, round_name(r), r - 1 if r else None) for r in range(recipe.rounds)]
+    evaluations = [Phase(recipe, "evaluation/base", None)]
+    if recipe.rounds:
+        last = recipe.rounds - 1
+        evaluations.append(Phase(recipe, f"evaluation/{round_name(last)}", last))
+    return rounds + evaluations

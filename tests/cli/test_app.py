@@ -1,0 +1,315 @@
+"""The command line as a user meets it: help, refusals and exit codes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evenhand.cli.app import after_interrupt
+
+REPOSITORY = Path(__file__).parents[2]
+QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
+VERBS = [
+    "validate",
+    "loop",
+    "generate",
+    "judge",
+    "rerank",
+    "train",
+    "report",
+    "compare",
+    "import",
+    "benchmark-judges",
+    "bias-study",
+    "build-controlled",
+    "recipes",
+    "cache",
+    "env",
+]
+FERRY = (
+    '{"id": "ferry", "topic": "The ferry", "documents": ['
+    '{"id": "ferry/1", "text": "The ferry is cheap.", "attributes": {"stance": "left"}}, '
+    '{"id": "ferry/2", "text": "The ferry is dear.", "attributes": {"stance": "right"}}]}\n'
+)
+
+
+def evenhand(*arguments, cwd=None):
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand.cli", *map(str, arguments)],
+        capture_output=True, text=True, check=False, env=environment, cwd=cwd,
+    )  # fmt: skip
+
+
+def edited(folder, **replacements):
+    """The quickstart recipe with lines replaced, as a file."""
+    text = QUICKSTART.read_text()
+    for old, new in replacements.values():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "recipe.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_teaches_with_an_example(verb):
+    done = evenhand(verb, "--help")
+    assert done.returncode == 0
+    assert f"Example: evenhand {verb}" in done.stdout
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_help_names_the_exit_codes():
+    assert "Exit codes" in evenhand("--help").stdout
+
+
+def test_help_and_validate_load_no_torch(tmp_path):
+    code = (
+        "import sys; from evenhand.cli.app import app\n"
+        f"try: app(['validate', {str(QUICKSTART)!r}])\n"
+        "except SystemExit as end: assert end.code in (0, None), end.code\n"
+        "heavy = {'torch', 'transformers', 'vllm', 'trl', 'matplotlib', 'datasets'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_validate_answers_when_torch_cannot_be_imported(tmp_path):
+    # a torch.py that refuses stands in front of the real one
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('No module named torch', name='torch')")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    validate = [sys.executable, "-m", "evenhand.cli", "validate", str(QUICKSTART)]
+    options = {"capture_output": True, "text": True, "env": environment, "cwd": tmp_path}
+    done = subprocess.run([*validate, "--elsewhere"], check=False, **options)
+    assert done.returncode == 0, done.stderr
+    # a recipe that trains cannot be trained here, and says so
+    done = subprocess.run([*validate, "--set", "trainer.beta=0.3"], check=False, **options)
+    assert done.returncode == 2, done.stderr
+    assert "torch" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("recipe", sorted((REPOSITORY / "recipes").rglob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_recipe_opens_with_its_command(recipe):
+    first = recipe.read_text().splitlines()[0]
+    assert first.startswith(("# evenhand ", "# accelerate launch "))
+    assert str(recipe.relative_to(REPOSITORY)) in first
+
+
+def test_mistakes_of_a_recipe_are_reported_together_with_exit_code_2(tmp_path):
+    path = edited(
+        tmp_path,
+        key=("  least_margin: 0.25", "  least_magrin: 0.25"),
+        legacy=("  beta: 0.1", "  beta: 0.1\n  warmup_ratio: 0.1"),
+        judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision"),
+    )
+    done = evenhand("validate", path)
+    assert done.returncode == 2
+    assert "did you mean 'least_margin'?" in done.stderr
+    assert "write warmup_steps" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_judge_of_the_report_is_named(tmp_path):
+    path = edited(
+        tmp_path, judge=("judges: [rouge1_recall, rouge1_precision", "judges: [rogue1_recall, rouge1_precision")
+    )
+    done = evenhand("validate", path)
+    assert done.returncode == 2
+    assert "evaluation.judges names 'rogue1_recall'" in done.stderr
+
+
+def test_model_folder_that_is_none_is_refused_in_one_message(tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = evenhand(
+        "generate", QUICKSTART, "--set", f"model.name={tmp_path / 'empty'}", "--set", f"output={tmp_path / 'run'}"
+    )
+    assert done.returncode == 2
+    assert "key 'model.name'" in done.stderr
+    assert "has no config.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_output_that_cannot_be_written_is_refused_in_one_message(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = evenhand("generate", QUICKSTART, "--set", f"output={tmp_path / 'file' / 'run'}")
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "--set output=" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_phase_names_those_there_are(tmp_path):
+    done = evenhand("judge", QUICKSTART, "--phase", "round-07", "--set", f"output={tmp_path / 'run'}")
+    assert done.returncode == 2
+    assert "round-00, evaluation/base, evaluation/round-00" in done.stderr
+
+
+def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
+    done = evenhand("loop", QUICKSTART, "--dry-run", "--set", f"output={tmp_path / 'run'}")
+    assert done.returncode == 0
+    # 20 topics x 2 sides; 12 topics x 2 sides
+    assert "40 requests x 6 candidates = 240" in done.stdout
+    assert "24 requests x 6 candidates = 144" in done.stdout
+    assert not (tmp_path / "run").exists()
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_broken_corpus_is_reported_with_file_and_line(tmp_path):
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text('{"id": "a", "documents": [{"id": "1", "text": "x"}]\n')
+    done = evenhand("validate", QUICKSTART, "--set", f"corpus.path={docs}")
+    assert done.returncode == 2
+    assert f"{docs}:1:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_import_turns_polisum_files_into_document_sets(polisum, tmp_path):
+    done = evenhand("import", "polisum", polisum / "dev.json", "--out", tmp_path / "docs.jsonl")
+    assert done.returncode == 0, done.stderr
+    # 118 items are 59 pairs; labels are exchanged in every right-stance item
+    assert "59 document sets" in done.stdout
+    assert len((tmp_path / "docs.jsonl").read_text().splitlines()) == 59
+
+
+def test_unknown_import_format_is_refused(tmp_path):
+    done = evenhand("import", "polisun", tmp_path / "x.json", "--out", tmp_path / "y.jsonl")
+    assert done.returncode == 2
+    assert "polisum" in done.stderr.replace("polisun", "")
+
+
+def test_documents_of_the_readme_can_be_reranked_without_splits(tmp_path):
+    # on one line, so that a copy of it can be used
+    assert f"\n{FERRY}" in (REPOSITORY / "README.md").read_text()
+    (tmp_path / "docs.jsonl").write_text(FERRY)
+    changes = ["--set", "corpus.path=docs.jsonl", "--set", "corpus.test.split=null"]
+    done = evenhand("loop", "recipes/rerank.yaml", "--dry-run", *changes, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 requests x 9 candidates = 18" in done.stdout
+
+
+def test_what_is_bound_to_fail_later_is_refused_by_validate_all_together(tmp_path):
+    path = edited(
+        tmp_path,
+        model=("  name: embedded:smollm2-135m-instruct", "  name: ./nowhere"),
+        launch=("  accelerate_config: cpu", "  accelerate_config: zeroo"),
+        judge=("coverage: {kind: alignment,", "coverage: {kind: alignment, model: ./nobody,"),
+    )
+    done = evenhand("validate", path, "--set", "generate.python=/no/python")
+    assert done.returncode == 2
+    for wrong in ("key 'model.name'", "'zeroo' is neither shipped", "key 'judges.coverage.model'", "'/no/python'"):
+        assert wrong in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("hf_token=hf_SECRET", "give the secret in the environment"),
+        ("trust_remote_code=true", "is not for a recipe"),
+        ("logits_processors=[]", "is not for a recipe"),
+    ],
+)
+def test_engine_keys_that_a_recipe_must_not_set_are_refused(key, said):
+    done = evenhand("validate", QUICKSTART, "--set", f"generate.engine.{key}")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "hf_SECRET" not in done.stderr
+
+
+def test_names_are_data_and_not_markup(tmp_path):
+    done = evenhand("validate", QUICKSTART, "--set", "output='runs/[red]x[/]'")
+    assert done.returncode == 0, done.stderr
+    assert "runs/[red]x[/]" in done.stdout
+
+
+def test_interrupt_says_that_the_same_command_continues(tmp_path):
+    changes = ["generate.backend=scripted", "generate.engine={seconds_per_batch: 20}", f"output={tmp_path / 'run'}"]
+    command = [sys.executable, "-m", "evenhand.cli", "generate", str(QUICKSTART)]
+    for change in changes:
+        command += ["--set", change]
+    # a shell that starts the tests in the background has its children ignore interrupts
+    child = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    while not (tmp_path / "run" / "round-00" / "requests.jsonl").exists():
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "the same command continues" in said
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        # before the command line is there, and when a verb has begun
+        ("typer", "interrupted; nothing had begun"),
+        ("evenhand/corpora/splits", "interrupted; the same command continues"),
+    ],
+)
+def test_interrupt_during_an_import_ends_in_one_line(tmp_path, module, said):
+    # a finder that interrupts the process when it is asked for the module, and turns what comes of it into another error
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module.replace('/', '.')!r}:\n"
+        "            try:\n"
+        "                os.kill(os.getpid(), signal.SIGINT)\n"
+        "            except KeyboardInterrupt as error:\n"
+        "                raise ImportError('not initialised') from error\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "evenhand", "validate", str(QUICKSTART)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stderr) == (130, f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audit", "--documents", "loop"], "nothing was kept"),
+        (["import", "news"], "nothing was kept"),
+        (["compare", "audit"], "the same command continues"),
+        ([], "the same command continues"),
+    ],
+)
+def test_verbs_that_write_at_their_end_do_not_promise_to_continue(arguments, said):
+    assert after_interrupt(arguments) == said
+
+
+def test_cache_shows_and_forgets(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
+    assert str(tmp_path) in evenhand("cache").stdout
+    assert "0 judgements and 0 pairs' reference" in evenhand("cache", "--clear").stdout
+
+
+def test_benchmark_judges_ends_with_tables_and_a_picture(tmp_path):
+    (tmp_path / "sets.jsonl").write_text(
+        '{"id": "a", "passages": ["The ferry is cheap."], "n_key_points": 1, "summaries": '
+        '[{"text": "It is cheap.", "relevant": 1}, {"text": "It is dear, they say.", "relevant": 0, "opposite": 1}]}\n'
+    )
+    done = evenhand("benchmark-judges", "sets.jsonl", "--out", "bench", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "rougeL-precision" in done.stdout
+    assert "length" in done.stdout
+    assert (tmp_path / "bench" / "benchmark.svg").is_file()
+    absent = evenhand("benchmark-judges", "none.jsonl", cwd=tmp_path)
+    assert absent.returncode == 2
+    assert "none.jsonl" in absent.stderr

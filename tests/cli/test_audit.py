@@ -1,0 +1,317 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import pytest
+from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summaries
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.errors import DataError, EvenhandError
+from evenhand.evaluation.audit.contents import Audit
+from evenhand.fairness.groups import NgramTokenizer
+
+FAIR, LEFT = "Apple berry cherry grape river stone.", "Apple berry. Cherry grape."
+
+
+@dataclass
+class Done:
+    """What a run of the verb left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def audit(*arguments, **environment):
+    """The verb, run in this process."""
+    found = CliRunner().invoke(app, ["audit", *map(str, arguments)], env={"COLUMNS": "100", **environment})
+    if isinstance(found.exception, EvenhandError):
+        return Done(found.exception.exit_code, found.stdout, str(found.exception))
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return Done(found.exit_code, found.stdout, found.stderr)
+
+
+WITHOUT_NLTK = {"EVENHAND_NLTK": "", "NLTK_DATA": "/nowhere", "HOME": "/nowhere"}
+
+
+def process(*arguments, **environment):
+    """The verb in a process of its own: NLTK keeps what it has found once."""
+    command = [sys.executable, "-m", "evenhand.cli", "audit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+
+
+def read(folder):
+    return Audit.model_validate_json((folder / "audit.json").read_text())
+
+
+def aggregates(found):
+    return {(n.system, n.measure): n for n in found.aggregates}
+
+
+@pytest.fixture
+def two_systems(tmp_path):
+    """Forty sets, one system that takes up all and one that takes up the left alone."""
+    sets = two_sided(40)
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    fair = write_summaries(tmp_path / "fair.jsonl", {each.id: FAIR for each in sets})
+    left = write_summaries(tmp_path / "left.jsonl", {each.id: LEFT for each in sets})
+    return ["--documents", documents, "--attribute", ATTRIBUTE, "--summaries", fair, "--summaries", f"one-sided={left}"]
+
+
+def test_systems_side_by_side(two_systems, tmp_path):
+    done = audit(*two_systems, "--out", tmp_path / "audit", "--matcher", "words", "--resamples", 200)
+    assert done.returncode == 0, done.stderr
+    found = read(tmp_path / "audit")
+    by_name = aggregates(found)
+    assert by_name["fair", "BUR (words)"].estimate == 0
+    assert by_name["one-sided", "BUR (words)"].estimate == 1
+    verdicts = {(d.measure, d.value): d.verdict for d in found.differences}
+    assert verdicts["BUR (words)", None] == "higher"
+    worst = next(g for g in found.worst if (g.system, g.family) == ("one-sided", "value-shares"))
+    assert (worst.value, worst.verdict) == ("right", "told")
+    shown = [e for e in found.examples if (e.system, e.family) == ("one-sided", "value-shares")]
+    assert len(shown) == 5
+    assert {(e.left_out, e.documents) for e in shown} == {(("right",), ("river stone",))}
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    markdown = (tmp_path / "audit" / "audit.md").read_text()
+    assert "| BUR (words) | one-sided | 100.00 % |" in markdown
+    assert "Left out most: right (1 document):\n\n> river stone" in markdown
+    for said in ("AUC is at least 5 %", "Measures of absolute gaps (SOF)"):
+        assert said in " ".join(done.stdout.split()), said
+        assert said in markdown
+    tested = [d for d in found.differences if d.p_value is not None]
+    assert f"over all {len(tested)} tests" in (tmp_path / "audit" / "index.html").read_text()
+
+
+def test_a_value_of_one_set_has_no_interval(tmp_path):
+    sets = [*two_sided(3), make_set("rare", ("left", "apple"), ("third", "lake"))]
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    out = write_summaries(tmp_path / "out.jsonl", {each.id: "Apple." for each in sets})
+    done = audit(
+        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words"
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    third = [n for n in read(tmp_path / "audit").by_value if n.value == "third" and n.n]
+    assert third
+    assert {(n.n, n.low, n.high) for n in third} == {(1, None, None)}
+    # the terminal counts the sets of each cell, not those of the documents
+    assert "n 1, few" in done.stdout
+    assert "n 4, few" in done.stdout
+
+
+def test_the_same_seed_gives_the_same_bytes(two_systems, tmp_path):
+    for name in ("one", "two"):
+        assert (
+            audit(*two_systems, "--measures", "value-shares", "--out", tmp_path / name, "--matcher", "words").returncode
+            == 0
+        )
+    files = ("audit.json", "audit.md", "index.html")
+    assert [(tmp_path / "one" / f).read_bytes() for f in files] == [(tmp_path / "two" / f).read_bytes() for f in files]
+
+
+def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_systems, tmp_path):
+    done = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", **WITHOUT_NLTK)
+    assert done.returncode == 0, done.stderr
+    assert "told by matcher 'words'" in done.stdout
+    found = read(tmp_path / "audit")
+    assert "matcher 'words'" in found.warnings[0]
+    assert {n.measure.partition(" (")[2] for n in (*found.aggregates, *found.by_value)} == {"words)"}
+    asked = process(*two_systems, "--matcher", "ngram", "--out", tmp_path / "other", **WITHOUT_NLTK)
+    assert asked.returncode == 2
+    assert "nltk.downloader" in asked.stderr
+
+
+def test_bad_input_is_answered_with_all_mistakes_and_code_2(two_systems, tmp_path):
+    broken = tmp_path / "broken.txt"
+    broken.write_text("only one line\n")
+    done = audit(*two_systems, "--summaries", broken, "--summaries", tmp_path / "absent", "--attribute", "stanse")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for said in ("did you mean 'stance'", "broken.txt", "absent"):
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--measures", "coverge"], "did you mean 'coverage'"),
+        (["--target", "left=1"], "no weight for right"),
+        (["--summaries", "more="], "names no file"),
+        (["--out", ""], "is empty; name a folder"),
+        (["--model", "x"], "write --model matcher=NAME"),
+        (["--measures", "opinions", "--matcher", "words"], "no effect without measure 'value-shares'"),
+        (["--references", 1, "--references", 2], "no set has a reference 2"),
+    ],
+)
+def test_bad_options_are_answered(two_systems, option, said):
+    done = audit(*two_systems, *option)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
+    sets = [
+        make_set("plain", ("left", "apple berry cherry grape"), ("right", "river stone")),
+        make_set("chinese", ("left", "渡轮很便宜。"), ("right", "桥梁太贵了。")),
+        make_set("arabic", ("left", "العبارة رخيصة"), ("right", "الجسر غالي")),
+        make_set("emoji", ("left", "🙂🙂"), ("right", "🚢 🌉")),
+        make_set("one-valued", ("left", "apple"), ("left", "berry")),
+        make_set("empty", ("left", "apple berry"), ("right", "river stone")),
+        make_set("strange", ("left", "apple berry"), ("right", "river stone")),
+    ]
+    texts = {each.id: each.documents[0].text for each in sets} | {"empty": " ", "strange": "渡轮 🙂 <b>"}
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    out = write_summaries(tmp_path / "out.jsonl", texts)
+    done = audit(
+        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words"
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = read(tmp_path / "audit")
+    bur = aggregates(found)["out", "BUR (words)"]
+    assert bur.left_out == {"source has no mass": 1, "empty summary": 1}
+    assert bur.n == 5
+    said = " ".join(found.warnings)
+    assert "out: 1 of 5 summaries have no word that the tokenizer finds in any document" in said
+    assert "1 scored sets have words of one value only" in said
+    assert "out, value-shares: left, right: in fewer than 30 scored sets" in said
+    assert "out, coverage: rests on 0 of 7 sets; left out: " in said
+    assert all(group.value is None for group in found.worst)
+
+
+def test_a_value_that_no_document_has_is_told_and_values_may_have_commas(tmp_path):
+    sets = [make_set(f"set-{k}", ("left, far", "apple"), ("right", "river")) for k in range(2)]
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    out = write_summaries(tmp_path / ".hidden.jsonl", {each.id: "Apple." for each in sets})
+    done = audit(
+        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words",
+        "--measures", "value-shares", "--values", "left, far", "--values", "right", "--values", "rigth",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = read(tmp_path / "audit")
+    assert [system.label for system in found.systems] == ["hidden"]
+    assert [note.value for note in found.values] == ["left, far", "right", "rigth"]
+    assert "No document has stance 'rigth'; did you mean 'right'?" in found.warnings
+
+
+def test_nothing_left_is_an_error_that_says_why(tmp_path):
+    sets = two_sided(2)
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    empty = write_summaries(tmp_path / "empty.jsonl", {each.id: "" for each in sets})
+    base = ["--documents", documents, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words"]
+    done = audit(*base, "--summaries", empty)
+    assert done.returncode == 2
+    assert "nothing is left to audit: empty, value-shares: empty summary (2 sets)" in done.stderr
+    one_valued = write_sets(tmp_path / "one.jsonl", [make_set("set-0", ("left", "x"), ("left", "y"))])
+    out = write_summaries(tmp_path / "out.jsonl", {"set-0": "x"})
+    done = audit(*base, "--documents", one_valued, "--summaries", out)
+    assert done.returncode == 2
+    assert "every set has documents of one stance only" in done.stderr
+    assert not (tmp_path / "audit").exists()
+
+
+def test_only_an_audit_is_overwritten(two_systems, tmp_path):
+    foreign = tmp_path / "site"
+    foreign.mkdir()
+    (foreign / "index.html").write_text("my page")
+    done = audit(*two_systems, "--out", foreign)
+    assert (done.returncode, (foreign / "index.html").read_text()) == (2, "my page")
+    assert "which no audit wrote" in done.stderr
+    mine = tmp_path / "audit"
+    for _ in range(2):
+        assert (
+            audit(*two_systems, "--measures", "word-lists,value-shares", "--matcher", "words", "--out", mine).returncode
+            == 0
+        )
+        (mine / "notes.txt").write_text("kept")
+    assert (mine / "notes.txt").read_text() == "kept"
+    (mine / "audit.md").unlink()
+    (mine / "audit.md").mkdir()
+    done = audit(*two_systems, "--measures", "word-lists,value-shares", "--matcher", "words", "--out", mine)
+    assert done.returncode == 2
+    assert f"--out {mine}: cannot be written" in done.stderr
+    assert "--set" not in done.stderr
+
+
+class Page(HTMLParser):
+    """Tags of a page and everything that it would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.fetched = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.fetched += [value for key, value in attrs if key in ("src", "href") and not value.startswith("#")]
+
+
+def test_the_page_is_self_contained_and_escaped(tmp_path):
+    evil = "<script>alert(1)</script>"
+    sets = [make_set(f"s{k}", ("left", f"apple {evil}"), ("<i>right</i>", "river"), topic=evil) for k in range(3)]
+    documents = write_sets(tmp_path / "docs.jsonl", sets)
+    out = write_summaries(tmp_path / "out.jsonl", {each.id: f"Apple {evil}" for each in sets})
+    done = audit(
+        "--documents", documents, "--summaries", f"{evil}={out}", "--attribute", ATTRIBUTE, "--out", tmp_path / "audit",
+        "--least-group", 1, "--matcher", "words",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "audit" / "index.html").read_text()
+    page = Page(text)
+    assert "script" not in page.tags
+    assert "i" not in page.tags
+    assert page.fetched == []
+    assert page.tags.count("svg") > 4
+    assert not re.search(r"url\(|@import", text)
+    assert "<script" not in (tmp_path / "audit" / "audit.md").read_text()
+
+
+def test_help_says_what_needs_a_model():
+    said = " ".join(audit("--help").stdout.replace("│", " ").split())
+    assert "Runs anywhere: opinions, word-lists" in said
+    assert "Needs NLTK's data" in said
+    assert "Needs a model: matchers bertscore and bartscore" in said
+
+
+@pytest.fixture
+def nltk_data():
+    """NLTK's data, or the test is skipped."""
+    try:
+        NgramTokenizer()
+    except DataError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nltk_data")
+@pytest.mark.parametrize(
+    ("arguments", "bur", "uer"),
+    [
+        # Zhang et al. 2024, table of Alpaca on Yelp by N-grams
+        (["--documents", "yelp.json.gz", "--summaries", "alpaca=yelp_alpaca_predictions.jsonl.gz"], 34.47, 3.71),
+        # the first human reference of the gold sets, by the released code
+        (["--documents", "yelp_gold.json", "--references", "1"], 26.00, 3.04),
+    ],
+)
+def test_published_numbers(perspectivesumm, tmp_path, arguments, bur, uer):
+    placed = [re.sub(r"yelp.*", lambda name: str(perspectivesumm / name[0]), each) for each in arguments]
+    done = audit(
+        *placed,
+        "--attribute",
+        "sentiment",
+        "--mode",
+        "released",
+        "--measures",
+        "value-shares",
+        "--out",
+        tmp_path / "audit",
+    )
+    assert done.returncode == 0, done.stderr
+    found = {n.measure: n for n in read(tmp_path / "audit").aggregates}
+    assert round(100 * found["BUR (ngram)"].estimate, 2) == bur
+    assert round(100 * found["UER (ngram)"].estimate, 2) == uer
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text())["attribute"] == "sentiment"

@@ -1,0 +1,272 @@
+"""Recipes: every mistake is told together, with its key, in words that help."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evenhand.config import Recipe, RuleJudge
+from evenhand.config.recipe_file import dump_recipe, load_bias, load_controlled, load_judges, load_recipe
+from evenhand.config.trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
+from evenhand.errors import RecipeError
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+
+GOOD = """
+name: study
+output: runs/study
+model: {name: m}
+generate:
+  plans:
+    plain: {candidates: 2}
+judges:
+  overlap: {kind: rouge}
+  coverage: {kind: rubric, rubric: coverage, model: {name: judge}}
+reward: {judges: [overlap]}
+evaluation: {judges: [coverage]}
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    path = tmp_path / "recipe.yaml"
+    path.write_text(GOOD)
+    return path
+
+
+def refusal(path, *overrides):
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path, overrides)
+    return str(caught.value)
+
+
+def test_a_recipe_is_read_and_checked(recipe):
+    found = load_recipe(recipe)
+    assert found.name == "study"
+    assert found.judges["coverage"].rubric == "coverage"
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.rglob("*.yaml")), ids=lambda path: str(path.relative_to(RECIPES)))
+def test_every_shipped_recipe_is_whole(path):
+    load = {"controlled": load_controlled, "bias": load_bias}.get(path.parent.name, load_recipe)
+    assert load(path).name
+
+
+def test_overrides_reach_any_key_and_make_missing_sections(recipe):
+    found = load_recipe(recipe, ["generate.plans.plain.top_p=0.9", "wandb.project=mine", "corpus.sides=[left, right]"])
+    assert found.generate.plans["plain"].top_p == 0.9
+    assert found.wandb.project == "mine"
+    assert found.corpus.sides == ("left", "right")
+
+
+def test_an_override_fills_a_section_left_empty_in_the_file(recipe):
+    recipe.write_text(GOOD + "trainer:\n")
+    assert load_recipe(recipe, ["trainer.beta=0.2"]).trainer == {"beta": 0.2}
+
+
+@pytest.mark.parametrize("written", ["5e-6", "5.0e-6", "0.000005", "+5E-06"])
+def test_a_number_with_an_exponent_is_a_number_with_or_without_a_point(recipe, written):
+    # YAML 1.1 reads 5e-6 as a text, and the trainer would stop an hour later
+    recipe.write_text(GOOD + f"trainer: {{learning_rate: {written}}}\n")
+    assert load_recipe(recipe).trainer["learning_rate"] == 5e-6
+    assert load_recipe(recipe, [f"trainer.learning_rate={written}"]).trainer["learning_rate"] == 5e-6
+
+
+def test_merge_keys_of_yaml_work(recipe):
+    recipe.write_text(
+        GOOD.replace("plain: {candidates: 2}", "plain: &plain {top_p: 0.9}\n    hot: {<<: *plain, temperature: 1.2}")
+    )
+    plans = load_recipe(recipe).generate.plans
+    assert (plans["hot"].top_p, plans["hot"].temperature) == (0.9, 1.2)
+
+
+@pytest.mark.parametrize(
+    ("override", "part"),
+    [
+        ("pairs.least_magrin=1", "'pairs.least_magrin' is not known; did you mean 'least_margin'? Keys of 'pairs' are mode, k,"),
+        ("seeds=1", "'seeds' is not known; did you mean 'seed'? Keys of the recipe are name, seed,"),
+        ("judges.overlap.tpye=rouge2", "did you mean 'type'? Keys of 'judges.overlap' are against, kind, type, measure."),
+        ("judges.overlap.aligner=nli", "'judges.overlap.aligner' is not known. Keys of 'judges.overlap' are"),
+        ("judges.coverage.scorin=greedy", "did you mean 'scoring'? Keys of 'judges.coverage' are against, model, backend, kind,"),
+        ("judges.coverage.model.nme=x", "did you mean 'name'? Keys of 'judges.coverage.model' are name, revision,"),
+        ("generate.plans.plain.temprature=1", "did you mean 'temperature'? Keys of 'generate.plans.plain' are temperature,"),
+        ("corpus.train.splt=x", "did you mean 'split'? Keys of 'corpus.train' are split, limit, sample."),
+        ("wandb.mod=online", "'wandb.mod' is not known; did you mean 'mode'?"),
+        ("judges.overlap.kind=rogue", "has the unknown kind 'rogue'; did you mean 'rouge'? Kinds are rubric,"),
+        ("judges.overlap={}", "'judges.overlap' needs a 'kind': one of rubric,"),
+        ("judges.overlap=rouge", "'judges.overlap' is a section and needs keys of its own below it, got 'rouge'"),
+        ("model=llama", "'model' is a section and needs keys of its own below it, got 'llama'"),
+        ("pairs=", "'pairs' is empty; write its keys below it, or take it out"),
+        ("rounds=two", "'rounds' needs a whole number, got 'two'"),
+        ("rounds=-1", "'rounds' should be greater than or equal to 0, got -1"),
+        ("corpus.test_share=many", "'corpus.test_share' needs a number, got 'many'"),
+        ("corpus.sides=left", "'corpus.sides' needs a list such as [left], got 'left'"),
+        ("lora.target_modules=q_proj", "needs a list such as [q_proj], got 'q_proj'; or should be 'all-linear'"),
+        ("name=3", "'name' needs a text, got 3; put a text that looks like a number in quotes"),
+        ("output=", "'output' needs a path, got None"),
+        ("generate.plans={}", "'generate.plans' needs at least one entry"),
+        ("pairs.mode=every", "'pairs.mode' should be 'all', 'best_k', 'top_bottom' or 'fairpo', got 'every'"),
+        ("pairs.least_margin=.nan", "'pairs.least_margin' needs a finite number"),
+        ("trainer.max_grad_norm=.inf", "'trainer' is wrong: max_grad_norm is inf, which JSON cannot hold"),
+        ("generate.engine.api_key=x", "'generate.engine' is wrong: 'api_key' is the name of a secret"),
+        ("generate.engine.a={b: [{Password: x}]}", "'Password' is the name of a secret, and a recipe is written into the run"),
+        ("reward.judges=[cover]", "reward.judges names 'cover', which 'judges' does not have; did you mean 'coverage'?"),
+        (f"task.template={'x' * 300}", "key 'task' is wrong: template is longer than a file's name or path can be"),
+        (f"output={'x/' * 3000}", "output is longer than a file's name or path can be (255 and 4,095 bytes)"),
+        ("trainer=fast", "'trainer' is a section and needs keys of its own below it"),
+    ],
+)  # fmt: skip
+def test_a_wrong_key_or_value_is_explained(recipe, override, part):
+    text = refusal(recipe, override)
+    assert part in text
+    assert len(text.splitlines()) == 1
+    for jargon in ("pydantic", "Section", "tuple", "dict", "discriminator", "<class"):
+        assert jargon not in text.replace(str(recipe), "")
+
+
+def test_a_plan_named_like_a_kind_of_judge_has_a_plans_keys(recipe):
+    text = refusal(recipe, "generate.plans.length.temprature=1")
+    assert "Keys of 'generate.plans.length' are temperature," in text
+
+
+def test_all_mistakes_are_listed_together_each_with_its_place(recipe):
+    recipe.write_text(GOOD.replace("{candidates: 2}", "{candidates: none}") + "pears: {}\n")
+    lines = refusal(
+        recipe, "rounds=-1", "trainer.warmup_ratio=0.1", "trainer.output_dir=x", "trainer.lerning_rate=1", "nonsense"
+    ).splitlines()
+    assert sorted(lines) == sorted(
+        [
+            "--set 'nonsense': write KEY=VALUE, for example generate.max_model_len=2048",
+            f"{recipe}: key 'generate.plans.plain.candidates' needs a whole number, got 'none'",
+            "--set 'rounds=-1': key 'rounds' should be greater than or equal to 0, got -1",
+            next(
+                line for line in lines if line.startswith(f"{recipe}: key 'pears' is not known; did you mean 'pairs'?")
+            ),
+            "--set 'trainer.warmup_ratio=0.1': key 'trainer.warmup_ratio' no longer exists in TRL: "
+            "write warmup_steps; a number below 1 is a ratio",
+            "--set 'trainer.output_dir=x': key 'trainer.output_dir' is set by evenhand: the run folder is the recipe's 'output'",
+            "--set 'trainer.lerning_rate=1': key 'trainer.lerning_rate' is not a key of trl.DPOConfig; "
+            "did you mean 'learning_rate'?",
+        ]
+    )
+
+
+def test_missing_sections_are_all_named(recipe):
+    recipe.write_text("name: study\n")
+    assert [line.partition(": ")[2] for line in refusal(recipe).splitlines()] == [
+        f"key '{key}' is missing" for key in ("output", "model", "generate", "judges", "reward", "evaluation")
+    ]
+
+
+@pytest.mark.parametrize("key", sorted(RENAMED_TRAINER_KEYS))
+def test_a_key_of_older_recipes_is_answered_with_its_replacement(recipe, key):
+    assert RENAMED_TRAINER_KEYS[key] in refusal(recipe, f"trainer.{key}=1")
+
+
+@pytest.mark.parametrize("key", sorted(OWNED_TRAINER_KEYS))
+def test_a_key_that_evenhand_sets_is_answered_with_where_it_is_said(recipe, key):
+    assert OWNED_TRAINER_KEYS[key] in refusal(recipe, f"trainer.{key}=1")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", ": is empty, but a recipe is a mapping of sections"),
+        ("# only a comment\n", ": is empty, but"),
+        ("- name: study\n", ": holds a list, but a recipe is a mapping of sections"),
+        ("study\n", ": holds a str, but"),
+        (GOOD + "name: other\n", ":13: cannot be read as YAML: key 'name' is written twice; take one out"),
+        ("a:\n  b: 1\n  c: 2\n  b: 3\n", ":4: cannot be read as YAML: key 'b' is written twice"),
+        ("a: [1,\n", ":2: cannot be read as YAML: expected the node content"),
+        ("\tname: study\n", r":1: cannot be read as YAML: found character '\t'"),
+        ("? [a, b]\n: 1\n", ":1: cannot be read as YAML: a key must be a plain name"),
+        ("b: 1\na: \x00\n", ":2: cannot be read as YAML: unacceptable character #x0000"),
+        ("a: !!python/object/apply:os.getcwd []\n", ":1: cannot be read as YAML: could not determine a constructor"),
+        ("a: 1\n---\na: 2\n", ":2: cannot be read as YAML: but found another document"),
+    ],
+)
+def test_a_file_that_is_no_mapping_is_refused_with_its_line(recipe, text, part):
+    recipe.write_text(text)
+    assert f"{recipe}{part}" in refusal(recipe)
+
+
+@pytest.mark.parametrize(
+    ("override", "part"),
+    [
+        ("rounds", "write KEY=VALUE"),
+        ("=3", "write KEY=VALUE"),
+        ("model..name=3", "write KEY=VALUE"),
+        ("name.first=3", "'name' is a value, not a section"),
+        ("seed=[1", "the value cannot be read as YAML: expected ',' or ']'"),
+        ("model={name: a, name: b}", "the value cannot be read as YAML: key 'name' is written twice"),
+    ],
+)
+def test_an_override_that_cannot_be_understood_is_quoted(recipe, override, part):
+    text = refusal(recipe, override)
+    assert text.startswith(f"--set {override!r}: ")
+    assert part in text
+
+
+def test_an_absent_recipe_is_named(tmp_path):
+    with pytest.raises(RecipeError, match=r"absent\.yaml: cannot be read: No such file.*`evenhand recipes` lists"):
+        load_recipe(tmp_path / "absent.yaml")
+
+
+def test_a_resolved_recipe_can_be_written_and_read_again(recipe, tmp_path):
+    # a text that looks like a number must stay a text
+    found = load_recipe(recipe, ["trainer.learning_rate=5e-6", "name='1e3'", "model.revision='70e3821'"])
+    resolved = tmp_path / "resolved.yaml"
+    resolved.write_text(dump_recipe(found))
+    assert load_recipe(resolved) == found
+    # a step knows the loop's recipe by this text
+    assert dump_recipe(load_recipe(resolved)) == dump_recipe(found)
+
+
+def test_the_trainers_keys_are_those_of_the_installed_trl():
+    trl = pytest.importorskip("trl", reason="compares with the installed TRL")
+    fields = {field.name for field in dataclasses.fields(trl.DPOConfig) if field.init}
+    assert fields == TRAINER_KEYS
+    assert not TRAINER_KEYS & RENAMED_TRAINER_KEYS.keys()
+    assert OWNED_TRAINER_KEYS.keys() <= TRAINER_KEYS
+
+
+def test_checking_a_recipe_loads_no_model_library(recipe):
+    code = (
+        "import sys; from pathlib import Path; from evenhand.config.recipe_file import load_recipe; "
+        "load_recipe(Path(sys.argv[1])); "
+        "print(sorted({'torch', 'transformers', 'vllm', 'trl', 'numpy'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(recipe)], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_recipe_must_name_seven_things_and_no_more():
+    required = [name for name, field in Recipe.model_fields.items() if field.is_required()]
+    assert required == ["name", "output", "model", "generate", "judges", "reward", "evaluation"]
+
+
+def test_judges_of_a_recipe_or_of_a_file_of_their_own_can_be_read(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("other: {anything: 1}\njudges:\n  words: {kind: length}\n")
+    assert load_judges(path) == {"words": RuleJudge(kind="length")}
+    quickstart = RECIPES / "quickstart.yaml"
+    assert load_judges(quickstart) == load_recipe(quickstart).judges
+
+
+def test_all_mistakes_in_judges_are_listed(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("judges:\n  a: {kind: lenth}\n  b: {kind: rouge, typ: rouge1}\n")
+    with pytest.raises(RecipeError) as caught:
+        load_judges(path)
+    first, second = str(caught.value).splitlines()
+    assert "did you mean 'length'?" in first
+    assert "'judges.b.typ' is not known; did you mean 'type'?" in second
+
+
+def test_a_file_without_judges_is_refused(tmp_path):
+    path = tmp_path / "judges.yaml"
+    path.write_text("name: x\n")
+    with pytest.raises(RecipeError, match=r"judges\.yaml: key 'judges' is empty"):
+        load_judges(path)

@@ -1,0 +1,254 @@
+"""Processes: one command at a time in a folder; children, their logs, their end, and that they do not outlive their parent."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from filelock import FileLock, Timeout
+
+from evenhand.errors import RecipeError, StorageError
+from evenhand.runs.processes import COMMAND, LOCK, hold, last_lines, run_child
+
+# a parent whose child locks a file, as a stage does its folder, and works for two minutes
+PARENT = """
+import sys
+from pathlib import Path
+from evenhand.runs.processes import run_child
+child = (
+    "import sys, time; from filelock import FileLock; from evenhand.runs.processes import follow_parent; follow_parent();"
+    "lock = FileLock(sys.argv[1]); lock.acquire(); print('at work', flush=True); time.sleep(120)"
+)
+run_child([sys.executable, "-c", child, sys.argv[1]], Path(sys.argv[2]))
+"""
+
+
+def wait_until(holds, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_free(lock):
+    try:
+        with FileLock(lock, timeout=0):
+            return True
+    except Timeout:
+        return False
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_child_ends_with_its_parent_however_that_ended(tmp_path, how):
+    lock, log = tmp_path / "lock", tmp_path / "child.log"
+    # a shell that starts the tests in the background has its children ignore interrupts
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(lock), str(log)],
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    ) as parent:
+        wait_until(lambda: log.exists() and log.read_text() == "at work\n")
+        assert not is_free(lock)
+        parent.send_signal(how)
+    # it would have gone on for two minutes
+    wait_until(lambda: is_free(lock), seconds=10)
+
+
+def test_exit_status_is_the_childs_and_its_output_is_appended(tmp_path):
+    log = tmp_path / "logs" / "step.log"
+    for text, status in (("first", 0), ("second", 3)):
+        code = f"import sys; print({text!r}); print('error', file=sys.stderr); sys.exit({status})"
+        assert run_child([sys.executable, "-c", code], log) == status
+    assert sorted(log.read_text().split()) == ["error", "error", "first", "second"]
+
+
+def test_killed_child_has_a_negative_status(tmp_path):
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert run_child([sys.executable, "-c", code], tmp_path / "log") == -signal.SIGKILL
+
+
+def test_last_line_is_shown_while_the_child_runs(tmp_path):
+    shown = []
+    code = "import time; print('half way', flush=True); time.sleep(0.7)"
+    run_child([sys.executable, "-c", code], tmp_path / "log", on_line=shown.append)
+    assert "half way" in shown
+
+
+def test_interpreter_that_cannot_be_started_is_named_with_its_keys(tmp_path):
+    with pytest.raises(
+        RecipeError, match=r"'/no/such/python' cannot be started: No such file.*generate\.python"
+    ) as caught:
+        run_child(["/no/such/python", "-c", ""], tmp_path / "generate.log")
+    assert "train.python" in str(caught.value)
+    assert "generate.log" not in str(caught.value)
+
+
+def test_log_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "logs").write_text("a file where the folder should be")
+    with pytest.raises(StorageError, match=r"logs/step\.log: cannot be written"):
+        run_child([sys.executable, "-c", ""], tmp_path / "logs" / "step.log")
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "expected"),
+    [
+        ("one\ntwo\nthree\n", 2, "two\nthree"),
+        ("one\n\n  \n", 1, "one"),
+        # a progress bar: what was last written over the line
+        ("start\n 10%\r 50%\r100%\ndone\n", 2, "100%\ndone"),
+        (" 10%\r 50%", 1, " 50%"),
+        # lines that end as on Windows
+        ("one\r\ntwo\r\n", 2, "one\ntwo"),
+        ("", 3, ""),
+    ],
+)
+def test_last_lines_are_those_a_terminal_would_show(tmp_path, text, count, expected):
+    log = tmp_path / "log"
+    log.write_bytes(text.encode())
+    assert last_lines(log, count) == expected
+
+
+def test_bar_that_ends_with_a_return_shows_its_last_state(tmp_path):
+    log = tmp_path / "log"
+    log.write_bytes(b"start\n 10%\r 50%\r")
+    assert last_lines(log, 1) == " 50%"
+
+
+def test_last_lines_of_a_long_log_are_its_end(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("".join(f"line {i} é\n" for i in range(20_000)))
+    assert last_lines(log, 1) == "line 19999 é"
+
+
+# holds a folder by a recipe, says whether it is a child, and works until its standard input ends
+HOLDER = """
+import sys
+from pathlib import Path
+from evenhand.runs.processes import hold
+with hold(Path(sys.argv[1]), sys.argv[2]) as is_child:
+    print("child" if is_child else "command", flush=True)
+    sys.stdin.read()
+"""
+
+
+def start_holder(folder, recipe="a", token=None):
+    """A process that holds the folder; a stranger unless it is given the token of a command."""
+    environment = {name: value for name, value in os.environ.items() if name != COMMAND}
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder), recipe],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment | ({COMMAND: token} if token else {}),
+    )  # fmt: skip
+
+
+def end(process):
+    """End it by closing its input; its last words."""
+    _, errors = process.communicate(timeout=60)
+    return errors
+
+
+def snapshot(folder):
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+
+
+def holder_of(folder):
+    return json.loads((folder / LOCK).read_text())
+
+
+def test_a_second_command_is_refused_by_name_and_changes_nothing(tmp_path):
+    first = start_holder(tmp_path / "run")
+    assert first.stdout.readline() == "command\n"
+    before = snapshot(tmp_path)
+    with (
+        pytest.raises(
+            StorageError, match=rf"run: '-c {tmp_path}/run' \(process {first.pid}\) or a child of it is at work"
+        ),
+        hold(tmp_path / "run", "a"),
+    ):
+        pytest.fail("it is held")
+    assert snapshot(tmp_path) == before
+    assert end(first) == ""
+    with hold(tmp_path / "run", "b") as is_child:
+        assert not is_child
+
+
+def test_of_commands_that_begin_at_once_one_works(tmp_path):
+    rivals = [start_holder(tmp_path) for _ in range(6)]
+    # all but one end by themselves
+    wait_until(lambda: sum(rival.poll() is None for rival in rivals) <= 1, seconds=60)
+    assert sum("StorageError" in end(rival) for rival in rivals) == 5
+
+
+def test_children_of_a_command_work_with_it_by_the_same_recipe_alone(tmp_path):
+    with hold(tmp_path, "a"):
+        token = os.environ[COMMAND]
+        child = start_holder(tmp_path, token=token)
+        assert child.stdout.readline() == "child\n"
+        assert end(child) == ""
+        assert "recipe.yaml: is not what " in end(start_holder(tmp_path, "b", token=token))
+        # the command itself again
+        with hold(tmp_path, "a") as is_child:
+            assert not is_child
+        child = start_holder(tmp_path, token=token)
+        assert child.stdout.readline() == "child\n"
+        end(child)
+    assert COMMAND not in os.environ
+
+
+def test_a_token_of_a_command_that_is_gone_opens_nothing(tmp_path):
+    with hold(tmp_path, "a"):
+        stale = os.environ[COMMAND]
+    first = start_holder(tmp_path, token=stale)
+    assert first.stdout.readline() == "command\n"
+    assert "at work there" in end(start_holder(tmp_path, token=stale))
+    end(first)
+
+
+def test_the_next_command_waits_until_the_last_child_of_a_killed_one_has_ended(tmp_path):
+    killed = start_holder(tmp_path)
+    assert killed.stdout.readline() == "command\n"
+    child = start_holder(tmp_path, token=holder_of(tmp_path)["token"])
+    assert child.stdout.readline() == "child\n"
+    killed.kill()
+    killed.communicate()
+    following = start_holder(tmp_path)
+    with pytest.raises(subprocess.TimeoutExpired):
+        following.wait(timeout=1.5)
+    end(child)
+    assert following.stdout.readline() == "command\n"
+    end(following)
+
+
+def test_what_killed_writers_left_is_swept_and_no_file_of_a_user(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    phase = tmp_path / "evaluation" / "base"
+    phase.mkdir(parents=True)
+    swept = [phase / f".pairs.jsonl.{dead.pid}.tmp", tmp_path / f".recipe.yaml.{os.getpid()}.tmp"]
+    living = tmp_path / f".ledger.json.{os.getppid()}.tmp"
+    others = [
+        tmp_path / name for name in ("notes.tmp", ".notes.tmp", f"notes.{dead.pid}.tmp", ".a.b.tmp", "pairs.jsonl")
+    ]
+    # a folder of an earlier version's run, and one where another command may be at work
+    (phase / LOCK).touch()
+    nested = tmp_path / "runs" / "other"
+    nested.mkdir(parents=True)
+    (nested / LOCK).write_text("{}")
+    others.append(nested / f".pairs.jsonl.{dead.pid}.tmp")
+    for path in (*swept, living, *others):
+        path.touch()
+    with hold(tmp_path):
+        assert not any(path.exists() for path in swept)
+        assert all(path.exists() for path in (living, *others))
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_a_way_out(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StorageError, match=r"file/run: cannot be written: .*--set output=FOLDER"),
+        hold(tmp_path / "file" / "run"),
+    ):
+        pytest.fail("there is no such folder")
