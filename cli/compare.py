@@ -50,7 +50,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
     from ..evaluation.study.table import comparison_table
     from ..runs.phases import hold_run
-    from ..runs.processes import hold
+    from ..runs.processes import hold, refuse_held
 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
@@ -61,8 +61,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
             say(f"{run.label}:")
             print_plan(run.recipe)
         return
+    # all of them before the first byte is written
+    for folder in (out, *(run.recipe.output for run in runs)):
+        refuse_held(folder)
     with ExitStack() as held:
-        # all of them before the first byte is written
         held.enter_context(hold(out))
         for run in runs:
             held.enter_context(hold_run(run.recipe))

@@ -19,6 +19,7 @@ from ..runs.phases import (
     hold_run,
     phases,
 )
+from ..runs.processes import refuse_held
 from ..runs.stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
@@ -44,6 +45,8 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
         StorageError: another command works in the run folder, or it cannot be written.
         ModelError: the trained adapter changes nothing, or was not served; the report is written first and says so.
     """
+    # what has not finished may be under way
+    refuse_held(recipe.output)
     check_finished(recipe)
     with hold_run(recipe):
         trained = _trained_phase(recipe)

@@ -79,6 +79,33 @@ def hold(folder: Path, recipe: str = "") -> Iterator[bool]:
             os.environ[COMMAND] = before
 
 
+def refuse_held(folder: Path) -> None:
+    """Refuse a folder in which another command is at work, before anything is written there or elsewhere.
+
+    Raises:
+        StorageError: another command writes there.
+    """
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        # nobody has ever written there, or `hold` will say what is wrong
+        return
+    try:
+        if not _locked(lock, fcntl.LOCK_EX, folder):
+            holder = _holder(lock)
+            if holder and holder["token"] != os.environ.get(COMMAND) and is_alive(holder["pid"]):
+                raise _at_work(holder, folder)
+    finally:
+        os.close(lock)
+
+
+def _at_work(holder: dict[str, Any], folder: Path) -> StorageError:
+    return StorageError(
+        f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
+        "use another output: --set output=FOLDER"
+    )
+
+
 @cache
 def _token(pid: int) -> str:
     """What tells this process from all others, also from one that had its number."""
@@ -98,10 +125,7 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
                 )
             return False
         if (holder and is_alive(holder["pid"])) or time.monotonic() > deadline:
-            raise StorageError(
-                f"{folder}: {_named(holder)} or a child of it is at work there, another command may not write; wait for it, or "
-                "use another output: --set output=FOLDER"
-            )
+            raise _at_work(holder, folder)
         time.sleep(POLL_SECONDS)
     holder = {
         "pid": os.getpid(),

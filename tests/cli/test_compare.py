@@ -1,10 +1,13 @@
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 import yaml
 from method_runs import make_recipe
+
+from evenhand.runs.processes import COMMAND, hold
 
 
 def compare(*arguments):
@@ -58,6 +61,19 @@ def test_runs_that_differ_in_their_reward_alone_share_candidates_and_judgements(
     first, second = sorted((tmp_path / "out" / "runs").iterdir())
     for name in ("candidates.jsonl", "judgements.jsonl"):
         assert (first / "evaluation/base" / name).read_bytes() == (second / "evaluation/base" / name).read_bytes()
+
+
+def test_compare_that_is_refused_because_a_run_is_under_way_changes_nothing(recipes, tmp_path):
+    busy = tmp_path / "out" / "runs" / "debate"
+    with hold(busy):
+        # else it would pass for a child
+        del os.environ[COMMAND]
+        shown = compare(*recipes, "--out", tmp_path / "out")
+    assert shown.returncode == 1
+    assert f"{busy}: " in shown.stderr
+    assert "is at work there" in shown.stderr
+    assert {path.name for path in (tmp_path / "out").rglob("*")} == {"runs", "debate", ".lock"}
+    assert not (tmp_path / "out" / ".lock").exists()
 
 
 def test_dry_run_shows_every_run_and_writes_nothing(recipes, tmp_path):

@@ -1,11 +1,13 @@
 import json
+import os
 from typing import Any
 
 import pytest
 
-from evenhand.errors import DataError
+from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.build import build_report
 from evenhand.evaluation.report import read_report, report
+from evenhand.runs.processes import COMMAND, hold
 
 
 @pytest.fixture
@@ -50,6 +52,16 @@ def test_new_scores_make_a_new_report(base_run: Any):
     _, reused = report(base_run.recipe)
     assert not reused
     assert read_report(base_run.recipe).title.startswith("It cannot be told")
+
+
+def test_report_on_a_run_that_is_under_way_says_so(make_run: Any):
+    run = make_run()
+    run.write("evaluation/base", run.UNTRAINED)
+    with hold(run.recipe.output):
+        # else it would pass for the run's own last step
+        del os.environ[COMMAND]
+        with pytest.raises(StorageError, match=r"or a child of it is at work there"):
+            report(run.recipe)
 
 
 def test_unfinished_run_leaves_no_report(make_run: Any):
