@@ -14,9 +14,17 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from ..errors import DataError
-from ..records import Candidate, CandidateGroup, CandidateScores, GroupScores, Judgement, ScoredCandidate, SummaryRequest
-from .phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase
+from ..records import (
+    Candidate,
+    CandidateGroup,
+    CandidateScores,
+    GroupScores,
+    Judgement,
+    ScoredCandidate,
+    SummaryRequest,
+)
 from ..storage import iter_jsonl, listed
+from .phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase
 
 R = TypeVar("R", Candidate, Judgement, GroupScores)
 

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Literal
 
 from ..config import Recipe, SplitSection
-from ..errors import RecipeError
-from .processes import hold
 from ..config.recipe_file import dump_recipe
+from ..errors import RecipeError
 from ..records import Candidate
 from ..storage import digest
+from .processes import hold
 
 ROUND = re.compile(r"round-(\d\d)")
 

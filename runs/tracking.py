@@ -12,9 +12,9 @@ from typing import Any
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
+from ..storage import digest, read_text, write_text
 from .phases import Phase
 from .stages import Receipt
-from ..storage import digest, read_text, write_text
 
 log = logging.getLogger(__name__)
 

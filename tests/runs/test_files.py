@@ -4,8 +4,15 @@ import pytest
 from conftest import make_candidate, make_request
 
 from evenhand.errors import DataError
-from evenhand.runs.files import chosen_groups, scores_of, shortest_prompts, with_candidates, with_groups, with_judgements
 from evenhand.records import CandidateGroup, Judgement, ScoredCandidate
+from evenhand.runs.files import (
+    chosen_groups,
+    scores_of,
+    shortest_prompts,
+    with_candidates,
+    with_groups,
+    with_judgements,
+)
 from evenhand.runs.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS
 from evenhand.storage import write_jsonl
 

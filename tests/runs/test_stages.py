@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from evenhand.errors import StorageError
 from evenhand.runs.journal import Journal
 from evenhand.runs.stages import Stage, read_receipt
-from evenhand.storage import read_jsonl, write_text
 from evenhand.runs.timing import booked
+from evenhand.storage import read_jsonl, write_text
 
 
 def stage(folder, inputs="a", outputs=("out.txt",), name="generate"):

@@ -98,7 +98,8 @@ def test_online_with_a_key_is_accepted_without_asking_the_server(tmp_path, logge
 def test_absent_wandb_is_refused_with_its_extra(tmp_path):
     code = (
         "import sys; sys.modules['wandb'] = None\n"
-        "from pathlib import Path; from evenhand.runs.tracking import check; from evenhand.config.recipe_file import load_recipe\n"
+        "from pathlib import Path; from evenhand.runs.tracking import check\n"
+        "from evenhand.config.recipe_file import load_recipe\n"
         "check(load_recipe(Path(sys.argv[1])))"
     )
     path = tmp_path / "recipe.yaml"
