@@ -17,9 +17,9 @@ from .evaluation.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
-from .runs.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
-from .runs.processes import last_lines, run_child
-from .runs.stages import Receipt, Stage, forget_journal, read_receipt
+from .runfolder.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
+from .runfolder.processes import last_lines, run_child
+from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt
 from .storage import write_text
 
 # lines of a failed step's log that are shown

@@ -7,8 +7,8 @@ from .judges import open_judges
 from .judges.stage import judge_stage
 from .records import SummaryRequest
 from .rerank.stage import rerank_stage
-from .runs.phases import Phase
-from .runs.stages import Stage
+from .runfolder.phases import Phase
+from .runfolder.stages import Stage
 from .train.launch import accelerate_config, n_processes
 from .train.stage import training_stage
 

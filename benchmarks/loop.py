@@ -27,8 +27,8 @@ from ..config import Recipe, RubricJudge
 from ..config.recipe_file import load_recipe
 from ..loop import Step, run_loop
 from ..preflight import preflight
-from ..runs.phases import TRAINING
-from ..runs.stages import Receipt, read_receipt
+from ..runfolder.phases import TRAINING
+from ..runfolder.stages import Receipt, read_receipt
 from ..storage import read_text
 from . import Breakdown, Report, bench_parser, run_bench
 from .report import FOLDER

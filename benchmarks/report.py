@@ -15,8 +15,8 @@ import rich.console
 
 from ..errors import EvenhandError
 from ..extras import installed_versions, need
-from ..runs.processes import share_processor
-from ..runs.stages import RECORDED
+from ..runfolder.processes import share_processor
+from ..runfolder.stages import RECORDED
 from ..storage import write_json
 from .measure import Table
 from .tables import Breakdown, print_breakdown, print_table

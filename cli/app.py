@@ -15,15 +15,15 @@ import typer
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import quiet_libraries
-from ..runs import processes
+from ..runfolder import processes
 from . import audit, bias, controlled, convert, human, importing
 from .compare import compare
 from .terminal import console, print_plan, run_with_progress, say, summary
 
 if TYPE_CHECKING:
     from ..config import Recipe
-    from ..runs.phases import Phase
-    from ..runs.stages import Receipt
+    from ..runfolder.phases import Phase
+    from ..runfolder.stages import Receipt
 
 INTERRUPTED = 130
 # verbs that write at their end alone; all others keep what they have finished
@@ -235,7 +235,7 @@ def env() -> None:
     """Show which libraries are installed, which extras are missing, and where caches lie."""
     from ..extras import EXTRAS, installed_versions
     from ..models import cache_folder
-    from ..runs.stages import RECORDED
+    from ..runfolder.stages import RECORDED
 
     versions = installed_versions(RECORDED)
     for name in RECORDED:
@@ -291,8 +291,8 @@ def _run_stage(
     recipe = load_recipe(path, overrides or [])
     from ..loop import work_in
     from ..preflight import check_names
-    from ..runs.phases import open_phase, phases
-    from ..runs.tracking import track
+    from ..runfolder.phases import open_phase, phases
+    from ..runfolder.tracking import track
 
     phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
     check_names(recipe)

@@ -49,8 +49,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.study.report import PAGE, compare_runs
     from ..evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
     from ..evaluation.study.table import comparison_table
-    from ..runs.phases import hold_run
-    from ..runs.processes import hold, refuse_held
+    from ..runfolder.phases import hold_run
+    from ..runfolder.processes import hold, refuse_held
 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)

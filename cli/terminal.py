@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ..config import Recipe
     from ..loop import Step
-    from ..runs.stages import Receipt
+    from ..runfolder.stages import Receipt
 
 
 def say(text: str) -> None:

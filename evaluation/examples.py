@@ -7,7 +7,7 @@ to the largest gain.
 from collections.abc import Mapping, Sequence
 
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
-from ..runs.files import chosen_groups
+from ..runfolder.files import chosen_groups
 from .contents import Example, Examples, ExampleSummary
 from .systems import SYSTEMS, PolicyOutput, System
 

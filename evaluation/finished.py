@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from ..config import Recipe
 from ..errors import DataError
 from ..phase_stages import phase_stages
-from ..runs.phases import Phase, phases
-from ..runs.stages import Stage, read_receipt
+from ..runfolder.phases import Phase, phases
+from ..runfolder.stages import Stage, read_receipt
 from ..storage import listed
 
 

@@ -17,7 +17,7 @@ from ..config import Recipe
 from ..errors import DataError
 from ..records import Candidate, Failure, SummaryRequest
 from ..rerank.best import first_of_each_text
-from ..runs.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
+from ..runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
 from ..storage import explain, iter_jsonl, iter_lines, read_text
 from .contents import LedgerRow, PhaseTotals, StageRow
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..runs.phases import JUDGEMENTS, phases
-from ..runs.stages import read_receipt
+from ..runfolder.phases import JUDGEMENTS, phases
+from ..runfolder.stages import read_receipt
 from ..storage import digest, iter_jsonl, write_json
 from .ledger import read_ledger
 from .provenance import model_signatures, read_receipts, stage_rows, templates, versions

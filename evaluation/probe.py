@@ -16,9 +16,9 @@ from ..generate.causal_lm import open_causal_lm
 from ..models import signature
 from ..models.adapters import open_adapter
 from ..records import Candidate, SummaryRequest
-from ..runs.files import shortest_prompts
-from ..runs.phases import CANDIDATES, Phase
-from ..runs.timing import booked
+from ..runfolder.files import shortest_prompts
+from ..runfolder.phases import CANDIDATES, Phase
+from ..runfolder.timing import booked
 from .served import comparable_pairs, compared, verdict
 
 # (prompt, text) pairs that are looked at

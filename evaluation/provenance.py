@@ -6,8 +6,8 @@ from pydantic import BaseModel
 
 from ..config import Recipe
 from ..records import Candidate
-from ..runs.phases import CANDIDATES, REQUESTS, Phase, phases
-from ..runs.stages import Receipt, read_receipt
+from ..runfolder.phases import CANDIDATES, REQUESTS, Phase, phases
+from ..runfolder.stages import Receipt, read_receipt
 from ..storage import iter_jsonl, parse_line
 from .contents import Provenance, StageRow
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
-from ..runs.phases import (
+from ..runfolder.phases import (
     CANDIDATES,
     FAILURES,
     GROUPS,
@@ -19,8 +19,8 @@ from ..runs.phases import (
     hold_run,
     phases,
 )
-from ..runs.processes import refuse_held
-from ..runs.stages import Receipt, Stage
+from ..runfolder.processes import refuse_held
+from ..runfolder.stages import Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
 from .contents import Report

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..records import Candidate, SummaryRequest
-from ..runs.files import shortest_prompts
-from ..runs.phases import Phase
+from ..runfolder.files import shortest_prompts
+from ..runfolder.phases import Phase
 
 # candidates whose log-probabilities are compared, each of another request
 COMPARED = 4

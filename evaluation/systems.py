@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from ..config import AlignmentJudge, Recipe
 from ..errors import DataError
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
-from ..runs.files import with_groups
-from ..runs.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
+from ..runfolder.files import with_groups
+from ..runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
 from ..storage import digest, iter_jsonl
 from ..text import words
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import DataError
-from ..runs.phases import TRAINING, phases
+from ..runfolder.phases import TRAINING, phases
 from ..storage import read_text
 from .contents import TrainingCurve
 

@@ -1,7 +1,7 @@
 """What writes the candidates of a phase: the recipe's backend, or what its method needs in its place."""
 
-from ..runs.phases import Phase
-from ..runs.timing import booked
+from ..runfolder.phases import Phase
+from ..runfolder.timing import booked
 from .backend import Backend
 from .backends import backend_signature, open_backend
 from .fair_extractive import NoModel

@@ -21,9 +21,9 @@ from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
-from ..runs.journal import Journal
-from ..runs.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
-from ..runs.stages import Receipt, Stage
+from ..runfolder.journal import Journal
+from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
+from ..runfolder.stages import Receipt, Stage
 from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,

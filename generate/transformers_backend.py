@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..config import BackendSection, ModelSection
 from ..extras import need
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 from .answers import Reading, read_answers
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, read_prompts, too_long
 from .causal_lm import end_ids, open_causal_lm

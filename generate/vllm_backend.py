@@ -22,7 +22,7 @@ from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
 from ..models.files import adapter_settings
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 from ..storage import digest
 from .answers import Reading, read_answers
 from .backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, normalised, read_prompts, refuse_no_numbers, too_long

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import JudgeError, StorageError
-from ..runs.phases import Phase
-from ..runs.processes import read_failure, run_attached
-from ..runs.stages import Stage
-from ..runs.timing import book
+from ..runfolder.phases import Phase
+from ..runfolder.processes import read_failure, run_attached
+from ..runfolder.stages import Stage
+from ..runfolder.timing import book
 from ..storage import read_text
 from .judge import Judge
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..records import Candidate, Judgement, Record, SummaryRequest
-from ..runs.journal import Journal
+from ..runfolder.journal import Journal
 from ..storage import canonical_json
 from ..text import fold
 from .asking import score_together

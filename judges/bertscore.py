@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..config import BertScoreJudge
 from ..extras import need
 from ..models import signature
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import most_tokens as longest_input
 from .aligner import release

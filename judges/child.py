@@ -8,9 +8,9 @@ from pathlib import Path
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
 from ..extras import quiet_libraries
-from ..runs.phases import Phase, hold_run
-from ..runs.processes import follow_parent, report_failure, share_processor
-from ..runs.timing import account
+from ..runfolder.phases import Phase, hold_run
+from ..runfolder.processes import follow_parent, report_failure, share_processor
+from ..runfolder.timing import account
 from ..storage import write_json
 from . import open_judges
 from .apart import failure_path, spent_path

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ..extras import need
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 from ..text import sentences
 from .aligner import Aligner, Alignment, Pairing
 from .judge import JudgeInput

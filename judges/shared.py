@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 
 
 class Closable(Protocol):

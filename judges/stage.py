@@ -18,10 +18,10 @@ from tqdm import tqdm
 from ..errors import LeftOutError
 from ..generate.backend import Usage
 from ..records import Candidate, Judgement, SummaryRequest
-from ..runs.files import refuse_absent, with_candidates
-from ..runs.journal import Journal
-from ..runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..runs.stages import Receipt, Stage, left_by
+from ..runfolder.files import refuse_absent, with_candidates
+from ..runfolder.journal import Journal
+from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
+from ..runfolder.stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .apart import judge_apart

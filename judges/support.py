@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..runs.timing import booked
+from ..runfolder.timing import booked
 from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing
 from .judge import REQUESTS_PER_BATCH, Against, JudgeInput, Verdict

@@ -13,7 +13,7 @@ from ..config import Recipe
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
 from ..records import SummaryRequest
-from ..runs.phases import phases
+from ..runfolder.phases import phases
 from ..storage import listed
 from .check import Check
 from .named import engine_checks, named_checks

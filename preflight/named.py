@@ -36,7 +36,7 @@ from ..judges.summac import read_weights
 from ..models import file_at_hand
 from ..models.files import refuse_adapter
 from ..models.opening import open_chat_tokenizer
-from ..runs import tracking
+from ..runfolder import tracking
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .check import Check

@@ -16,7 +16,7 @@ from ..judges.batch import reference_text
 from ..judges.rubric import FIRST_ATTEMPT, ONE_GRADE
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
-from ..runs.phases import Phase, phases
+from ..runfolder.phases import Phase, phases
 from ..storage import read_json
 from .check import Check
 

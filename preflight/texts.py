@@ -10,7 +10,7 @@ from ..fairness.groups.coverage import ONE_VALUE
 from ..judges.batch import MISSING_REFERENCE, reference_text
 from ..judges.documents import labelled_documents
 from ..records import SummaryRequest
-from ..runs.phases import Phase
+from ..runfolder.phases import Phase
 from .check import Check
 
 REMEDIES = {

@@ -13,7 +13,7 @@ from ..config import Recipe
 from ..errors import StorageError
 from ..extras import installed_versions
 from ..models import cache_folder, file_at_hand
-from ..runs.stages import RECORDED
+from ..runfolder.stages import RECORDED
 from ..storage import digest, file_digest, write_text
 from ..train.rehearse import ANSWER
 

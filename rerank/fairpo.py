@@ -21,7 +21,7 @@ from ..errors import DataError
 from ..fairness.groups.fairpo import FairPairs, choose_thinnings, fair_pairs, thinnings
 from ..generate.thinned import declared_order
 from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, SummaryRequest
-from ..runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
+from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..storage import iter_jsonl, listed
 from .pairs import preference_pair, refusal
 

@@ -13,9 +13,9 @@ from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import Ranges, combine_group, reward_ranges
 from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
-from ..runs.files import refuse_absent, scores_of, with_judgements
-from ..runs.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
-from ..runs.stages import Receipt, Stage, left_by
+from ..runfolder.files import refuse_absent, scores_of, with_judgements
+from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
+from ..runfolder.stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_json, write_jsonl, write_record
 from .best import best_of, first_of_each_text
 from .fairpo import Pairer

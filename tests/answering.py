@@ -2,7 +2,7 @@
 
 from evenhand.generate.backend import Reply, Usage
 from evenhand.judges.shared import SharedModels
-from evenhand.runs.timing import booked
+from evenhand.runfolder.timing import booked
 
 
 class AnsweringBackend:

@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
-from evenhand.runs.processes import share_processor
+from evenhand.runfolder.processes import share_processor
 
 share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -8,7 +8,7 @@ from conftest import make_request
 from evenhand.evaluation.human.annotation import Span
 from evenhand.evaluation.human.sheet import AnnotationSheet, ItemSheet, SummarySheet
 from evenhand.records import BestSummary, DocumentSet
-from evenhand.runs.phases import BEST, REQUESTS
+from evenhand.runfolder.phases import BEST, REQUESTS
 from evenhand.storage import write_jsonl
 
 # code points: "Keep it 🚢." is 0 to 10 ("🚢" is one), the blank line 10 to 12, "Nurses need it." 12 to 27

@@ -16,7 +16,7 @@ def modules():
     """Path from the root -> the tree of each module of the package."""
     for path in sorted(ROOT.rglob("*.py")):
         inside = path.relative_to(ROOT)
-        if inside.parts[0] not in {"tests", "docs", "runs_of_mine"} and not inside.parts[0].startswith((".", "build")):
+        if inside.parts[0] not in {"tests", "docs", "runs"} and not inside.parts[0].startswith((".", "build")):
             yield inside, ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -20,7 +20,7 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, plan, run_loop
 from evenhand.rerank.stage import rerank
-from evenhand.runs.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
+from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
 from evenhand.train.checkpoints import MARK
 from evenhand.train.stage import training_stage
 

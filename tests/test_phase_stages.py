@@ -8,7 +8,7 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.phase_stages import phase_stages
 from evenhand.rerank.stage import rerank
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, PAIRS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, PAIRS, REQUESTS, open_phase
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
-from ..runs.phases import Phase, hold_run, open_phase
-from ..runs.processes import follow_parent, report_failure
+from ..runfolder.phases import Phase, hold_run, open_phase
+from ..runfolder.processes import follow_parent, report_failure
 from .stage import failure_path, training_stage
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field, ValidationError
 from ..config import TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
-from ..runs.phases import Phase, hold_run
-from ..runs.processes import read_failure, run_attached
-from ..runs.stages import Receipt
+from ..runfolder.phases import Phase, hold_run
+from ..runfolder.processes import read_failure, run_attached
+from ..runfolder.stages import Receipt
 from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
 from .stage import failure_path, training_stage

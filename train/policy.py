@@ -20,7 +20,7 @@ from ..errors import ModelError, RecipeError
 from ..extras import need
 from ..models.adapters import adapter_weights, lora_config, open_adapter
 from ..models.opening import open_chat_tokenizer, open_model
-from ..runs.phases import Phase
+from ..runfolder.phases import Phase
 from .checkpoints import sharding
 
 # the name that PEFT and TRL give to the adapter that is trained

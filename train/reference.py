@@ -16,7 +16,7 @@ from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import installed_versions, need
 from ..models import cache_folder, signature, usable_cache
-from ..runs.phases import Phase
+from ..runfolder.phases import Phase
 from ..storage import canonical_json, shortened
 from .options import trainer_options
 

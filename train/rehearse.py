@@ -18,7 +18,7 @@ from ..extras import need
 from ..generate.causal_lm import check_causal_lm
 from ..models import file_at_hand
 from ..records import PreferencePair
-from ..runs.phases import round_name
+from ..runfolder.phases import round_name
 from ..storage import read_jsonl
 from .launch import accelerate_config, n_processes, read_accelerate
 from .options import trainer_config, trainer_options

@@ -5,8 +5,8 @@ from pathlib import Path
 from ..config import Recipe
 from ..errors import DataError, RecipeError
 from ..models import signature
-from ..runs.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
-from ..runs.stages import Stage, left_by
+from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
+from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
 from .options import trainer_options
 

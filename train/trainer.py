@@ -12,7 +12,7 @@ from .groups import build_groups, refuse_unsplittable
 if TYPE_CHECKING:
     from trl.trainer.dpo_trainer import DPOTrainer
 
-    from ..runs.phases import Phase
+    from ..runfolder.phases import Phase
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import RecipeError
 from ..extras import installed_versions, need
-from ..runs.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
-from ..runs.stages import RECORDED, Stage
+from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
+from ..runfolder.stages import RECORDED, Stage
 from ..storage import read_text, write_json
 from .callbacks import first_loss_rule, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding

@@ -17,7 +17,7 @@ from ..extras import need
 from ..generate.backend import prompt_tokens, tokens_digest
 from ..models.wholeness import told
 from ..records import Message, PairFairness, PreferencePair
-from ..runs.phases import open_phase, round_name
+from ..runfolder.phases import open_phase, round_name
 from ..storage import write_jsonl
 from .stage import training_stage
 from .training import run_training

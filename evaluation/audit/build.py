@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups import Unscored
-from ...runs.stages import RECORDED
+from ...runfolder.stages import RECORDED
 from ..compare import Bootstrap
 from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup

@@ -13,8 +13,8 @@ from ...config import BiasRecipe
 from ...config.recipe_file import dump_recipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
-from ...runs.processes import hold
-from ...runs.stages import RECORDED, Receipt, Stage
+from ...runfolder.processes import hold
+from ...runfolder.stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
 from .cautions import cautions
 from .contents import BiasReport

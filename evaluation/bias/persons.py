@@ -14,7 +14,7 @@ from ...extras import installed_versions
 from ...fairness.demographic import SummaryEntity
 from ...fairness.demographic.inputs import Instruction
 from ...records import Record, Text
-from ...runs.stages import Receipt, Stage
+from ...runfolder.stages import Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from .inputs import BiasInput
 from .summarise import Summary

@@ -17,9 +17,9 @@ from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
 from ...records import Record, Text
-from ...runs.journal import Journal
-from ...runs.stages import Receipt, Stage
-from ...runs.timing import booked
+from ...runfolder.journal import Journal
+from ...runfolder.stages import Receipt, Stage
+from ...runfolder.timing import booked
 from ...storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
 from ...text import has_words
 from .inputs import BiasInput

@@ -4,7 +4,7 @@ from ...config import BiasRecipe
 from ...errors import RecipeError
 from ...generate.backends import backend_signature
 from ...generate.refusals import VERSION
-from ...runs.stages import read_receipt
+from ...runfolder.stages import read_receipt
 from ...storage import as_given, digest, file_digest
 from .prompting import KINDS, SEPARATORS, WAYS
 from .simulated import WORDS

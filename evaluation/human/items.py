@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...records import BestSummary, SummaryRequest
-from ...runs.phases import BEST, REQUESTS
+from ...runfolder.phases import BEST, REQUESTS
 from ...storage import digest, file_digest, listed, read_jsonl
 from .key import LeftOut, PageKey, SystemSource
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet, as_shown

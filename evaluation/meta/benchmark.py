@@ -13,7 +13,7 @@ from pydantic import Field
 from ...corpora.controlled import ControlledSet
 from ...extras import installed_versions
 from ...records import Judgement, Record
-from ...runs.stages import RECORDED
+from ...runfolder.stages import RECORDED
 from .agreement import STATISTICS, Article, Ties, agreement, agreement_intervals
 
 Attribute = Literal["coverage", "faithfulness"]

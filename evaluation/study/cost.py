@@ -1,7 +1,7 @@
 """What candidates took to make, from the receipt of the generate stage."""
 
-from ...runs.phases import Phase
-from ...runs.stages import read_receipt
+from ...runfolder.phases import Phase
+from ...runfolder.stages import read_receipt
 from .contents import Cost
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...config import Recipe
 from ...errors import DataError
-from ...runs.phases import phases
+from ...runfolder.phases import phases
 from ...storage import digest, listed
 from ...text import repeated
 from ..systems import PolicyOutput, read_policy

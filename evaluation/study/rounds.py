@@ -16,9 +16,9 @@ from ...judges.combine import reward_ranges
 from ...judges.stage import judge_by, refuse_unscored
 from ...records import Candidate, Contract, SummaryRequest, Turn
 from ...rerank.stage import score_group
-from ...runs.files import with_judgements
-from ...runs.phases import CANDIDATES, REQUESTS, TURNS, Phase
-from ...runs.stages import Stage
+from ...runfolder.files import with_judgements
+from ...runfolder.phases import CANDIDATES, REQUESTS, TURNS, Phase
+from ...runfolder.stages import Stage
 from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
 from ..systems import PolicyOutput, policy_output
 from .contents import Cost

@@ -14,7 +14,7 @@ from ...config.recipe_file import has_section, load_recipe
 from ...errors import RecipeError
 from ...generate.stage import phase_requests
 from ...records import Contract, SummaryRequest
-from ...runs.phases import open_phase
+from ...runfolder.phases import open_phase
 from ...storage import digest, listed, shortened
 from ...text import repeated
 from .entries import Named

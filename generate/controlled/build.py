@@ -23,9 +23,9 @@ from ...config.recipe_file import dump_recipe
 from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
 from ...errors import LeftOutError
 from ...extras import installed_versions
-from ...runs.processes import hold
-from ...runs.stages import RECORDED, Receipt, Stage
-from ...runs.timing import booked
+from ...runfolder.processes import hold
+from ...runfolder.stages import RECORDED, Receipt, Stage
+from ...runfolder.timing import booked
 from ...storage import as_given, digest, file_digest, write_json, write_jsonl, write_text
 from ..backend import Backend
 from ..backends import backend_signature, open_backend

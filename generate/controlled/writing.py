@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from ...config import ControlledRecipe, without_speed
 from ...records import Contract, Message, Record, Text
-from ...runs.journal import Journal
-from ...runs.stages import Receipt, Stage
+from ...runfolder.journal import Journal
+from ...runfolder.stages import Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words
 from ..backend import Ask, Backend, Reply

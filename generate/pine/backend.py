@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from ...config import BackendSection, ModelSection
-from ...runs.timing import booked
+from ...runfolder.timing import booked
 from ..backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, tokens_digest, too_long
 from ..backends import backend_signature
 from ..causal_lm import end_ids, open_causal_lm

@@ -16,7 +16,7 @@ from ...fairness.groups import Unscored
 from ...fairness.groups.entailment import MERGE_ABOVE
 from ...fairness.opinion import content_tokens
 from ...fairness.opinion.encoding import encode
-from ...runs.timing import booked
+from ...runfolder.timing import booked
 from ..aligner import Aligner, Pair, Pairing
 from ..nli import Classes, NliAligner
 from ..shared import Lazy

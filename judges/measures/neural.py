@@ -13,7 +13,7 @@ from ...fairness.groups import Masses, Unscored, softmax
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
-from ...runs.timing import booked
+from ...runfolder.timing import booked
 from ..shared import Lazy
 from ..support import DECIMALS, NO_NUMBER
 from .batching import Compared, in_flight

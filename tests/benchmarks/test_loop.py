@@ -7,8 +7,8 @@ import pytest
 from evenhand.benchmarks.loop import PARTS, all_receipts, main, step_seconds
 from evenhand.config import Recipe
 from evenhand.loop import Step
-from evenhand.runs.phases import TRAINING, open_phase
-from evenhand.runs.stages import Receipt
+from evenhand.runfolder.phases import TRAINING, open_phase
+from evenhand.runfolder.stages import Receipt
 from evenhand.storage import write_json
 
 

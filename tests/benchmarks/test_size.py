@@ -11,7 +11,7 @@ from evenhand.evaluation.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.rerank.stage import rerank
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import write_jsonl
 
 # bytes that a stage may hold for each request more: a few numbers and ids; the corpus too where requests are made

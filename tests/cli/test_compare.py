@@ -7,7 +7,7 @@ import pytest
 import yaml
 from method_runs import make_recipe
 
-from evenhand.runs.processes import COMMAND, hold
+from evenhand.runfolder.processes import COMMAND, hold
 
 
 def compare(*arguments):

@@ -25,8 +25,8 @@ from evenhand.records import (
     SummaryRequest,
 )
 from evenhand.rerank.stage import rerank_stage
-from evenhand.runs.files import scores_of
-from evenhand.runs.phases import (
+from evenhand.runfolder.files import scores_of
+from evenhand.runfolder.phases import (
     ADAPTER,
     BEST,
     CANDIDATES,
@@ -40,7 +40,7 @@ from evenhand.runs.phases import (
     open_phase,
     phases,
 )
-from evenhand.runs.stages import Receipt, Stage, read_receipt
+from evenhand.runfolder.stages import Receipt, Stage, read_receipt
 from evenhand.storage import write_json, write_jsonl, write_text
 from evenhand.train.stage import training_stage
 

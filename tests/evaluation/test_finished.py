@@ -6,7 +6,7 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.evaluation.finished import check_finished
 from evenhand.evaluation.report import report
-from evenhand.runs.phases import GROUPS, JUDGEMENTS, open_phase
+from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.storage import write_text
 
 

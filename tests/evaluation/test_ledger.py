@@ -5,7 +5,7 @@ import pytest
 from evenhand.errors import DataError
 from evenhand.evaluation.ledger import duplicates, read_ledger
 from evenhand.evaluation.provenance import read_receipts, stage_rows
-from evenhand.runs.phases import open_phase
+from evenhand.runfolder.phases import open_phase
 from evenhand.storage import write_json
 
 

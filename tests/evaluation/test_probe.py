@@ -10,7 +10,7 @@ from evenhand.evaluation.report import PROBE, read_report, report
 from evenhand.generate.backend import Ask
 from evenhand.generate.backends import open_backend
 from evenhand.records import Candidate, Sampling, SummaryRequest
-from evenhand.runs.phases import CANDIDATES, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, REQUESTS, open_phase
 from evenhand.storage import file_digest, read_jsonl, write_jsonl
 
 

@@ -1,8 +1,8 @@
 from typing import Any
 
 from evenhand.evaluation.provenance import model_signatures, read_receipts, templates, versions
-from evenhand.runs.phases import open_phase
-from evenhand.runs.stages import Receipt
+from evenhand.runfolder.phases import open_phase
+from evenhand.runfolder.stages import Receipt
 from evenhand.storage import write_json
 
 

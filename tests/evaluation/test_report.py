@@ -7,7 +7,7 @@ import pytest
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.build import build_report
 from evenhand.evaluation.report import read_report, report
-from evenhand.runs.processes import COMMAND, hold
+from evenhand.runfolder.processes import COMMAND, hold
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.served import comparable_pairs, compared, engine_sentence, inactive_because, verdict
-from evenhand.runs.phases import open_phase
+from evenhand.runfolder.phases import open_phase
 
 
 @pytest.fixture

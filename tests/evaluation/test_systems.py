@@ -17,7 +17,7 @@ from evenhand.evaluation.systems import (
     wrong_side_judges,
 )
 from evenhand.records import Candidate, CandidateGroup, Message, Sampling, ScoredCandidate
-from evenhand.runs.phases import JUDGEMENTS
+from evenhand.runfolder.phases import JUDGEMENTS
 from evenhand.storage import read_jsonl, write_jsonl
 
 ZERO_SHOT, RERANK, DPO, DPO_RR = SYSTEMS

@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.errors import DataError
 from evenhand.evaluation.training_log import read_training
-from evenhand.runs.phases import open_phase
+from evenhand.runfolder.phases import open_phase
 from evenhand.storage import write_json
 
 HISTORY = [

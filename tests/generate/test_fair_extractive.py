@@ -16,7 +16,7 @@ from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
 from evenhand.preflight import check_names
 from evenhand.records import Candidate, Document, DocumentSet, Failure
-from evenhand.runs.phases import CANDIDATES, FAILURES, open_phase
+from evenhand.runfolder.phases import CANDIDATES, FAILURES, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 from evenhand.text import words
 

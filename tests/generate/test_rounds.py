@@ -14,8 +14,8 @@ from evenhand.generate.rounds import KeptRounds, Round
 from evenhand.generate.scripted import ScriptedBackend
 from evenhand.generate.stage import Line, generate, generate_stage, phase_requests
 from evenhand.records import Message, Sampling
-from evenhand.runs.journal import Journal
-from evenhand.runs.phases import CANDIDATES, FAILURES, TURNS, open_phase
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.phases import CANDIDATES, FAILURES, TURNS, open_phase
 
 
 def ask(text, seed=0):

@@ -6,8 +6,8 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError, LeftOutError
 from evenhand.generate.stage import Batch, generate, generate_stage, phase_requests
 from evenhand.records import Candidate, Failure, SummaryRequest
-from evenhand.runs.journal import Journal
-from evenhand.runs.phases import CANDIDATES, FAILURES, REQUESTS, open_phase
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.phases import CANDIDATES, FAILURES, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 

@@ -9,7 +9,7 @@ from evenhand.generate.rounds import KeptRounds
 from evenhand.generate.stage import generate, generate_stage, phase_requests
 from evenhand.generate.thinned import WithThinned, as_drawn, copies_of, summarise, thinned_copies
 from evenhand.records import Candidate, Document, DocumentSet, Turn
-from evenhand.runs.phases import CANDIDATES, TURNS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, TURNS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 # 8 documents: a tenth, rounded, is one. Only "good" has more than 3, "good" and "bad" have more than one

@@ -9,7 +9,7 @@ from evenhand.generate import transformers_backend
 from evenhand.generate.backend import Ask, prompt_tokens
 from evenhand.generate.backends import open_backend
 from evenhand.records import Message, Sampling
-from evenhand.runs.timing import account
+from evenhand.runfolder.timing import account
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")

@@ -12,7 +12,7 @@ from evenhand.errors import JudgeError, RecipeError
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge, judge_by
 from evenhand.loop import work_in
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import write_jsonl
 
 RUBRICS = ("coverage", "faithfulness")

@@ -12,7 +12,7 @@ from evenhand.judges.batch import reference_text
 from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
 from evenhand.judges.stage import judge, judge_by, refuse_unscored
 from evenhand.records import Candidate, Contract, Judgement
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 

@@ -7,7 +7,7 @@ from evenhand.config import Recipe, RewardSection
 from evenhand.judges import JUDGES, open_judges
 from evenhand.judges.stage import judge_by
 from evenhand.records import Judgement
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 torch = pytest.importorskip("torch")

@@ -9,7 +9,7 @@ from evenhand.judges import open_judge
 from evenhand.judges.cache import VerdictCache, cache_counts
 from evenhand.judges.stage import judge_by
 from evenhand.records import Judgement
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.storage import digest, read_jsonl, write_jsonl
 
 RUBRICS = ("coverage", "faithfulness")

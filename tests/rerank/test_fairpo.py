@@ -20,8 +20,8 @@ from evenhand.records import (
     Thinned,
 )
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.runs.files import with_groups
-from evenhand.runs.phases import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.runfolder.files import with_groups
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # one of eight documents is taken from a copy; only "good" has more than three, "good" and "bad" have more than one

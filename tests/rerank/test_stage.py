@@ -9,8 +9,8 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError
 from evenhand.records import BestSummary, Candidate, Judgement, PreferencePair, Thinned
 from evenhand.rerank.stage import rerank, rerank_stage
-from evenhand.runs.files import with_groups
-from evenhand.runs.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
+from evenhand.runfolder.files import with_groups
+from evenhand.runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, open_phase
 from evenhand.storage import digest, file_digest, read_jsonl, write_jsonl
 
 # (text, score by "fit", score by "flow") of each request's candidates; the reward is the mean of both

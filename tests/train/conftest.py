@@ -10,7 +10,7 @@ from evenhand.config import Recipe
 from evenhand.config.recipe_file import dump_recipe
 from evenhand.generate.backend import prompt_tokens, tokens_digest
 from evenhand.records import Message, PreferencePair
-from evenhand.runs.phases import PAIRS, Phase, round_name
+from evenhand.runfolder.phases import PAIRS, Phase, round_name
 from evenhand.storage import write_jsonl
 
 GOOD = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.train.dpo import main
 
 
@@ -51,7 +51,7 @@ def test_recipe_is_checked_before_torch_is_imported(open_round: Callable[..., Ph
     assert "did you mean 'beta'?" in done.stderr
 
 
-HOLDER = "import sys; from pathlib import Path; from evenhand.runs.processes import hold\n"
+HOLDER = "import sys; from pathlib import Path; from evenhand.runfolder.processes import hold\n"
 HOLDER += "with hold(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
 
 

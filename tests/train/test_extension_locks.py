@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import RecipeError, StorageError
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.train import train
 from evenhand.train.extension_locks import is_held, lock_files, refuse_stale_locks
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from preference_groups import make_ranked_pairs
 
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.launch import SHIPPED
 from evenhand.train.stage import training_stage

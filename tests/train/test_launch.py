@@ -18,7 +18,7 @@ from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.config import TrainSection
 from evenhand.errors import DataError, RecipeError, StorageError
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_json, write_jsonl
 from evenhand.train import train
 from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
@@ -227,7 +227,7 @@ def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_roun
     _train_here(undisturbed)
     code = (
         "from pathlib import Path; from evenhand.config.recipe_file import load_recipe\n"
-        "from evenhand.runs.phases import open_phase\n"
+        "from evenhand.runfolder.phases import open_phase\n"
         "from evenhand.train import train; import sys; train(open_phase(load_recipe(Path(sys.argv[1])), 'round-00'))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(killed.recipe.output / "recipe.yaml")])

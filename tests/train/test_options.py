@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.train.options import DEFAULTS, prepare_wandb, trainer_options, training_arguments
 from evenhand.train.stage import round_seed
 

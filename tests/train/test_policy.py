@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.config import ModelSection
 from evenhand.errors import ModelError, RecipeError
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy, quantisation
 
 torch = pytest.importorskip("torch")

@@ -8,7 +8,7 @@ import pytest
 from preference_groups import make_rows, make_trainer
 
 from evenhand.errors import StorageError
-from evenhand.runs.phases import Phase
+from evenhand.runfolder.phases import Phase
 from evenhand.train.examples import Row
 from evenhand.train.reference import forget, kept_reference, n_kept, reference_path, reference_signature
 

@@ -11,8 +11,8 @@ import pytest
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.errors import DataError, ModelError, RecipeError
-from evenhand.runs.phases import Phase
-from evenhand.runs.stages import Receipt
+from evenhand.runfolder.phases import Phase
+from evenhand.runfolder.stages import Receipt
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training

@@ -13,8 +13,8 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.records import Candidate
 from evenhand.rerank.stage import rerank, score_group
-from evenhand.runs.files import with_groups, with_judgements
-from evenhand.runs.phases import CANDIDATES, phases
+from evenhand.runfolder.files import with_groups, with_judgements
+from evenhand.runfolder.phases import CANDIDATES, phases
 from evenhand.storage import digest, iter_jsonl
 
 

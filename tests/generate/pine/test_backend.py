@@ -12,7 +12,7 @@ from evenhand.generate.plans import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
 from evenhand.records import Candidate, Message, Sampling
-from evenhand.runs.phases import CANDIDATES, TURNS, open_phase
+from evenhand.runfolder.phases import CANDIDATES, TURNS, open_phase
 from evenhand.storage import read_jsonl, write_jsonl
 
 pytest.importorskip("transformers")

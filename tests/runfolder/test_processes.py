@@ -11,15 +11,15 @@ import pytest
 from filelock import FileLock, Timeout
 
 from evenhand.errors import RecipeError, StorageError
-from evenhand.runs.processes import COMMAND, LOCK, hold, last_lines, run_child
+from evenhand.runfolder.processes import COMMAND, LOCK, hold, last_lines, run_child
 
 # a parent whose child locks a file, as a stage does its folder, and works for two minutes
 PARENT = """
 import sys
 from pathlib import Path
-from evenhand.runs.processes import run_child
+from evenhand.runfolder.processes import run_child
 child = (
-    "import sys, time; from filelock import FileLock; from evenhand.runs.processes import follow_parent; follow_parent();"
+    "import sys, time; from filelock import FileLock; from evenhand.runfolder.processes import follow_parent; follow_parent();"
     "lock = FileLock(sys.argv[1]); lock.acquire(); print('at work', flush=True); time.sleep(120)"
 )
 run_child([sys.executable, "-c", child, sys.argv[1]], Path(sys.argv[2]))
@@ -127,7 +127,7 @@ def test_last_lines_of_a_long_log_are_its_end(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from evenhand.runs.processes import hold
+from evenhand.runfolder.processes import hold
 with hold(Path(sys.argv[1]), sys.argv[2]) as is_child:
     print("child" if is_child else "command", flush=True)
     sys.stdin.read()

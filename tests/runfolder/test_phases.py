@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.runs.phases import open_phase, phases
+from evenhand.runfolder.phases import open_phase, phases
 
 MINIMAL = {
     "name": "t",

@@ -8,9 +8,9 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.runs.phases import open_phase
-from evenhand.runs.stages import Receipt
-from evenhand.runs.tracking import check, flat, track
+from evenhand.runfolder.phases import open_phase
+from evenhand.runfolder.stages import Receipt
+from evenhand.runfolder.tracking import check, flat, track
 
 wandb = pytest.importorskip("wandb")
 
@@ -98,7 +98,7 @@ def test_online_with_a_key_is_accepted_without_asking_the_server(tmp_path, logge
 def test_absent_wandb_is_refused_with_its_extra(tmp_path):
     code = (
         "import sys; sys.modules['wandb'] = None\n"
-        "from pathlib import Path; from evenhand.runs.tracking import check\n"
+        "from pathlib import Path; from evenhand.runfolder.tracking import check\n"
         "from evenhand.config.recipe_file import load_recipe\n"
         "check(load_recipe(Path(sys.argv[1])))"
     )
@@ -127,9 +127,9 @@ def test_stage_without_a_prefix_is_left_to_its_own_logging(tmp_path):
 
 def test_refused_logging_is_one_warning_and_is_made_up_for_later(tmp_path, logged_out, caplog):
     phase = open_phase(recipe(tmp_path, mode="online"), "round-00")
-    with caplog.at_level(logging.WARNING, logger="evenhand.runs.tracking"):
+    with caplog.at_level(logging.WARNING, logger="evenhand.runfolder.tracking"):
         track(phase, receipt(candidates=12))
-    (warning,) = [record for record in caplog.records if record.name == "evenhand.runs.tracking"]
+    (warning,) = [record for record in caplog.records if record.name == "evenhand.runfolder.tracking"]
     assert "round-00 generate: not logged" in warning.getMessage()
     assert not list(phase.folder.rglob("*.tracked"))
     track(open_phase(recipe(tmp_path, mode="offline"), "round-00"), receipt(candidates=12))

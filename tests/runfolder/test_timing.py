@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evenhand.runs.timing import account, booked
+from evenhand.runfolder.timing import account, booked
 
 
 def test_seconds_are_booked_by_part():

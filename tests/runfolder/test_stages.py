@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from evenhand.errors import StorageError
-from evenhand.runs.journal import Journal
-from evenhand.runs.stages import Stage, read_receipt
-from evenhand.runs.timing import booked
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.stages import Stage, read_receipt
+from evenhand.runfolder.timing import booked
 from evenhand.storage import read_jsonl, write_text
 
 
@@ -210,8 +210,8 @@ WORKER = """
 import sys, time
 from pathlib import Path
 from pydantic import BaseModel
-from evenhand.runs.journal import Journal
-from evenhand.runs.stages import Stage
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.stages import Stage
 from evenhand.storage import write_jsonl
 
 class Line(BaseModel):

@@ -5,7 +5,7 @@ from conftest import make_candidate, make_request
 
 from evenhand.errors import DataError
 from evenhand.records import CandidateGroup, Judgement, ScoredCandidate
-from evenhand.runs.files import (
+from evenhand.runfolder.files import (
     chosen_groups,
     scores_of,
     shortest_prompts,
@@ -13,7 +13,7 @@ from evenhand.runs.files import (
     with_groups,
     with_judgements,
 )
-from evenhand.runs.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS
+from evenhand.runfolder.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS
 from evenhand.storage import write_jsonl
 
 

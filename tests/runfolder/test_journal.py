@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from evenhand.errors import StorageError
-from evenhand.runs.journal import Journal
+from evenhand.runfolder.journal import Journal
 
 
 class Line(BaseModel):
@@ -191,7 +191,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from pydantic import BaseModel
-from evenhand.runs.journal import Journal
+from evenhand.runfolder.journal import Journal
 
 class Line(BaseModel):
     number: int
