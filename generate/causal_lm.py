@@ -40,11 +40,17 @@ def open_causal_lm(model: ModelSection, what: str, attention: str | None = None)
     return tokenizer, loaded.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def check_causal_lm(model: ModelSection, adapter: Path | None, what: str) -> None:
-    """Refuse a model or an adapter that is not whole, from headers alone, before another engine opens it by itself.
+def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_for_transformers: bool = False) -> None:
+    """Refuse a model or an adapter that is not whole, from headers alone, before an engine opens it.
 
     Left to the engine are models that transformers does not know and names in quantised checkpoints, which only the library
     that quantised them can tell.
+
+    Args:
+        model: what is looked at, without its adapter.
+        adapter: folder of the one that is to be put on it.
+        what: for whom, as an error should name it.
+        is_for_transformers: whether transformers will open it, which must have its attention and take it for a language model.
 
     Raises:
         ModelError: the model cannot be opened, or is not whole, or the adapter does not fit it.
@@ -55,7 +61,10 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str) -> Non
     architecture = _architecture(model, what)
     if architecture is None:
         return
-    empty = check_weights(architecture, model.name, what, revision=model.revision)
+    options = {"attn_implementation": model.attn_implementation} if is_for_transformers else {}
+    if is_for_transformers:
+        architecture = ARCHITECTURE
+    empty = check_weights(architecture, model.name, what, revision=model.revision, **options)
     refuse_other_tokenizer(tokenizer, empty, f"{what}: model {model.name!r}")
     if adapter is not None:
         # weights take the places of those without memory

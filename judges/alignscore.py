@@ -19,6 +19,7 @@ from typing import Any
 from ..errors import JudgeError
 from ..extras import need
 from ..models import locate
+from ..models.files import CONFIG, read_settings
 from ..models.opening import refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
 from ..storage import canonical_json
@@ -27,6 +28,7 @@ from .released import FEATURE, differing_tensor, only_tensors, read_released, re
 from .shared import Lazy, Part, SharedModels
 from .tokens import open_tokenizer
 
+WEIGHTS = "model.safetensors"
 ENCODER = "base_model."
 HEADS = ("tri_layer.", "bin_layer.", "reg_layer.")
 # head -> its tensors' prefix, its outputs, and which of them is "aligned"
@@ -42,22 +44,15 @@ class AlignScore:
     """
 
     def __init__(self, model: str) -> None:
-        refuse_pickle(model)
         transformers = need("transformers", "aligner 'alignscore'")
         torch = need("torch", "aligner 'alignscore'")
+        refuse_other_checkpoint(model)
         folder = Path(locate(checkpoint_folder(model)))
-        weights = folder / "model.safetensors"
-        if not weights.is_file():
-            raise JudgeError(f"aligner 'alignscore': {folder} has no model.safetensors; convert the checkpoint first")
+        weights = folder / WEIGHTS
         cannot = f"aligner 'alignscore' cannot open {folder}"
-        refuse_damaged_files(str(folder), cannot)
         self.tokenizer = open_tokenizer(str(folder), None, "aligner 'alignscore'")
         with told_once(cannot, str(folder)):
             config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-        if config.model_type != "roberta":
-            raise JudgeError(
-                f"aligner 'alignscore': {folder} holds a {config.model_type} model; AlignScore is a RoBERTa"
-            )
         tensors = need("safetensors.torch", "aligner 'alignscore'").load_file(weights)
         self._device = device()
         with told_once(cannot, str(folder)):
@@ -123,7 +118,32 @@ def _fill(module: Any, prefix: str, tensors: dict[str, Any], path: Path) -> None
 def checkpoint_folder(model: str) -> str:
     """The folder of a checkpoint that is named by its safetensors file; any other name as it stands."""
     path = Path(model)
-    return str(path.parent) if path.name == "model.safetensors" else model
+    return str(path.parent) if path.name == WEIGHTS else model
+
+
+def refuse_other_checkpoint(model: str) -> None:
+    """Refuse what is not a converted AlignScore checkpoint, as far as its settings and the header of its weights tell.
+
+    Raises:
+        ModelError: the model is a path that holds none, or its files are damaged.
+        JudgeError: it is a pickle, has no weights as plain tensors, is not a RoBERTa, or lacks a head.
+    """
+    refuse_pickle(model)
+    folder = Path(locate(checkpoint_folder(model)))
+    if not (folder / WEIGHTS).is_file():
+        raise JudgeError(f"aligner 'alignscore': {folder} has no {WEIGHTS}; convert the checkpoint first")
+    refuse_damaged_files(str(folder), f"aligner 'alignscore' cannot open {folder}")
+    kind = read_settings(folder / CONFIG).get("model_type")
+    if kind != "roberta":
+        raise JudgeError(f"aligner 'alignscore': {folder} holds a {kind} model; AlignScore is a RoBERTa")
+    with need("safetensors", "aligner 'alignscore'").safe_open(folder / WEIGHTS, framework="np") as tensors:
+        names = set(tensors.keys())
+    lacking = [f"{head}weight" for head in HEADS if f"{head}weight" not in names]
+    if lacking:
+        raise JudgeError(
+            f"aligner 'alignscore': {folder / WEIGHTS} has no {', '.join(lacking)}, so it is not an AlignScore checkpoint; "
+            "evenhand convert alignscore writes one"
+        )
 
 
 def refuse_pickle(model: str) -> None:

@@ -55,7 +55,8 @@ def open_checkpoint(
         architecture, model, feature, revision=revision, may_lack=may_lack, dtype=torch.float32, **options
     )
     refuse_other_tokenizer(tokenizer, loaded, f"{feature}: model {model!r}")
-    return tokenizer, loaded.to(device())
+    # one that was opened without its numbers has no place to go to
+    return tokenizer, loaded if loaded.device.type == "meta" else loaded.to(device())
 
 
 def _keep_layers(config: Any, n_layers: int, model: str, feature: str) -> None:

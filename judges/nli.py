@@ -95,6 +95,17 @@ def three_classes(model: str, labels: dict[int, str]) -> list[int]:
     return [indices[0] for indices in found]
 
 
+def refuse_other_classes(model: str, revision: str | None = None) -> None:
+    """Refuse a classifier without the classes contradiction, neutral and entailment.
+
+    Raises:
+        ModelError: it cannot be opened.
+        JudgeError: it has other classes.
+    """
+    _, loaded = open_checkpoint("AutoModelForSequenceClassification", model, "entailer 'nli'", revision)
+    three_classes(model, loaded.config.id2label)
+
+
 def lazy_classifier(
     models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
 ) -> Lazy[NliAligner]:

@@ -6,6 +6,9 @@ gives a model that answers and says nothing, so both are refused here, as are sh
 anew in each family, runs on a device without memory.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,18 @@ from .wholeness import refuse_another_head, refuse_misfit, refuse_strange_number
 
 # what a template is tried with
 TRIAL = "A trial."
+
+_is_without_numbers: ContextVar[bool] = ContextVar("_is_without_numbers", default=False)
+
+
+@contextmanager
+def without_numbers() -> Iterator[None]:
+    """Within it `open_model` opens as `check_weights` does: models of which all can be asked but an answer, in no memory."""
+    token = _is_without_numbers.set(True)
+    try:
+        yield
+    finally:
+        _is_without_numbers.reset(token)
 
 
 def open_model(
@@ -43,6 +58,8 @@ def open_model(
         UnfitModelError: its files are damaged, do not hold every weight, or hold weights that the model has no place for.
         ModelError: it could not be opened for another reason: the hub does not answer, memory is short.
     """
+    if _is_without_numbers.get():
+        return check_weights(architecture, name, feature, revision=revision, may_lack=may_lack, **options)
     loaded = _load(architecture, name, feature, revision, may_lack, options)
     refuse_strange_numbers(strange_numbers(loaded), f"{feature}: model {name!r}")
     return loaded
@@ -55,14 +72,17 @@ def check_weights(
     *,
     revision: str | None = None,
     may_lack: tuple[str, ...] = (),
+    **options: Any,
 ) -> Any:
     """The model without its numbers, every name and shape of which is in its files; headers alone are read.
+
+    Arguments are those of `open_model`.
 
     Raises:
         MissingExtra, UnfitModelError, ModelError: as `open_model`, but for numbers that are none.
     """
     need("accelerate", feature)
-    return _load(architecture, name, feature, revision, may_lack, {"device_map": "meta"})
+    return _load(architecture, name, feature, revision, may_lack, options | {"device_map": "meta"})
 
 
 def _load(

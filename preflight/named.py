@@ -40,6 +40,7 @@ from ..runfolder import tracking
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .check import Check
+from .judge_models import reading_checks
 
 # seconds that another interpreter has to say which libraries it lacks
 PATIENCE_SECONDS = 20
@@ -108,6 +109,7 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
         yield from _library_checks(f"judges.{name}", options.libraries)
         for below, model in options.models.items():
             yield Check(f"judges.{name}.{below}", partial(_refuse_out_of_reach, model, None), is_here=True)
+        yield from reading_checks(f"judges.{name}", options)
         for below, asked in options.language_models.items():
             key = _under(f"judges.{name}", below)
             yield from _library_checks(f"{key}.backend.backend", asked.backend.libraries)
@@ -166,7 +168,8 @@ def _refuse_out_of_reach(name: str, revision: str | None) -> None:
 def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
     """Refuse a judge's language model that is on this machine, and not whole."""
     if asked.backend.backend != "scripted" and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
-        check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}")
+        is_for_transformers = asked.backend.backend == "transformers"
+        check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
 
 
 def _refuse_grades(name: str, options: RubricJudge | ExtractJudge) -> None:
