@@ -36,8 +36,8 @@ class EvaluationSection(Section):
 
     # the judges of the report: their names in `judges`; keep them apart from the reward's
     judges: tuple[str, ...] = Field(min_length=1)
-    # bootstrap draws over document sets
-    resamples: int = Field(default=10_000, ge=100)
+    # bootstrap draws over document sets; beyond a million they take hours and show nothing more
+    resamples: int = Field(default=10_000, ge=100, le=1_000_000)
     # level of the intervals
     level: float = Field(default=0.95, gt=0.5, lt=1)
     # example requests that the report shows side by side

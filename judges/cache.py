@@ -63,6 +63,16 @@ def cache_path() -> Path:
     return cache_folder() / "judgements.sqlite"
 
 
+def check_cache() -> None:
+    """Refuse a file in the cache's place that is not a cache.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+    if cache_path().exists():
+        VerdictCache(cache_path()).close()
+
+
 def verdict_key(signature: str, judged: Judged) -> str:
     """SHA-256 of judge signature, reference text and candidate text, in hexadecimal digits."""
     return hashlib.sha256(canonical_json([signature, *judged]).encode()).hexdigest()

@@ -43,6 +43,21 @@ def reward_ranges(reward: RewardSection, judges: Mapping[str, JudgeOptions]) -> 
     return {name: (judge.low, judge.high) for name, judge in opened.items()}
 
 
+def widest_gap(reward: RewardSection, judges: Mapping[str, JudgeOptions]) -> float:
+    """The most by which the rewards of two candidates can differ; infinite where a scale has no bounds, and for z-scores."""
+    if reward.combine == "z_mean":
+        return math.inf
+    if reward.combine in ON_UNIT_SCALE:
+        return 1.0
+    opened = {name: open_judge(name, judges[name]) for name in reward.judges}
+    # all candidates differ as much as their scores, whichever end of a scale is wanted
+    spans = {name: judge.high - judge.low for name, judge in opened.items()}
+    weights = {name: abs(reward.weights.get(name, 1.0)) for name in spans}
+    return math.fsum(weights[name] * span for name, span in spans.items() if weights[name]) / math.fsum(
+        weights.values()
+    )
+
+
 def combine_group(group: Sequence[Scores], reward: RewardSection, ranges: Ranges) -> list[float | None]:
     """The reward of each candidate of one request; None where a score is missing.
 

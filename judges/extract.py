@@ -15,6 +15,7 @@ from statistics import fmean
 from ..config import ExtractJudge, RubricJudge
 from ..generate.backend import Ask, Backend, Reply
 from ..models import signature
+from ..prompts import PromptTemplate, load_template
 from ..storage import canonical_json
 from .asking import Rounds, ask_together
 from .encoder import lazy_encoder
@@ -22,7 +23,7 @@ from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
 from .judge import Against, JudgeInput, Verdict, judge_signature
 from .nli import lazy_nli
 from .overflow import CUT_WORDS, cut_words
-from .rubric import Rubric, engine_part, lazy_backend, rubric_template
+from .rubric import PROMPTS, Rubric, engine_part, lazy_backend, rubric_template
 from .shared import Lazy, SharedModels
 from .splitters import sentence_signature
 from .support import NO_NUMBER
@@ -121,6 +122,11 @@ def _in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply
         found = iter((yield [ask for mine in asks.values() for ask in mine]))
         replies = {place: [next(found) for _ in mine] for place, mine in asks.items()}
     return [verdicts[place] for place in range(len(conversations))]
+
+
+def extract_templates() -> list[PromptTemplate]:
+    """The prompts of the grades."""
+    return [load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES]
 
 
 def _rubric(name: str, aspect: str, options: ExtractJudge, backend: Lazy[Backend]) -> Rubric:

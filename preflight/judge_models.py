@@ -6,6 +6,7 @@ The judge's own opener is asked, and is given models without their numbers.
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from .. import models
 from ..config import (
     AlignmentJudge,
     BertScoreJudge,
@@ -13,15 +14,17 @@ from ..config import (
     EntailerSection,
     ExtractJudge,
     FairnessJudgeSection,
+    JudgeOptions,
     MatcherSection,
     MiniCheckJudge,
     SummacJudge,
     UniEvalJudge,
 )
 from ..config.needs import NeedySection
-from ..judges.alignscore import refuse_other_checkpoint
+from ..errors import EvenhandError
+from ..judges.alignscore import checkpoint_folder, refuse_other_checkpoint, refuse_pickle
 from ..judges.bertscore import TokenEmbedder
-from ..judges.bleurt import BleurtAligner
+from ..judges.bleurt import BleurtAligner, refuse_unconverted
 from ..judges.measures.bart import BartScorer
 from ..judges.measures.bert import BertScorer
 from ..judges.minicheck import Support
@@ -36,14 +39,30 @@ from .check import Check
 Reader = tuple[str, str | None, Callable[[], object]]
 
 
-def reading_checks(key: str, options: NeedySection) -> Iterator[Check]:
+def refuse_model(options: JudgeOptions, model: str) -> None:
+    """Refuse a model that is not there, is damaged, or is still as its authors released it."""
+    if isinstance(options, BleurtJudge):
+        refuse_unconverted(model)
+    elif isinstance(options, AlignmentJudge) and options.aligner == "alignscore":
+        refuse_pickle(model)
+        model = checkpoint_folder(model)
+    models.check(model)
+
+
+def reading_checks(key: str, options: JudgeOptions) -> Iterator[Check]:
     """That the judge under that key can read its models, as far as they are on this machine."""
     for below, revision, read in _readers(options):
-        yield Check(f"{key}.{below}", partial(_refuse_unreadable, options.models[below], revision, read), is_here=True)
+        model = options.models[below]
+        yield Check(f"{key}.{below}", partial(_refuse_unreadable, options, model, revision, read), is_here=True)
 
 
-def _refuse_unreadable(model: str, revision: str | None, read: Callable[[], object]) -> None:
-    if file_at_hand(model, revision, "config.json") is not None:
+def _refuse_unreadable(options: JudgeOptions, model: str, revision: str | None, read: Callable[[], object]) -> None:
+    try:
+        refuse_model(options, model)
+    except EvenhandError:
+        # is said by another check
+        return
+    if file_at_hand(checkpoint_folder(model), revision, "config.json") is not None:
         with without_numbers():
             read()
 

@@ -10,9 +10,7 @@ from pathlib import Path
 
 from .. import models
 from ..config import (
-    AlignmentJudge,
     BackendSection,
-    BleurtJudge,
     ExtractJudge,
     JudgeOptions,
     Recipe,
@@ -25,9 +23,7 @@ from ..config.needs import SplitterName
 from ..errors import RecipeError
 from ..extras import missing_extra
 from ..generate.causal_lm import check_causal_lm
-from ..judges.alignscore import checkpoint_folder, refuse_pickle
-from ..judges.bleurt import refuse_unconverted
-from ..judges.combine import reward_ranges
+from ..judges.combine import reward_ranges, widest_gap
 from ..judges.grades import refuse_unreadable_grades
 from ..judges.measures.words import source_counter
 from ..judges.rubric import rubric_template
@@ -40,7 +36,7 @@ from ..runfolder import tracking
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .check import Check
-from .judge_models import reading_checks
+from .judge_models import reading_checks, refuse_model
 
 # seconds that another interpreter has to say which libraries it lacks
 PATIENCE_SECONDS = 20
@@ -54,7 +50,10 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
         yield Check("model.name", partial(models.check, recipe.model.name), is_here=True)
     for name, options in recipe.judges.items():
         yield from _judge_checks(f"judges.{name}", name, options)
-    yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges))
+    # judges are opened for it, and their models may be elsewhere
+    yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges), is_here=True)
+    if recipe.rounds:
+        yield Check("pairs.least_margin", partial(_refuse_wide_margin, recipe), is_here=True)
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
@@ -63,13 +62,27 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
 
 
+def _refuse_wide_margin(recipe: Recipe) -> None:
+    """Refuse a margin that no two rewards can have, which leaves no pair to train on."""
+    margin = recipe.pairs.least_margin
+    # no scale is narrower than 1, and to open judges costs time
+    if recipe.train.pairs is not None or recipe.pairs.mode == "fairpo" or margin <= 1:
+        return
+    most = widest_gap(recipe.reward, recipe.judges)
+    if margin > most:
+        raise RecipeError(
+            f"{margin:g} is more than the widest gap between two rewards, {most:g}, so no pair would be left to train on; write "
+            "less"
+        )
+
+
 def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[Check]:
     for below, asked in options.language_models.items():
         yield Check(f"{_under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
     if isinstance(options, RubricJudge):
         yield Check(f"{key}.template", partial(rubric_template, name, options))
     for below, model in options.models.items():
-        yield Check(f"{key}.{below}", partial(_refuse_model, options, model), is_here=True)
+        yield Check(f"{key}.{below}", partial(refuse_model, options, model), is_here=True)
     if isinstance(options, SummacJudge) and options.weights is not None:
         yield Check(f"{key}.weights", partial(read_weights, options.weights), is_here=True)
     if isinstance(options, ValueSharesJudge) and options.matcher.counts_ngrams:
@@ -77,16 +90,6 @@ def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[Check]
     splitter: SplitterName | None = getattr(options, "splitter", None)
     if splitter == "nltk":
         yield Check(f"{key}.splitter", partial(open_splitter, splitter), is_here=True)
-
-
-def _refuse_model(options: JudgeOptions, model: str) -> None:
-    """Refuse a model that is not there, is damaged, or is still as its authors released it."""
-    if isinstance(options, BleurtJudge):
-        refuse_unconverted(model)
-    elif isinstance(options, AlignmentJudge) and options.aligner == "alignscore":
-        refuse_pickle(model)
-        model = checkpoint_folder(model)
-    models.check(model)
 
 
 def _under(key: str, below: str) -> str:
@@ -105,6 +108,9 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
         asked = LanguageModel(recipe.model, generate)
         yield from _library_checks("generate.backend", generate.libraries, generate.python)
         yield from _asked_checks("generate", "model", asked)
+    elif recipe.rounds:
+        reach = partial(_refuse_out_of_reach, recipe.model.name, recipe.model.revision)
+        yield Check("model.name", reach, is_here=True)
     for name, options in recipe.judges.items():
         yield from _library_checks(f"judges.{name}", options.libraries)
         for below, model in options.models.items():

@@ -8,12 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import FineSurEJudge, Recipe, RubricJudge
+from ..config import ExtractJudge, FineSurEJudge, Recipe, RubricJudge
 from ..config.model import LanguageModel
 from ..errors import RecipeError
 from ..extras import need
 from ..judges.batch import reference_text
-from ..judges.rubric import FIRST_ATTEMPT, ONE_GRADE
+from ..judges.cache import check_cache
+from ..judges.extract import extract_templates
+from ..judges.finesure import finesure_template
+from ..judges.rubric import FIRST_ATTEMPT, ONE_GRADE, rubric_template
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
@@ -27,16 +30,22 @@ if TYPE_CHECKING:
 USUAL_TOKENS = 128
 # bytes on disk: of a token (its id, and its text twice), of what else is said of a candidate, of a judgement
 PER_TOKEN, PER_CANDIDATE, PER_JUDGEMENT = 17, 700, 350
+# tokens of a template that may be one with those of what is filled in
+MERGED = 8
 # a request is written with its documents and its prompt, and its documents stand in the prompt
 PER_CHARACTER = 2.2
 
 
 def place_checks(recipe: Recipe) -> Iterator[Check]:
     """That the run folder and the cache can be written."""
-    yield Check("output", partial(_refuse_unwritable, recipe.output, "--set output=FOLDER names another"), is_here=True)
+    folders = [recipe.output / name for name in ("logs", "report", *(phase.name for phase in phases(recipe)))]
+    # those that are not there yet lie in one that is, and would be refused for it once each
+    for folder in [recipe.output, *filter(os.path.lexists, folders)]:
+        yield Check("output", partial(_refuse_unwritable, folder, "--set output=FOLDER names another"), is_here=True)
     yield Check(
         "EVENHAND_CACHE", partial(_refuse_unwritable, cache_folder(), "EVENHAND_CACHE names another"), is_here=True
     )
+    yield Check("EVENHAND_CACHE", check_cache, is_here=True)
 
 
 def _refuse_unwritable(folder: Path, remedy: str) -> None:
@@ -124,6 +133,7 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
     recipe = phase.recipe
     if phase.round is not None:
         yield Check("trainer.max_length", partial(_refuse_rows, phase, requests), is_here=True)
+        yield Check("train.max_tokens_per_pass", partial(_refuse_passes, phase, requests), is_here=True)
     if recipe.generate.has_model:
         asked = LanguageModel(recipe.model, recipe.generate)
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
@@ -133,7 +143,7 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         for below, asked in options.language_models.items():
             key = ".".join(filter(None, ("judges", name, below, "backend.max_model_len")))
             yield Check(key, partial(_refuse_length, key, asked), is_here=True)
-        if isinstance(options, RubricJudge | FineSurEJudge):
+        if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
             yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, options), is_here=True)
 
 
@@ -175,8 +185,16 @@ def _refuse_rows(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
         most = Most(
             length, (len(requests) - 1) / len(requests) if may_drop and requests else 0.0, f"max_length {length}"
         )
-        asked = LanguageModel(recipe.model, recipe.generate)
-        _refuse_long(asked, _prompts(requests), most, f"{phase.split} prompts")
+        _refuse_long(LanguageModel(recipe.model, recipe.generate), _prompts(requests), most, f"{phase.split} prompts")
+
+
+def _refuse_passes(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
+    """Refuse passes that a prompt fills alone: it is not split, and a summary stands behind it."""
+    recipe = phase.recipe
+    if recipe.train.trainer == "shared-prefix":
+        n_pass = recipe.train.max_tokens_per_pass
+        most = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
+        _refuse_long(LanguageModel(recipe.model, recipe.generate), _prompts(requests), most, f"{phase.split} prompts")
 
 
 def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
@@ -184,23 +202,41 @@ def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
 
 
 def _refuse_sources(
-    phase: Phase, requests: Sequence[SummaryRequest], name: str, options: RubricJudge | FineSurEJudge
+    phase: Phase, requests: Sequence[SummaryRequest], name: str, options: RubricJudge | FineSurEJudge | ExtractJudge
 ) -> None:
-    """Refuse a judge that would be shown too many sources that its model cannot take, whatever the summaries are."""
-    if options.overflow == "truncate":
+    """Refuse a judge whose model cannot take its prompt, or too many of the sources in it, whatever the summaries are."""
+    asked, length = LanguageModel(options.model, options.backend), options.backend.max_model_len
+    room = length - _reply_tokens(options) - _template_tokens(asked, name, options)
+    if room < 1:
+        raise RecipeError(
+            f"key 'judges.{name}.backend.max_model_len': {length} tokens have no room for a source beside the judge's own prompt "
+            f"and its reply; write more than {length - room}"
+        )
+    # a source that is cut or shortened to an extract fits
+    if options.overflow == "truncate" or isinstance(options, ExtractJudge):
         return
     limit = phase.recipe.limits.unscored if options.overflow == "skip" else 0.0
-    length = options.backend.max_model_len
     texts = {request.id: reference_text(request, options.against) for request in requests}
-    _refuse_long(
-        LanguageModel(options.model, options.backend),
-        texts,
-        Most(length - _reply_tokens(options), limit, f"max_model_len {length}"),
-        f"{phase.split} sources for {name!r}",
-    )
+    _refuse_long(asked, texts, Most(room, limit, f"max_model_len {length}"), f"{phase.split} sources for {name!r}")
 
 
-def _reply_tokens(options: RubricJudge | FineSurEJudge) -> int:
+def _template_tokens(asked: LanguageModel, name: str, options: RubricJudge | FineSurEJudge | ExtractJudge) -> int:
+    """Tokens that the shortest prompt of the judge has at least around source and summary; 0 where they cannot be counted."""
+    tokenizer = _tokenizer(asked)
+    if tokenizer is None:
+        return 0
+    match options:
+        case RubricJudge():
+            template = rubric_template(name, options)
+        case FineSurEJudge():
+            template = finesure_template(options)
+        case ExtractJudge():
+            template = min(extract_templates(), key=lambda each: len(each.text))
+    around = template.fill(texts={"source": "", "summary": ""})
+    return max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
+
+
+def _reply_tokens(options: RubricJudge | FineSurEJudge | ExtractJudge) -> int:
     if isinstance(options, FineSurEJudge):
         return options.most_reply_tokens
     return (ONE_GRADE if options.scoring == "expected" else FIRST_ATTEMPT).max_tokens

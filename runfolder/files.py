@@ -96,7 +96,14 @@ def with_judgements(folder: Path) -> Iterator[Judged]:
     places = _places(folder)
     judgements = _Lines(folder / JUDGEMENTS, Judgement, places, skips_strays=True)
     for place, (request, candidates) in enumerate(with_candidates(folder)):
-        yield request, candidates, judgements.of(place)
+        found = judgements.of(place)
+        times = Counter((each.candidate_id, each.judge) for each in found)
+        judgements.mistakes += [
+            f"{folder / JUDGEMENTS}: candidate {i!r} has {n} judgements by {judge!r}"
+            for (i, judge), n in times.items()
+            if n > 1
+        ]
+        yield request, candidates, found
     judgements.end()
 
 

@@ -59,6 +59,8 @@ class AccelerateConfig(BaseModel):
     num_machines: int | None = Field(default=None, ge=1)
     num_processes: int | None = Field(default=None, ge=1)
     use_cpu: bool | None = False
+    mixed_precision: str | None = "no"
+    deepspeed_config: dict[str, Any] | None = None
 
 
 def accelerate_config(name: str) -> Path:

@@ -62,13 +62,19 @@ def _refuse_launch(recipe: Recipe) -> None:
             )
     need("accelerate", "training")
     from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.utils import PrecisionType
 
     try:
         load_config_from_file(str(path))
+        # which the launch reads with code of its own
+        PrecisionType(str(values.mixed_precision).lower())
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise RecipeError(
             f"key 'train.accelerate_config': accelerate refuses {path}: {error}; `accelerate config` writes one"
         ) from error
+    further = (values.deepspeed_config or {}).get("deepspeed_config_file")
+    if further is not None and not Path(str(further)).is_file():
+        raise RecipeError(f"key 'train.accelerate_config': {path} names {further!r}, and there is no such file")
     found = 0 if values.use_cpu else need("torch", "training").accelerator.device_count()
     if not values.use_cpu and found < wanted and (kind != "NO" or found):
         raise RecipeError(

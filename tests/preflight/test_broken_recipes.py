@@ -16,7 +16,11 @@ import yaml
 
 from evenhand.config import Recipe
 from evenhand.errors import EvenhandError
-from evenhand.preflight import preflight
+from evenhand.generate.stage import phase_requests
+from evenhand.preflight import check_names, preflight
+from evenhand.preflight.named import engine_checks
+from evenhand.preflight.room import prompt_checks
+from evenhand.run import open_phase
 from evenhand.train.rehearse import rehearse
 
 SIDES = {
@@ -75,6 +79,22 @@ def refusal(values):
         preflight(Recipe.model_validate(values))
     assert caught.value.exit_code == 2
     return str(caught.value)
+
+
+def told_by(checks, values):
+    """What these checks alone say, without a rehearsal of the training, which takes seconds."""
+    found = []
+    for check in checks(Recipe.model_validate(values)):
+        try:
+            check.run()
+        except EvenhandError as error:
+            found.append(str(error))
+    return found
+
+
+def train_prompt_checks(recipe):
+    phase = open_phase(recipe, "round-00")
+    return prompt_checks(phase, phase_requests(phase))
 
 
 def judged(values, **options):
@@ -167,9 +187,24 @@ def test_a_test_split_without_sets(values):
 def test_a_source_that_the_judge_cannot_read_whole(values, tiny_model, tmp_path):
     values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=12)
     values["generate"]["max_model_len"] = 2048
-    found = refusal(asking(values, tiny_model, {"max_model_len": 80}))
+    found = refusal(asking(values, tiny_model, {"max_model_len": 640}))
     assert "key 'judges.mine': more than 0 of 6 test sources for 'mine' are too long" in found
-    assert "max_model_len 80 leaves 16" in found
+    assert "max_model_len 640 leaves" in found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kind": "rubric", "rubric": "coverage", "scoring": "greedy", "overflow": "truncate"},
+        {"kind": "finesure", "most_reply_tokens": 32},
+        {"kind": "extract", "extractors": ["lead"], "scoring": "greedy"},
+    ],
+    ids=lambda options: options["kind"],
+)
+def test_a_judge_whose_own_prompt_fills_its_model(values, tiny_model, options):
+    more = {"model": {"name": str(tiny_model)}, "backend": {"backend": "transformers", "max_model_len": 128}}
+    found = refusal(judged(values, **options, **more))
+    assert "key 'judges.mine.backend.max_model_len': 128 tokens have no room for a source" in found
 
 
 def test_a_source_too_long_for_finesure(values, tiny_model, tmp_path):
@@ -177,7 +212,7 @@ def test_a_source_too_long_for_finesure(values, tiny_model, tmp_path):
     values["generate"]["max_model_len"] = 2048
     options = {
         "kind": "finesure", "model": {"name": str(tiny_model)}, "most_reply_tokens": 32,
-        "backend": {"backend": "transformers", "max_model_len": 64},
+        "backend": {"backend": "transformers", "max_model_len": 600},
     }  # fmt: skip
     assert "sources for 'mine' are too long" in refusal(judged(values, **options))
 
@@ -207,6 +242,73 @@ def test_more_tokens_than_the_model_has_positions(values, tiny_model):
 def test_a_model_of_a_judge_that_is_not_there(values):
     found = refusal(judged(values, kind="alignment", aligner="nli", model="./absent"))
     assert "key 'judges.mine.model': model './absent': there is no such file or folder" in found
+
+
+@pytest.fixture(scope="module")
+def classifiers(tmp_path_factory, tiny_model):
+    """Folder of two tiny BERTs: one of three classes of inference, and one of two classes without names."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("classifiers")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model)
+    size = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    names = {"inference": {0: "entailment", 1: "neutral", 2: "contradiction"}, "other": {0: "LABEL_0", 1: "LABEL_1"}}
+    for name, labels in names.items():
+        config = transformers.BertConfig(
+            vocab_size=len(tokenizer), id2label=labels, label2id={label: i for i, label in labels.items()}, **size
+        )
+        transformers.BertForSequenceClassification(config).save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kind": "alignment", "aligner": "nli"}, "needs exactly one class named 'entailment' or 'supports'"),
+        ({"kind": "summac"}, "needs exactly one class named 'entailment' or 'supports'"),
+        ({"kind": "bleurt"}, "is a bert with 2 outputs"),
+        ({"kind": "unieval"}, "cannot open model"),
+        ({"kind": "minicheck"}, "cannot open model"),
+        ({"kind": "alignment", "aligner": "alignscore"}, "holds a bert model; AlignScore is a RoBERTa"),
+    ],
+    ids=lambda each: each["kind"] if isinstance(each, dict) else "",
+)
+def test_a_model_of_another_kind_than_its_judge_reads(values, classifiers, options, said):
+    found = refusal(judged(values, **options, model=str(classifiers / "other")))
+    assert found.startswith("key 'judges.mine.model': ")
+    assert said in found
+
+
+def test_a_class_that_the_model_does_not_have(values, classifiers):
+    model = str(classifiers / "inference")
+    preflight(Recipe.model_validate(judged(values, kind="summac", model=model)))
+    preflight(Recipe.model_validate(judged(values, kind="alignment", aligner="nli", model=model)))
+    assert "needs exactly one class named 'entails'" in refusal(
+        judged(values, kind="summac", model=model, label="entails")
+    )
+
+
+def test_parts_of_fairness_judges_with_models_of_another_kind(values, classifiers, tmp_path):
+    other = str(classifiers / "other")
+    matcher = {"kind": "bertscore", "model": other, "layer": 9, "baseline": 0, "tokens": "words"}
+    found = refusal(of_all(values, tmp_path, kind="value-shares", matcher=matcher))
+    assert "key 'judges.mine.matcher.model': matcher 'bertscore': layer 9 is not there" in found
+    found = refusal(of_all(values, tmp_path, kind="equal-coverage", entailer={"kind": "nli", "model": other}))
+    assert "key 'judges.mine.entailer.model': entailer 'nli'" in found
+    assert "needs the three classes contradiction, neutral and entailment" in found
+
+
+def test_a_judge_that_asks_a_model_without_language(values, classifiers):
+    found = refusal(asking(values, classifiers / "inference"))
+    assert "key 'judges.mine.model.name': judge 'mine': model" in found
+    assert "which would be drawn at random" in found
+
+
+def test_an_attention_that_a_judges_model_does_not_have(values, tiny_model):
+    found = refusal(asking(values, tiny_model, model={"name": str(tiny_model), "attn_implementation": "spda"}))
+    assert "key 'judges.mine.model.name'" in found
+    assert "cannot open model" in found
+    assert '"spda"' in found
 
 
 def test_a_read_out_that_is_not_there(values, tiny_model, tmp_path):
@@ -260,6 +362,19 @@ def test_a_run_folder_below_a_file(values, tmp_path):
     assert f"key 'output': {tmp_path}/file/run: cannot be made, because {tmp_path}/file is a file" in refusal(values)
 
 
+@pytest.mark.parametrize("name", ["report", "logs", "evaluation/base"])
+def test_a_file_in_the_place_of_a_later_stages_folder(values, tmp_path, name):
+    (tmp_path / "run" / name).parent.mkdir(parents=True)
+    (tmp_path / "run" / name).write_text("")
+    assert f"key 'output': {tmp_path}/run/{name}: cannot be made" in refusal(values)
+
+
+def test_a_cache_that_is_no_cache(values, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
+    (tmp_path / "judgements.sqlite").write_text("not a database" * 100)
+    assert f"key 'EVENHAND_CACHE': {tmp_path}/judgements.sqlite: cached judgements cannot be kept" in refusal(values)
+
+
 def test_a_cache_that_cannot_be_made(values, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "file" / "cache"))
@@ -279,9 +394,29 @@ def test_one_candidate_gives_no_pair(trained):
         Recipe.model_validate(trained)
 
 
+@pytest.mark.parametrize("reward", [{"combine": "mean"}, {"combine": "weighted", "weights": {"fit": -2.0}}])
+def test_a_margin_that_no_two_rewards_have(trained, reward):
+    # ROUGE is from 0 to 1, so that two rewards differ by 1 at most, under these weights too
+    trained |= {"pairs": {"least_margin": 1.5}, "reward": {"judges": ["fit"]} | reward}
+    with pytest.raises(EvenhandError, match=r"1\.5 is more than the widest gap between two rewards, 1,"):
+        check_names(Recipe.model_validate(trained))
+
+
+def test_a_model_to_train_that_does_not_generate_and_is_nowhere(trained, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    trained["model"]["name"] = "org/absent"
+    trained["generate"] |= {"backend": "scripted"}
+    assert ["evenhand cannot open model 'org/absent'" in each for each in told_by(engine_checks, trained)] == [True]
+
+
+def test_passes_that_prompts_fill(trained):
+    trained["train"]["max_tokens_per_pass"] = 16
+    assert "max_tokens_per_pass 16 leaves 15" in told_by(train_prompt_checks, trained)[0]
+
+
 def test_a_limit_of_training_that_prompts_exceed(trained):
     trained["trainer"] = {"max_length": 16}
-    assert "train prompts are too long" in refusal(trained)
+    assert "max_length 16 leaves 16" in told_by(train_prompt_checks, trained)[0]
 
 
 def broken(trained, **sections):
@@ -406,6 +541,26 @@ def test_an_accelerate_file_that_accelerate_refuses(trained, tmp_path):
     )
     found = broken(trained, train={"accelerate_config": str(tmp_path / "own.yaml")})
     assert "key 'train.accelerate_config': accelerate refuses" in found
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"mixed_precision": "bf17"}, "accelerate refuses"),
+        (
+            {"distributed_type": "DEEPSPEED", "deepspeed_config": {"deepspeed_config_file": "absent.json"}},
+            "no such file",
+        ),
+    ],
+)
+def test_an_accelerate_file_that_its_launch_refuses(trained, tmp_path, more, said):
+    if "distributed_type" in more:
+        pytest.importorskip("deepspeed")
+    values = {"distributed_type": "NO", "num_processes": 1, "use_cpu": True} | more
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(values))
+    found = broken(trained, train={"accelerate_config": str(tmp_path / "own.yaml")})
+    assert found.startswith("key 'train.accelerate_config': ")
+    assert said in found
 
 
 def test_pairs_that_are_not_there(trained, tmp_path):

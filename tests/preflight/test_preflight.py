@@ -63,8 +63,8 @@ def test_checkpoints_as_released_are_refused_with_the_command_that_converts_them
     (tmp_path / "port").mkdir()
     (tmp_path / "port" / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")
     (tmp_path / "made").mkdir()
-    (tmp_path / "made" / "config.json").write_text("{}", encoding="utf-8")
-    tensors = {"weight": np.ones(1, dtype=np.float32)}
+    (tmp_path / "made" / "config.json").write_text('{"model_type": "roberta"}', encoding="utf-8")
+    tensors = {f"{head}_layer.weight": np.ones(1, dtype=np.float32) for head in ("tri", "bin", "reg")}
     pytest.importorskip("safetensors.numpy").save_file(tensors, tmp_path / "made" / "model.safetensors")
     alignscore = {"kind": "alignment", "aligner": "alignscore"}
     judges = {

@@ -94,6 +94,15 @@ def test_lines_apart_or_in_another_order_are_refused(folder, candidates):
             list(with_candidates(folder))
 
 
+def test_two_judgements_of_a_candidate_by_one_judge_are_refused(folder, candidates):
+    first, second, third = candidates
+    write_jsonl(
+        folder / JUDGEMENTS, [judgement(first), judgement(second, 0.2), judgement(second, 0.8), judgement(third)]
+    )
+    with pytest.raises(DataError, match=f"candidate '{second.id}' has 2 judgements by 'fit'"):
+        list(with_judgements(folder))
+
+
 def test_groups_of_other_candidates_are_refused(folder, requests, candidates):
     write_jsonl(folder / GROUPS, map(scores_of, groups_of(requests, candidates[1:])))
     with pytest.raises(DataError, match=r"groups\.jsonl: candidates of request 'ferry/left' are not those of"):
