@@ -48,6 +48,12 @@ class StorageError(EvenhandError, OSError):
     """A file of the run cannot be read or written."""
 
 
+class DamagedFileError(StorageError):
+    """A file can be read, and is not text, or not a whole gzip file."""
+
+    exit_code = 2
+
+
 class LeftOutError(EvenhandError, RuntimeError):
     """A stage finished, but left out more than the recipe allows."""
 

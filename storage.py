@@ -20,7 +20,7 @@ from typing import Any, TextIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .errors import DataError, StorageError
+from .errors import DamagedFileError, DataError, StorageError
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -246,12 +246,13 @@ def read_text(path: Path) -> str:
     Line ends of Windows and of old Macs become "\\n".
 
     Raises:
-        StorageError: the file is absent, unreadable, not UTF-8, or named .gz and damaged.
+        StorageError: the file is absent or unreadable.
+        DamagedFileError: it is not UTF-8, or named .gz and damaged.
     """
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise StorageError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise DamagedFileError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     return StringIO(text, newline=None).read()
 
 
@@ -275,13 +276,14 @@ def read_bytes(path: Path) -> bytes:
     """A file's content; a file named .gz is unpacked.
 
     Raises:
-        StorageError: the file is absent, unreadable, or named .gz and damaged.
+        StorageError: the file is absent or unreadable.
+        DamagedFileError: it is named .gz and damaged.
     """
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == ".gz" else data
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise StorageError(f"{path}: is no whole gzip file ({error}); get it again") from error
+        raise DamagedFileError(f"{path}: is no whole gzip file ({error}); get it again") from error
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
 

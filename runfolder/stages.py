@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from ..errors import DataError, StorageError
+from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..storage import digest, file_digest, make_folder, parse_line, read_text, write_json
 from .timing import account
@@ -212,7 +212,7 @@ def read_receipt(path: Path) -> Receipt | None:
         return None
     try:
         return parse_line(read_text(path), Receipt)
-    except DataError as error:
+    except (DataError, DamagedFileError) as error:
         raise StorageError(f"{path}: is no receipt: {error}; delete it, and the stage runs anew") from error
 
 

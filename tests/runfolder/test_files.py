@@ -3,7 +3,7 @@
 import pytest
 from conftest import make_candidate, make_request
 
-from evenhand.errors import DataError
+from evenhand.errors import DataError, EvenhandError
 from evenhand.records import CandidateGroup, Judgement, ScoredCandidate
 from evenhand.runfolder.files import (
     chosen_groups,
@@ -55,6 +55,15 @@ def groups_of(requests, candidates):
         )
         for request in requests
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe{}", b"{]", b"{}"])
+def test_lines_that_are_none_are_the_mistake_of_whoever_brought_them(folder, line):
+    with (folder / CANDIDATES).open("ab") as file:
+        file.write(line + b"\n")
+    with pytest.raises(EvenhandError, match=r"candidates\.jsonl") as caught:
+        list(with_candidates(folder))
+    assert caught.value.exit_code == 2
 
 
 def test_groups_without_texts_come_back_whole(folder, requests, candidates):
