@@ -3,12 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import yaml
 from sheets import make_item, make_sheet, write_phase
 from typer.testing import CliRunner
@@ -16,7 +17,9 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.config import TrainSection
 from evenhand.evaluation.human.label_studio import to_tasks
-from evenhand.records import DocumentSet
+from evenhand.judges.batch import Batch
+from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
+from evenhand.runs.journal import Journal
 from evenhand.train.launch import accelerate_config, n_processes
 
 REPOSITORY = Path(__file__).parents[2]
@@ -420,7 +423,48 @@ def _reference(folder: Path) -> Given:
     return Given(path, "text", ("cache", "--clear"), own=True)
 
 
+@cache
+def _tokenizer() -> Any:
+    pytest.importorskip("transformers")
+    from chat_families import FAMILIES, make_tokenizer
+
+    return make_tokenizer(FAMILIES["Qwen 2.5"])
+
+
+def _pairs(folder: Path) -> Given:
+    from evenhand.generate.backend import prompt_tokens, tokens_digest
+    from evenhand.train.examples import read_rows
+
+    tokenizer = _tokenizer()
+    records = []
+    for k in range(4):
+        prompt = (Message(role="user", content=f"Summarise ferry {k}."),)
+        pair = {
+            "prompt": prompt, "chosen": [{"role": "assistant", "content": "It is cheap."}],
+            "rejected": [{"role": "assistant", "content": "It is."}], "request_id": f"s{k}/left", "set_id": f"s{k}",
+            "side": "left", "chosen_id": f"s{k}/left#0", "rejected_id": f"s{k}/left#1", "chosen_reward": 0.75,
+            "rejected_reward": 0.5, "margin": 0.25, "prompt_digest": tokens_digest(prompt_tokens(tokenizer, prompt)),
+            "chosen_token_ids": tokenizer("It is cheap.")["input_ids"], "fairness": None,
+        }  # fmt: skip
+        records.append(PreferencePair.model_validate(pair).model_dump(mode="json"))
+    path = written(folder / "pairs.jsonl", *records)
+    return Given(path, "jsonl", read=lambda: read_rows(path, tokenizer), own=True)
+
+
 PHASE = "evaluation/base"
+
+
+def _journal(folder: Path) -> Given:
+    """What a stage was killed over when it had only to say that it was done."""
+    given = _in_a_run(folder, "receipts/judge.json", "judge")
+    phase = given.file.parents[1]
+    made = [json.loads(line) for line in (phase / "judgements.jsonl").read_text().splitlines()]
+    journal = Journal(phase / "receipts" / f"judge.{json.loads(given.file.read_text())['inputs']}.partial.jsonl", Batch)
+    for judge in dict.fromkeys(each["judge"] for each in made):
+        mine = [Judgement.model_validate(each) for each in made if each["judge"] == judge]
+        journal.append([Batch(judgements=tuple(mine), cached={judge: 0}, prompt_tokens=0, prefilled_tokens=0)])
+    given.file.unlink()
+    return replace(given, file=journal.path, form="jsonl")
 
 
 def _in_a_run(folder: Path, name: str, verb: str) -> Given:
@@ -459,6 +503,6 @@ KINDS: dict[str, Callable[[Path], Given]] = {
     "label studio": _label_studio, "opinions": _opinions, "opinion table": _opinion_table, "opinion texts": _opinion_texts,
     "perspectivesumm": _import_perspectives, "polisum": _import_polisum, "coverage": _import_coverage, "tweets": _import_tweets,
     "reviews": _import_reviews, "debates": _import_debates, "court": _import_court, "verdicts": _verdicts,
-    "reference": _reference,
+    "reference": _reference, "pairs": _pairs, "journal": _journal,
     **{name: partial(_in_a_run, name=name, verb=verb) for name, verb in READ_BY.items()},
 }  # fmt: skip
