@@ -56,7 +56,7 @@ def segmented_prompt(
         blocks = ["\n".join([f"{side_name(side)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others]
         before += fence("".join([*blocks, f"{side_name(request.side)}:\n"]), sections)
         segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))
-    segments = tuple(fence(segment, sections) for segment in segments)
+    segments = _segments_of(fence("".join(segments), sections))
     # the last line break belongs to the last segment, and what follows it begins with one of the template's
     content = before + "".join(segments) + after.removeprefix("\n")
     return (*request.prompt[:-1], Message(role="user", content=content)), segments, len(before)
@@ -83,7 +83,7 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
     text = chat_text(tokenizer, chat)
     prefix, _, suffix = text.partition(MARK)
     special = tokenizer.chat_template is None
-    tokens = tuple(_tokens(tokenizer, defused(tokenizer, segment)) for segment in segments)
+    tokens = tuple(_tokens(tokenizer, segment) for segment in _segments_of(defused(tokenizer, "".join(segments))))
     if ask.is_joined:
         tokens = (tuple(token for segment in tokens for token in segment),)
     return Parts(
@@ -91,6 +91,11 @@ def read_parts(tokenizer: Any, ask: Ask) -> Parts:
         segments=tokens,
         suffix=_tokens(tokenizer, suffix),
     )
+
+
+def _segments_of(text: str) -> tuple[str, ...]:
+    """The segments of a text, each a line; what guards a text sees all, so that two cannot forge what each alone may not."""
+    return tuple(f"{line}\n" for line in text.split("\n")[:-1])
 
 
 def _unmarked(text: str) -> str:
