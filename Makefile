@@ -35,9 +35,13 @@ $(STAMP): $(LOCKS) pyproject.toml
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/evenhand  # the root is the package: mypy looks for it by name
 	touch $(STAMP)
 
+# uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
 lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock; needs uv
-	uv pip compile --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate --custom-compile-command "make lock" \
-		requirements/cpu.lock -o requirements/cpu.lock
+	sed -n '/==/s/ *\\$$//p' requirements/cpu.lock > requirements/pins.in
+	rm -f requirements/pins.out
+	uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate --custom-compile-command "make lock" \
+		requirements/pins.in -o requirements/pins.out
+	mv requirements/pins.out requirements/cpu.lock && rm requirements/pins.in
 
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)

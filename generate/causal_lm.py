@@ -61,7 +61,7 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_
     architecture = _architecture(model, what)
     if architecture is None:
         return
-    options = {"attn_implementation": model.attn_implementation} if is_for_transformers else {}
+    options: dict[str, Any] = {"attn_implementation": model.attn_implementation} if is_for_transformers else {}
     if is_for_transformers:
         architecture = ARCHITECTURE
     empty = check_weights(architecture, model.name, what, revision=model.revision, **options)

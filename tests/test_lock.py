@@ -1,5 +1,6 @@
 """What `make setup` installs is what the lock names, to the byte."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -54,3 +55,21 @@ def test_setup_takes_no_package_without_its_hash():
     for line in installs:
         # without isolation nothing is fetched for a build, which pip would not hold against a hash
         assert all(option in line for option in ("--require-hashes", "--no-deps", "--no-build-isolation")), line
+
+
+@pytest.mark.skipif(MAKE is None, reason="needs make")
+def test_lock_asks_for_the_hashes_of_every_pin_anew(tmp_path):
+    # a uv that copies what it is asked: with no hash among it and no file to keep one from, it has to fetch them
+    (tmp_path / "requirements").mkdir()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    lock = tmp_path / "requirements" / "cpu.lock"
+    lock.write_text(
+        "# made by uv\none==1.0 \\\n    --hash=sha256:0\ntwo==2.0 ; python_version < '3.13' \\\n    --hash=sha256:0\n"
+    )
+    uv = tmp_path / "uv"
+    uv.write_text('#!/bin/sh\nwhile [ "$2" != -o ]; do shift; done\ntest ! -e "$3" && cp "$1" "$3"\n')
+    uv.chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    subprocess.run([str(MAKE), "-s", "lock"], cwd=tmp_path, env=os.environ | {"PATH": path}, check=True)
+    assert lock.read_text() == "one==1.0\ntwo==2.0 ; python_version < '3.13'\n"
+    assert [each.name for each in lock.parent.iterdir()] == ["cpu.lock"]

@@ -20,7 +20,7 @@ from evenhand.generate.stage import phase_requests
 from evenhand.preflight import check_names, preflight
 from evenhand.preflight.named import engine_checks
 from evenhand.preflight.room import prompt_checks
-from evenhand.run import open_phase
+from evenhand.runfolder.phases import open_phase
 from evenhand.train.rehearse import rehearse
 
 SIDES = {
