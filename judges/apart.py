@@ -31,19 +31,36 @@ def judge_apart(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> None:
     recipe = phase.recipe.output / "recipe.yaml"
     if not recipe.is_file():
         raise StorageError(f"{recipe}: the resolved recipe is not there, and the judges' processes read it")
-    failure_path(phase.folder).unlink(missing_ok=True)
-    code = run_attached([sys.executable, "-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, *names])
-    if code != 0:
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise read_failure(failure_path(phase.folder)) or JudgeError(
-            f"{phase.name}: the process of judges {', '.join(names)} {how}; what it said stands above. The same command "
-            "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
-            "backend.engine.gpu_memory_utilization"
-        )
+    arguments = ("evenhand.judges.child", str(recipe), phase.name, stage.key, *names)
+    run_apart(arguments, names, failure_path(phase.folder), f"{phase.name}: ")
     path = spent_path(phase.folder)
     for part, seconds in json.loads(read_text(path)).items():
         book(part, seconds)
     path.unlink()
+
+
+def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, place: str = "") -> None:
+    """Run the process of some judges to its end.
+
+    Args:
+        arguments: its module, and what that is given.
+        names: of the judges.
+        failure: where it leaves what it refused.
+        place: what is judged, as errors begin.
+
+    Raises:
+        EvenhandError: what the process refused.
+        JudgeError: it ended without a word.
+    """
+    failure.unlink(missing_ok=True)
+    code = run_attached([sys.executable, "-m", *arguments])
+    if code != 0:
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise read_failure(failure) or JudgeError(
+            f"{place}the process of judges {', '.join(names)} {how}; what it said stands above. The same command "
+            "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
+            "backend.engine.gpu_memory_utilization"
+        )
 
 
 def failure_path(folder: Path) -> Path:

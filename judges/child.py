@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..config.recipe_file import load_recipe
@@ -19,27 +19,36 @@ from .stage import judge_models, judge_stage
 
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
+    recipe, name, key, *names = arguments
+    # where the parent looks, also when the recipe cannot be read any more
+    folder = Path(recipe).parent / name
+    return as_child(lambda: _judge(Path(recipe), name, key, names), failure_path(folder))
+
+
+def as_child(work: Callable[[], None], failure: Path) -> int:
+    """Do the work of a judges' process; the exit code. A refusal is left where the parent looks for it."""
     follow_parent()
     share_processor()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     quiet_libraries()
-    recipe, name, key, *names = arguments
-    # where the parent looks, also when the recipe cannot be read any more
-    folder = Path(recipe).parent / name
     try:
-        phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
-        with hold_run(phase.recipe), account() as spent:
-            _judge(phase, key, names)
-        write_json(spent_path(folder), spent)
+        work()
     except EvenhandError as error:
-        report_failure(failure_path(folder), error)
+        report_failure(failure, error)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     return 0
 
 
-def _judge(phase: Phase, key: str, names: Sequence[str]) -> None:
+def _judge(recipe: Path, name: str, key: str, names: Sequence[str]) -> None:
+    phase = Phase(load_recipe(recipe), name, after_round=None)
+    with hold_run(phase.recipe), account() as spent:
+        _judge_phase(phase, key, names)
+    write_json(spent_path(phase.folder), spent)
+
+
+def _judge_phase(phase: Phase, key: str, names: Sequence[str]) -> None:
     judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
     stage = judge_stage(phase, judges)
     if stage.key != key:

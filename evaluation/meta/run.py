@@ -4,11 +4,11 @@ from pathlib import Path
 
 from ...config import JudgeOptions
 from ...corpora.controlled import read_controlled
-from ...judges import open_judges
 from ...storage import file_digest, write_json, write_jsonl, write_text
+from .apart import judge_by_model
 from .benchmark import Benchmark, Settings, benchmark
 from .plot import render_plot
-from .scoring import has_nothing_to_judge, judge_sets, with_baselines
+from .scoring import has_nothing_to_judge, with_baselines
 
 # files in the output folder
 SCORES = "judgements.jsonl"
@@ -38,7 +38,7 @@ def benchmark_judges(
     sets = read_controlled(file, evidence)
     not_tried = {name: reason for name, each in options.items() if (reason := has_nothing_to_judge(each))}
     tried = {name: each for name, each in options.items() if name not in not_tried}
-    judgements = judge_sets(open_judges(tried), sets)
+    judgements = judge_by_model(tried, sets)
     found = benchmark(sets, judgements, settings, file=file.name, digest=file_digest(file))
     found = found.model_copy(update={"not_tried": not_tried})
     write_jsonl(out / SCORES, judgements)
