@@ -18,6 +18,7 @@ from .task import CorpusSection, TaskSection
 from .train import (
     FAIRNESS_KEYS,
     LOSS_TYPES,
+    MOST_SERVED_RANK,
     UNWEIGHTED,
     LoraSection,
     TrainSection,
@@ -209,6 +210,12 @@ class Recipe(Section):
         ):
             raise ValueError(
                 "generate.plans: one candidate of a request gives no pair to train on; ask for at least 2, or write rounds: 0"
+            )
+        served = self.generate.backend == "vllm" and self.generate.adapter != "merge"
+        if self.rounds and served and self.lora.r > MOST_SERVED_RANK:
+            raise ValueError(
+                f"lora.r {self.lora.r} is more than the {MOST_SERVED_RANK} that vLLM serves; write less, or "
+                "generate.adapter: merge"
             )
         if self.generate.method == "thinned" and self.task.scope != "all":
             raise ValueError("generate.method thinned summarises whole sets; write task.scope: all")

@@ -8,6 +8,9 @@ from pydantic import Field, model_validator
 
 from .section import Section, refuse_without_effect
 
+# largest rank of an adapter that vLLM serves; larger ones have to be merged
+MOST_SERVED_RANK = 512
+
 
 class LoraSection(Section):
     """The adapter; names follow peft.LoraConfig."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import BackendSection, ModelSection
+from ..config.train import MOST_SERVED_RANK
 from ..errors import ModelError
 from ..extras import need
 from ..models import adapter_digest, cache_folder, locate, signature
@@ -43,7 +44,7 @@ FEATURE = "backend 'vllm'"
 # keys of generate.engine with which vLLM takes a model for something else than its folder says
 OTHERWISE = frozenset({"config_format", "hf_overrides", "load_format", "model_loader_extra_config", "tokenizer"})
 # vLLM hands adapters of these ranks to its kernels
-LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, MOST_SERVED_RANK)
 
 
 class VllmBackend:

@@ -394,6 +394,15 @@ def test_one_candidate_gives_no_pair(trained):
         Recipe.model_validate(trained)
 
 
+def test_an_adapter_of_a_rank_that_the_engine_does_not_serve(trained):
+    trained["lora"] = {"r": 513}
+    trained["generate"] |= {"backend": "vllm"}
+    with pytest.raises(ValueError, match=r"lora\.r 513 is more than the 512 that vLLM serves"):
+        Recipe.model_validate(trained)
+    trained["generate"] |= {"adapter": "merge"}
+    Recipe.model_validate(trained)
+
+
 @pytest.mark.parametrize("reward", [{"combine": "mean"}, {"combine": "weighted", "weights": {"fit": -2.0}}])
 def test_a_margin_that_no_two_rewards_have(trained, reward):
     # ROUGE is from 0 to 1, so that two rewards differ by 1 at most, under these weights too
