@@ -67,13 +67,13 @@ def refuse_another_head(model: Any, folder: Path | None, what: str) -> None:
     """
     head, words = model.get_output_embeddings(), model.get_input_embeddings()
     names = {id(weight): name for name, weight in model.named_parameters(remove_duplicate=False)}
-    pair = [getattr(each, "weight", None) for each in (head, words)]
+    pair: list[Any] = [getattr(each, "weight", None) for each in (head, words)]
     named = [names.get(id(weight), "") for weight in pair]
     if named[0] == named[1] or named[0] not in model.get_expanded_tied_weights_keys(all_submodels=True):
         return
     if pair[0].is_meta:
         pair = [weight_in(folder, name, model.base_model_prefix) for name in named] if folder else [None]
-    if None not in pair and not pair[0].equal(pair[1].to(pair[0])):
+    if all(each is not None for each in pair) and not pair[0].equal(pair[1].to(pair[0])):
         raise UnfitModelError(
             f"{what} has other numbers in {named[0]} than in {named[1]}, which its config.json says are the same; write "
             f"tie_word_embeddings: false there if it was trained with a head of its own, or {GET_AGAIN}"
