@@ -113,7 +113,7 @@ class Perspective(Record):
 
 
 class Contract(Record):
-    """What a summary must look like; source: specification of the seed paper, section 2."""
+    """What a summary must look like; source: docs/papers.md#ri-contract."""
 
     # the words it opens with ("The Left"); None asks for none
     opening: str | None = None
@@ -338,7 +338,7 @@ class PairFairness(Record):
 
     Each value has two slots, "over-represented" and then "under-represented": lists of slots are twice as long as `values`. A
     summary is in the slots whose weight is above 0.
-    Source: FairPO (arXiv:2506.07479); specification of group fairness, section 23.
+    Source: FairPO; docs/papers.md#fairpo-slots.
     """
 
     # the declared values, the same for all pairs of a file

@@ -37,7 +37,7 @@ def cluster_interval(
 ) -> Interval:
     """Mean of the values and its percentile bootstrap interval, whole clusters drawn with replacement.
 
-    Source: specification of the seed paper, section 10.2 (documents are resampled, both sides together).
+    Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry. Document sets are resampled, both sides together.
 
     Args:
         values: one value a request; None is left out. For a paired comparison, the differences.

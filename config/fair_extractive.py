@@ -1,6 +1,6 @@
 """The options of fair extractive summaries: candidates without a language model.
 
-Source: Dash et al., CSCW 2019; arXiv:2101.12406; specification of opinion bias, sections 5 and 6.
+Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV.A.
 """
 
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 """What a recipe may say of fairness measures on texts: what tells who is in a summary, and the judges that it makes.
 
-Default models are the published ones (specification of group fairness, sections 3 and 14), except where no model hub can be
+Default models are the published ones (docs/papers.md#zhang-neural and #li-entailment), except where no model hub can be
 reached: `encoder` has the embedded sentence encoder.
 """
 

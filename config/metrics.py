@@ -1,6 +1,6 @@
 """What a recipe may say of metrics: judges with a trained model of their own, which is no language model that is asked.
 
-The default of `model` is what the seed paper used (its specification, section 6).
+The default of `model` is what Ri et al. 2025 used (docs/papers.md#ri-metrics).
 """
 
 from pathlib import Path

@@ -9,7 +9,7 @@
 
 Labels in the documents are numbers; what they mean depends on the data set and is looked up in `LABELS`.
 
-Source: specification of group fairness, section 19.
+Source: docs/papers.md#li-data.
 """
 
 from collections.abc import Iterable

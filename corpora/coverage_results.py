@@ -5,7 +5,7 @@
 
 The second, older one is what FairPO's scripts read. One record has both.
 
-Source: specification of group fairness, section 19.
+Source: docs/papers.md#li-data.
 """
 
 import math

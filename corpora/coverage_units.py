@@ -1,6 +1,6 @@
 """Units of summaries as somebody split them, of coverage-based fairness: a JSON object, `entity_id` -> list of units.
 
-Source: specification of group fairness, sections 13 and 19.
+Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units and #li-data.
 """
 
 from collections.abc import Collection

@@ -15,7 +15,7 @@ reason, which may be left out, and one column for each opinion; all rows are of 
 Labels are complete, somewhat, inadequate and absent, or their numbers 1, 0.5, -0.5 and -1. A judge model that stands in for a
 person is an annotator whose name says so.
 
-Source: specification of opinion bias, sections 2 and 3.
+Source: Shandilya et al. 2020, sections IV.B and VI.
 """
 
 import csv

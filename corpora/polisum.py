@@ -4,7 +4,7 @@ In the released files the labels of every right-stance prompt are exchanged: the
 printed first, under "Left:". An item's `document` is right. So the side of a block is told from `document`, never from its
 label, and the prompts are not taken over; whoever asks for summaries builds them anew from the passages.
 
-Source: specification of the seed paper, sections 1.4 and 16 (1, 2); data of Ri, Deas and McKeown 2025 (arXiv:2506.15925).
+Source: Ri et al. 2025; docs/papers.md#ri-data.
 """
 
 import re

@@ -1,6 +1,6 @@
 """English stop words: the 318 of scikit-learn's `CountVectorizer(stop_words="english")`.
 
-Source: specification of demographic bias, section 14.3.
+Source: scikit-learn's list, which Steen and Markert 2024 use for the count representation.
 """
 
 ENGLISH_STOP_WORDS = frozenset(

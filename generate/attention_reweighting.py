@@ -2,7 +2,7 @@
 
 Each candidate is one answer to the request, asked with its passages as segments; the backend is `pine`, which is also the
 control: with `reweight: false` it answers the same prompts with ordinary attention.
-Source: specification of the seed paper, section 8.4 (PINE, arXiv:2407.01100).
+Source: Wang et al. 2024 (PINE, arXiv:2407.01100); docs/papers.md#ri-pine.
 """
 
 from collections.abc import Sequence

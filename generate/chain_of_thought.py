@@ -1,7 +1,7 @@
 """Chain of thought in four fixed steps, each a call of its own: key points, a summary of them, a critique, a revision.
 
 A call for each step instead of one long reply: nothing need be found in a text, and no step can be skipped or run into the next.
-Source: specification of the seed paper, section 8.7.
+Source: docs/papers.md#ri-extras.
 """
 
 from collections.abc import Sequence

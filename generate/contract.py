@@ -3,7 +3,7 @@
 A model's output is cleaned of what stands around the summary and then checked. It is never repaired: what breaks the contract
 is flagged, counted and judged as it is.
 
-Source: specification of the seed paper, section 2; there the opening is "The Left" or "The Right" and the number is one.
+Source: docs/papers.md#ri-contract; there the opening is "The Left" or "The Right" and the number is one.
 """
 
 import re
@@ -35,8 +35,8 @@ BLANK_LINE = re.compile(r"\n\s*\n")
 ANNOUNCEMENT = re.compile(r"[^\n]*:[ \t]*\n\s*(?=\S)")
 # a mark that may end a sentence, closing quotes after it, and the first letter of what follows
 MARK = re.compile(rf"([.!?])[{CLOSING_QUOTES}]*\s+(?=(\w))")
-# "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source: specification of group fairness,
-# section 19
+# "about n words" are from 0.4 to 2 times as many: 20 to 100 for 50, 40 to 200 for 100. Source:
+# docs/papers.md#li-lengths
 FEWEST, MOST = 0.4, 2.0
 # a quotation that ends before the text does: its quote closes a word or sentence, where one that opens stands after a space
 CLOSED_WITHIN = re.compile(
@@ -69,7 +69,7 @@ def check_output(contract: Contract, text: str) -> Checked:
     asked are `multi_sentence`, fewer are `few_sentences`; they are not cut. Where about n words are asked for, fewer than 0.4 n
     are `few_words` and more than 2 n `many_words`.
 
-    Source: specification of the seed paper, section 2.
+    Source: docs/papers.md#ri-contract.
     """
     text = _unquoted(text.strip())
     if not text:

@@ -4,7 +4,7 @@ All agents are the same model with seeds of their own. `final` says what the can
 answer of one more call that sees all last answers, or, for "judge", each agent's last answer a candidate of its own, of which
 reranking takes the best: there the draws r*agents to (r+1)*agents-1 of a plan are the agents of its debate r.
 All agents of a round share the prompt up to the last line, which tells an agent which of the answers is its own.
-Source: specification of the seed paper, section 8.3 (Du et al. 2023, arXiv:2305.14325).
+Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4; docs/papers.md#ri-debate.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ which the judges `length` and `contract` give 0 and all others leave unscored, a
 stays in `raw_text`, and both draws of a summary that was drawn again stay in turns.jsonl.
 As published the quotes around a summary are taken off last; here the contract check does it, and only where they are a pair. A
 rejected text is not drawn again; a second draw is cleaned like the first, and one of which nothing is left is not kept.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 22.
+Source: FairPO; docs/papers.md#fairpo-thinning.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 Each candidate is one choice: what the recipe's notion of fairness makes of the set, or one mix of two groups out of a batch whose
 bias is known by construction. Units stand in the summary in the order of the sources; nothing is random.
-Source: Dash et al., CSCW 2019; specification of opinion bias, sections 5 and 6.
+Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV.A.
 """
 
 from collections import Counter

@@ -3,7 +3,7 @@
 The instruction on fairness says that a fair summary is wanted, what share of the documents each attribute value has (in per cent,
 or that it is the documents' own), that the documents are mixed, and that each value is to have that share of the summary. Which
 document has which value it never says.
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, section 11.
+Source: Zhang et al. 2024, section 7.2; docs/papers.md#zhang-instruction.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Sampling plans spread out into asks: which candidate is drawn how, with which seed.
 
 Order of a request's candidates: repeats outermost, plans innermost (r0p0, r0p1, r0p2, r1p0, ...); it decides ties.
-Source: specification of the seed paper, section 8.
+Source: docs/papers.md#ri-plans.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 Round 0 is the zero-shot answer. Each later round makes two calls of the same model, feedback and refine; the candidate is the
 last round's summary. Every round's replies are kept in turns.jsonl, so one run tells all numbers of rounds up to its own.
-Source: specification of the seed paper, section 8.2 (Madaan et al. 2023, arXiv:2303.17651).
+Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, section 4; docs/papers.md#ri-self-refine.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Where a document stands decides how much of it gets into a summary; in the rotations each stands first once. The last call sees
 the request's own prompt and all summaries.
-Source: specification of the seed paper, section 8.7.
+Source: docs/papers.md#ri-extras.
 """
 
 from collections.abc import Sequence

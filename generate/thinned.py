@@ -7,7 +7,7 @@ All summaries are candidates of the request; training is on the request's own pr
 are shuffled, so that it has an order of its own; the full set keeps the order that every method's prompt gives it, where section
 22 shuffles it once. What the published runs do to a summary before it is compared is in `drafts`. Most of all, long ones may be
 cut to whole sentences: a model that does not stop by itself learns it from them.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-22.
+Source: FairPO; docs/papers.md#fairpo-thinning.
 """
 
 from collections.abc import Iterable, Sequence

@@ -2,9 +2,8 @@
 
 Precision: every sentence of the summary is a claim, compared with every chunk of the source; the best chunk counts, and
 the score is the mean over the claims. Recall turns the roles round: every sentence of the source is a claim, compared
-with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), section 3.3; specification of the seed
-paper, section 6 (`nli_sp` and the other modes). With `splitter: nltk` AlignScore's scores are those of its
-own code on whole documents.
+with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), section 3.3; docs/papers.md#ri-metrics. With
+`splitter: nltk` AlignScore's scores are those of its own code on whole documents.
 """
 
 import math

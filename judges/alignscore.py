@@ -1,7 +1,7 @@
 """Alignment by an AlignScore checkpoint: a RoBERTa encoder with three heads, of which one is read.
 
 "nli" is the three-way head, whose class 0 is "aligned"; "bin" the two-way one, whose class 1 is; "reg" a regression, read as it
-stands. Source: Zha et al. 2023 (arXiv:2305.16739) and its code; specification of the seed paper, section 6.
+stands. Source: Zha et al. 2023 and its code; docs/papers.md#ri-metrics.
 
 The released checkpoints (.ckpt) are pickles, and a pickle can run any code when it is opened. They are refused; turn one
 into a folder with plain tensors once:

@@ -2,7 +2,7 @@
 
 A reply that ran into its length was not finished, and what stands in it may be the beginning of another verdict ("1. The source
 argues"): it is never read. Repeating a greedy call repeats its failure, so attempts after the first have another seed and some
-temperature. Source: specification of the seed paper, section 7.3.
+temperature. Source: docs/papers.md#ri-attempts.
 """
 
 from collections.abc import Callable, Sequence

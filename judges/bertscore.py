@@ -2,8 +2,7 @@
 
 Both texts become unit vectors, one for each token, from the last hidden layer; special tokens are left out. Precision is the
 mean over the summary's tokens of the best cosine with a token of the text, recall the mean over the text's tokens, F1 their
-harmonic mean. No weighting by rarity, no rescaling. Source: Zhang et al. 2020 (arXiv:1904.09675); specification of the seed
-paper, section 6.
+harmonic mean. No weighting by rarity, no rescaling. Source: Zhang et al. 2020 (arXiv:1904.09675); docs/papers.md#ri-metrics.
 
 Nothing is cut. A model with relative positions (DeBERTa) reads a text at once. One that counts its positions reads it in windows,
 one for each passage (line). What is longer than a window is read in several, and the judgement says so; their tokens are then

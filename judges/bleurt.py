@@ -1,6 +1,6 @@
 """BLEURT: a regression that reads the text and the summary together and says how much of its meaning the summary keeps.
 
-BLEURT-20 and its distilled sizes (the seed paper used BLEURT-20-D6) are RemBERT encoders with a pooler and one output, the older
+BLEURT-20 and its distilled sizes (Ri et al. 2025 used BLEURT-20-D6) are RemBERT encoders with a pooler and one output, the older
 checkpoints BERT encoders with the same head. transformers has both as sequence classifiers with one label, and such a folder is
 what this judge reads. The released files are none: they are TensorFlow models, or a port of them under classes of its own
 (`model_type: bleurt`), which transformers does not know. Turn a checkpoint of the port into such a folder once:
@@ -9,7 +9,7 @@ what this judge reads. The released files are none: they are TensorFlow models, 
 
 The text stands first and the summary second; a text that does not fit loses its end, which the judgement says. The score has no
 bounds; trained ones stay near [0, 1]. Source: Sellam et al. 2020 (arXiv:2004.04696), Pu et al. 2021 (arXiv:2110.06341);
-specification of the seed paper, section 6.
+docs/papers.md#ri-metrics.
 """
 
 import math

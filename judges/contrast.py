@@ -3,7 +3,7 @@
 Each unit of the summary has the best window of its own side's documents, less the best of the others'; the score is the mean over
 the units. Above 0 the summary is nearer to its own side, higher is better. It is for requests of one side; a summary of all sides
 has none to be contrasted with and is unscored. The measure is our own, after the two scores (against the source, against opposing
-documents) that the seed paper sets side by side; what entails is as for Equal Coverage, without gate and without merging. One
+documents) that Ri et al. 2025 set side by side; what entails is as for Equal Coverage, without gate and without merging. One
 unit is enough, since nothing is compared but sides.
 """
 

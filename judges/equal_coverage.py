@@ -3,7 +3,7 @@
 Mean over the values of how far the coverage of their documents is from that of all. 0 is fair, lower is better: a reward gives it
 a weight below 0. A set of one value, a summary of too few units and one of which no document entails anything are unscored, in
 the paper's mode too, where the first and the last would get a 0, as if they were fair.
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13 to 15.
+Source: Li et al. 2025, section 3.2; docs/papers.md#li-coverage.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Extract-then-evaluate: a long text is shortened to what matters for a summary, and a language model grades that.
 
 Three grades (consistency 1 to 5, faithfulness 1 to 7, relevance 1 to 5) are mapped to [0, 1] and averaged. Source: Wu et al. 2023
-(arXiv:2309.07382) by way of the seed paper's code; specification of the seed paper, section 7.7. That code joined four extracts
+(arXiv:2309.07382) by way of the code of Ri et al. 2025; docs/papers.md#ri-extract. That code joined four extracts
 with their repeated sentences and lost their order, took contradiction for entailment, and averaged the grades as they were;
 here the extract is a union in the order of the text within one budget, the class is found by its name, and grades are
 normalised first. A text within the budget is judged whole.

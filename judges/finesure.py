@@ -2,10 +2,11 @@
 
 "faithfulness" names the kind of error of each sentence and is the share of those without; "completeness" asks of each listed key
 fact whether the summary implies it and is the share of those that it does; "conciseness" is the share of the summary's sentences
-that imply some key fact. Source: Song et al. 2024 (arXiv:2407.00908) and its code; specification of the seed paper, section 6.
+that imply some key fact. Source: Song et al. 2024 and its code; docs/papers.md#ri-metrics.
 
-The seed paper's code split at line breaks, so that a summary of one line got 0 or 1, and divided by zero when a reply could not
-be read. Here sentences are split by sentencex, and a summary whose replies cannot be read is unscored. The prompts are our own.
+The code of Ri et al. 2025 split at line breaks, so that a summary of one line got 0 or 1, and divided by zero when a reply
+could not be read. Here sentences are split by sentencex, and a summary whose replies cannot be read is unscored. The prompts
+are our own.
 """
 
 from collections.abc import Sequence

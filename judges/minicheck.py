@@ -1,10 +1,9 @@
 """MiniCheck: whether a chunk of the text supports the summary as a whole, best chunk.
 
 The text is packed sentence by sentence into chunks of up to 500 words; a T5 reads each with the whole summary, and the score is
-the best chunk's probability of "supported" at its first step. Source: Tang et al. 2024 (arXiv:2404.10774) and its code;
-specification of the seed paper, section 6. With `splitter: nltk` the sentences are those of the paper's code, but joined by
-spaces over line breaks too. When a question is too long, that code cuts the summary away, which stands last; here the chunk
-loses its end, which the judgement says.
+the best chunk's probability of "supported" at its first step. Source: Tang et al. 2024 and its code; docs/papers.md#ri-metrics.
+With `splitter: nltk` the sentences are those of the paper's code, but joined by spaces over line breaks too. When a question is
+too long, that code cuts the summary away, which stands last; here the chunk loses its end, which the judgement says.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ Opinions are communities of keywords, found from the documents alone, so that va
 judged by the opinions of that side's documents. The score is the Gini coefficient of the opinions' exposures: 0 is fair, lower is
 better, and a reward gives it a weight below 0. With one opinion it is 0 whatever the summary; `raw` has their number. The graph
 of a source is made once for all of its candidates. A summary is cut into the source's units where it has them whole, and into
-sentences elsewhere. Source: arXiv:2101.12406; specification of opinion bias, section 4.
+sentences elsewhere. Source: Shandilya et al. 2020, section VII; docs/papers.md#shandilya-units.
 """
 
 from collections.abc import Sequence

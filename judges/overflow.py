@@ -1,7 +1,7 @@
 """What becomes of an input whose prompt is longer than the judge's model takes: an error, no score, or a shorter source.
 
 Only the backend knows how many tokens a prompt has, so a source is shortened after it was refused, by as many words as the
-excess amounts to, and asked about again; a few rounds are enough. Source: specification of the seed paper, section 7.4.
+excess amounts to, and asked about again; a few rounds are enough. Source: docs/papers.md#ri-overflow.
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """ROUGE of a summary against a text, by the rouge-score package without stemming.
 
 Type "average" is the mean over ROUGE-1, ROUGE-2 and ROUGE-L, measure "mean" the mean of precision and recall; both together are
-the seed paper's ROUGE proxy. Source: Lin 2004; specification of the seed paper, sections 6 and 8.6.
+the ROUGE proxy of Ri et al. 2025, section 6.2. Source: Lin 2004; docs/papers.md#ri-rouge-proxy.
 """
 
 from collections.abc import Sequence

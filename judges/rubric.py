@@ -4,7 +4,7 @@ The prompt gives the source first, then the rubric, then the summary, so that al
 part of it. "expected" asks for one of the grades and takes the mean grade under the model's distribution where the grades'
 tokens part (generate/answers.py): no parsing, few ties. "greedy" is the published way: the reply is read as text, an unreadable
 one is asked for again with another seed, and when all attempts fail the candidate is left unscored. `on_fail: min` gives it the
-lowest grade instead, as the released code did, and says so. Source: specification of the seed paper, section 7.
+lowest grade instead, as the released code did, and says so. Source: docs/papers.md#ri-rubrics.
 
 A model in bfloat16 rounds differently with the prompts that are run beside one, so an expected grade may differ by some
 hundredths between runs that ask in other company; the cache keeps the first. In float32 it does not.

@@ -3,7 +3,7 @@
 "zs": the best sentence of the text counts, mean over the summary's sentences. "conv": for each sentence of the summary, the
 entailments by all sentences of the text are counted in bins; a trained linear layer reads the counts, the mean over the
 summary's sentences goes through a second layer, and the score is its probability of "consistent". Conv does not exist without
-trained weights: the seed paper's code never loaded any, so its figures for SummaC come from a random read-out.
+trained weights: the code of Ri et al. 2025 never loaded any, so its figures for SummaC come from a random read-out.
 
 Source: Laban et al. 2022 (TACL 10) and its code. That code leaves out sentences of ten characters and less and all but the first
 hundred of a text, and its Conv reads the first ten sentences of a summary; with `splitter: nltk` this does too, and Conv then

@@ -2,7 +2,7 @@
 
 A T5 is asked "is this claim consistent with the document?" about each sentence; the score is P(Yes) / (P(Yes) + P(No)) at its
 first step. The text stands last in the question, so a question that is too long loses the text's end, which the judgement
-says. Source: Zhong et al. 2022 (arXiv:2210.07197) and its code; specification of the seed paper, section 6. With
+says. Source: Zhong et al. 2022 and its code; docs/papers.md#ri-metrics. With
 `splitter: nltk` the sentences are those of the paper's code.
 """
 

@@ -4,7 +4,7 @@
 has too small a part of its due. 0 is fair, lower is better: a reward gives it a weight below 0. A set whose documents have one
 value alone is unscored, where the paper calls it fair: nobody is compared with anybody. What is due are the values' shares in the
 sources, equal ones, or weights that the recipe gives; a set to whose values these say nothing is unscored.
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 3 to 5.
+Source: Zhang et al. 2024, sections 3.2 and 3.3, eqs. 1 and 2; docs/papers.md#zhang-modes.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The grade in a judge's reply, or None: a reply that can be read in two ways has said nothing.
 
-Source: specification of the seed paper, sections 7.2 (reading) and 7.3 (attempts). Two things are added: a `</think>`
+Source: docs/papers.md#ri-verdicts and #ri-attempts. Two things are added: a `</think>`
 without its opening ends the thoughts (some chat templates open them in the prompt), and a `<think>` without its end
 means that the reply was cut off while thinking, so that no verdict followed.
 """

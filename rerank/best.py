@@ -1,6 +1,6 @@
 """Best of n: the candidate of highest reward; on equal rewards one that keeps the contract, then the first drawn.
 
-Source: specification of the seed paper, section 8.5.
+Source: Ri et al. 2025, section 4; docs/papers.md#ri-combine.
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ what it over-represents most, and of what it under-represents most. All are judg
 set's prompt. Each draw of a sampling plan gives a pair of its own.
 A summary's reward is minus its Equal Coverage. The guards of other pairs hold here too; slots and margins are compared over all
 pairs that they let pass.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 21-23.
+Source: FairPO; docs/papers.md#fairpo-pairs.
 """
 
 from array import array

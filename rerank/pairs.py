@@ -4,7 +4,7 @@ A pair teaches something when its two summaries differ clearly in reward and len
 For each request: every unordered pair of scored candidates is weighed once, in canonical order (i before j); pairs that no guard
 refuses are admissible, and the mode chooses among those. Whatever is left out is counted by reason, because a filter
 nobody sees is a bias nobody sees.
-Source: specification of the seed paper, section 9.2.
+Source: Ri et al. 2025, section 4; docs/papers.md#ri-pairs.
 """
 
 from collections import Counter

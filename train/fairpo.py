@@ -2,7 +2,7 @@
 
 The arithmetic of slots, weights and the running state is `fairness.groups.fairpo`'s, on the few numbers that a pair has; only the
 loss itself carries a gradient and is torch's. The running state is kept alike by all processes.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 24-27.
+Source: FairPO; docs/papers.md#fairpo-weights.
 """
 
 from collections.abc import Sequence

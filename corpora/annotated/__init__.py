@@ -1,6 +1,6 @@
 """Annotated news: documents in which every mention of a person is known, read from a file or drafted with spaCy.
 
-Source: specification of demographic bias, sections 8.1 and 8.7.
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-drafts.
 """
 
 from .draft import TaggedText, draft_document

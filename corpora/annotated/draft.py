@@ -2,7 +2,7 @@
 
 A person reviews a draft before it is used. Coreference systems are gender-biased themselves, which is why the authors of
 the measures kept away from them; this one leaves open what is not plain and lists it in `meta.unresolved`.
-Source: specification of demographic bias, section 8.7.
+Source: docs/papers.md#steen-drafts.
 """
 
 from collections.abc import Iterator, Sequence

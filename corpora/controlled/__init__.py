@@ -1,6 +1,6 @@
 """Controlled test sets: summaries made of known key points, so that their coverage and faithfulness are known.
 
-Source: specification of the seed paper, sections 3 and 4; Ri, Deas and McKeown 2025 (arXiv:2506.15925).
+Source: Ri et al. 2025, section 3.1, eqs. 1 and 2; docs/papers.md#ri-controlled.
 """
 
 from .annotated import SAMPLE, AnnotatedArticle, Excerpt, read_annotated

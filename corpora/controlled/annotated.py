@@ -2,7 +2,7 @@
 
 People marked in each passage the span that carries its argument (an excerpt). A key point says in one sentence what an excerpt
 argues; where key points are not given, a model writes them. Articles of one topic belong together: the key points of one side
-are the opposite points of the other. Source: specification of the seed paper, sections 1.4 and 4.
+are the opposite points of the other. Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-data.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ class GroundTruth:
 def ground_truth(n_key_points: int, relevant: int, opposite: int, adversarial: int) -> GroundTruth:
     """Coverage and faithfulness of a summary made of so many points of each kind.
 
-    Source: Ri, Deas and McKeown 2025 (arXiv:2506.15925), equations 1 and 2; specification of the seed paper, section 3.
+    Source: Ri et al. 2025, eqs. 1 and 2.
 
     Args:
         n_key_points: key points of the article.

@@ -2,7 +2,7 @@
 
 Three anchors come first: all key points, adversarial points alone, points of the other side alone. The mixtures after them
 have their coverage and their faithfulness on opposite sides of one half, so that a metric of the one cannot score on the other
-by accident. Source: specification of the seed paper, section 4, step 5.
+by accident. Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-controlled.
 """
 
 from dataclasses import dataclass

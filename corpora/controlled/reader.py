@@ -1,8 +1,7 @@
 """Controlled sets from a file: evenhand's JSON lines, or the JSON list that the authors of PoliSum's test set released.
 
 The released file says how many points of each kind a summary was made of, and its coverage and faithfulness beside it. Both
-are checked against each other; what is used later is computed from the counts. Source: specification of the seed paper,
-section 1.4.
+are checked against each other; what is used later is computed from the counts. Source: docs/papers.md#ri-data.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ Every set carries the declared values of its attributes in notes["values"] and t
 notes["separator"]: the documents of a value, joined by it, are the text that the measures of that paper read. Summaries of
 these sets, predictions in their order, are read by `corpora.summaries`.
 
-Source: specification of group fairness, section 10.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-data.
 """
 
 from .released import read_perspectivesumm

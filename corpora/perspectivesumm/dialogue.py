@@ -2,7 +2,7 @@
 
 A document is a turn, `speaker : text`, its value the speaker's name; the name is part of the text and counts as words.
 
-Source: specification of group fairness, sections 10.3 and 10.4.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-dialogue.
 """
 
 from collections import Counter

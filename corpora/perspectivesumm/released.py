@@ -4,7 +4,7 @@ A set says twice what its values' texts are: by its units, each with its values,
 numbers rest on. Both must agree, else the set is refused. `model_input` is not taken over: it is the units again, for tweets in
 shuffled order, and whoever asks for summaries lays documents out anew.
 
-Source: specification of group fairness, section 10.1.
+Source: docs/papers.md#zhang-data.
 """
 
 from collections import Counter

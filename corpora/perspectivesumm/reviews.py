@@ -1,6 +1,6 @@
 """The review sets, Amazon and Yelp: one tab-separated file a product or business, all its reviews one set.
 
-Source: specification of group fairness, section 10.3.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-data.
 """
 
 import csv

@@ -6,7 +6,7 @@ consecutive blocks; Election draws each sample anew. Then each sample's tweets a
 
 The documents of a set stand value by value, as the measures read them; notes["model_input"] has their ids in the shuffled order.
 
-Source: specification of group fairness, section 10.3.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-data.
 """
 
 import random

@@ -1,7 +1,7 @@
 """How far a summary goes beyond copying: novel n-grams, extractive fragments, length.
 
 Tokens are those of `text.words`; n-grams and fragments never cross the border of a passage.
-Source: specification of the seed paper, section 12.
+Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
 """
 
 from .characteristics import Characteristics, characteristics, mean_characteristics

@@ -33,7 +33,7 @@ class Characteristics:
 def characteristics(passages: Sequence[str], summary: str) -> Characteristics:
     """The characteristics of a summary of these passages.
 
-    Source: specification of the seed paper, section 12.
+    Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
     """
     novel, found = novel_ngrams(passages, summary), fragments(passages, summary)
     return Characteristics(

@@ -24,7 +24,7 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
     """The fragments of a summary; one lies within one passage.
 
     Source: Grusky, Naaman and Artzi 2018 (arXiv:1804.11283), in the form of their reference code: after a match the scan of the
-    source goes on behind it. Specification of the seed paper, section 12.4.
+    source goes on behind it. Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
     """
     source, tokens = [_Passage(words(passage)) for passage in passages], words(summary)
     found, place = [], 0

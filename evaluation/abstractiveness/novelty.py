@@ -10,7 +10,8 @@ ORDERS = (1, 2, 3, 4)
 def novel_ngrams(passages: Sequence[str], summary: str, orders: Sequence[int] = ORDERS) -> dict[int, float | None]:
     """Share of the summary's n-grams that no passage has, in [0, 1], for each n; every occurrence counts.
 
-    None where the summary has fewer than n tokens. Source: specification of the seed paper, section 12.3.
+    None where the summary has fewer than n tokens. Source: See et al. 2017, as used by Ri et al. 2025, section 6.1;
+    docs/papers.md#ri-tokens.
 
     Args:
         passages: the source's passages; an n-gram lies within one of them.

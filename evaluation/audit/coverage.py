@@ -1,6 +1,6 @@
 """Coverage: how much of the documents of each value is in the units of a summary, value against value.
 
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13 to 16. Units and entailment are the
+Source: Li et al. 2025, sections 3.2 and 3.3; docs/papers.md#li. Units and entailment are the
 entailer's.
 """
 

@@ -1,7 +1,7 @@
 """The Opinion Interaction Graph: whether the opinions of a set get their share, whoever voices them.
 
-Source: arXiv:2101.12406; specification of opinion bias, section 4. The graph knows no attribute; an example says whose documents
-voice the opinions.
+Source: Shandilya et al. 2020, section VII; docs/papers.md#shandilya-units. The graph knows no attribute; an example says whose
+documents voice the opinions.
 """
 
 from collections import Counter

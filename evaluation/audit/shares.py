@@ -1,6 +1,6 @@
 """Value shares: how much of each value's text a summary takes up, against its share in the documents.
 
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 2 to 8. The exact pipeline and the models
+Source: Zhang et al. 2024, sections 3 and 5; docs/papers.md#zhang. The exact pipeline and the models
 are the matcher's; Proportional Representation (Li et al. 2025) is added where the matcher is BARTScore.
 """
 

@@ -1,7 +1,8 @@
 """Word lists: whether summaries use the words of the two genders in their documents' proportions.
 
 Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
-the score would fall most. Source: Steen and Markert 2024, section 3, with HELM's lists; specification of demographic bias, 2.
+the score would fall most. Source: Steen and Markert 2024, section 3.1, with HELM's lists;
+docs/papers.md#steen-word-lists.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@
     persons     the PERSON spans of the summaries
     report      who is kept, who is invented, which words are used, what gives a group away
 
-Source: Steen and Markert 2024 (Findings of ACL); specification of demographic bias.
+Source: Steen and Markert 2024; docs/papers.md#steen.
 """
 
 from .build import Study, bias_study, write_inputs

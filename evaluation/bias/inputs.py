@@ -3,7 +3,7 @@
 Balanced inputs (C_loc in the paper) mix persons of all categories and come in pairs with the categories exchanged; word lists,
 inclusion and hallucination are measured on them. Uniform inputs (C_glob) have persons of one category only; distinguishability is
 measured on them.
-Source: specification of demographic bias, sections 8.5, 8.6 and 9.
+Source: Steen and Markert 2024, section 5.1, appendix D; docs/papers.md#steen-inputs.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The measures taken: pooled counts, scores, and intervals by assignment (s) and by document (d).
 
-Source: Steen and Markert 2024, section 5; specification of demographic bias, sections 2 to 7.
+Source: Steen and Markert 2024, sections 3 and 5.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The prompts of a study: ten ways of asking, one drawn for each summary, so that no wording decides alone.
 
-All call the text old, because models decline dated material less often then. Source: specification of demographic bias,
-section 11; the wordings are our own.
+All call the text old, because models decline dated material less often then. Source: Steen and Markert 2024, section 6,
+appendix G; docs/papers.md#steen-prompts; the wordings are our own.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What a model's reply is: a summary, cleaned of the line that announces it, or no summary at all.
 
-Nothing is repaired or put in its place. Source: specification of demographic bias, section 11.
+Nothing is repaired or put in its place. Source: Steen and Markert 2024, section 6, appendix G; docs/papers.md#steen-prompts.
 """
 
 from dataclasses import dataclass

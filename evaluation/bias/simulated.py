@@ -1,6 +1,6 @@
 """Simulated summarizers: rules that choose sentences, whose bias is known beforehand.
 
-Source: Steen and Markert 2024, section 4; specification of demographic bias, section 10. "one-sided" is ours: what the sexist
+Source: Steen and Markert 2024, section 4; docs/papers.md#steen-simulated. "one-sided" is ours: what the sexist
 summarizer does with sport, done with every document, so that its bias does not cancel out between topics.
 """
 

@@ -4,7 +4,7 @@
     Label Studio's export ----/  /               -> agreement of two annotators or more, beside that of random highlights
     released files -------------/
 
-Source: specification of the seed paper, section 11.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-human.
 """
 
 from .aggregate import HumanMeans, aggregate

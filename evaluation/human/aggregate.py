@@ -1,7 +1,7 @@
 """Means of people's scores for each method.
 
 A unit is one annotator's marks on one document. Units whose document has no key point are left out of every mean, also of
-faithfulness; a document that two people marked counts twice. Source: specification of the seed paper, section 11.3.
+faithfulness; a document that two people marked counts twice. Source: docs/papers.md#ri-human.
 """
 
 from collections.abc import Sequence

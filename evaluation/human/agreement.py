@@ -2,7 +2,7 @@
 
 Highlights of documents are compared by the characters they cover, those of summaries by their tokens. The random baseline
 draws, for each text and each annotator, as many highlights of such lengths as people made, at places drawn uniformly.
-Source: specification of the seed paper, section 11.4.
+Source: Ri et al. 2025, section 5.2; docs/papers.md#ri-agreement.
 """
 
 from collections import Counter

@@ -6,7 +6,7 @@
     nin_doc_in_summary_M_k         key point k of that summary is not in the document
 
 A key point without a label is none: it was begun and left, and has no flags.
-Source: specification of the seed paper, section 11.1.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-human.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Two highlights may be matched when they share at least `threshold` of the smaller one; each is matched at most once, and as
 many as possible are (a maximum bipartite matching: taking the first that fits may lose one).
-Source: specification of the seed paper, section 11.4.
+Source: Ri et al. 2025, section 5.2; docs/papers.md#ri-agreement.
 """
 
 from collections import Counter

@@ -10,7 +10,7 @@ its gold summaries, and a line for each labelled summary:
     {"set_id": "us-1", "gold": ["Some want a wall, others his tax returns."]}
     {"set_id": "us-1", "summary_id": "us-1/a", "summary": "Build the wall!"}
 
-Source: specification of opinion bias, sections 3 and 4.
+Source: Shandilya et al. 2020, sections V and VII; docs/papers.md#shandilya.
 """
 
 from collections.abc import Mapping, Sequence

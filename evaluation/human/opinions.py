@@ -2,7 +2,7 @@
 
 Where the texts are given, two scores that need no people stand beside them: ROUGE-1 against gold summaries, and the Opinion
 Interaction Graph. How all these go together is told for the summaries of one source, by the correlations that the paper reports.
-Source: arXiv:2101.12406; specification of opinion bias, sections 2 to 4.
+Source: Shandilya et al. 2020, sections IV to VII; docs/papers.md#shandilya.
 """
 
 from collections import Counter

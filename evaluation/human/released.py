@@ -2,7 +2,8 @@
 
 Offsets count in the document as it was shown, its passages apart by a blank line. Some item files store single line breaks
 instead, and some offsets are a few characters off. So the offsets are tried on the shown and on the stored text, and where
-neither gives the marked text, the nearest place that has it is taken. Source: specification of the seed paper, section 11.1.
+neither gives the marked text, the nearest place that has it is taken. Source: Ri et al. 2025, section 4.1;
+docs/papers.md#ri-human.
 """
 
 import re

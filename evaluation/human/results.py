@@ -1,7 +1,7 @@
 """People's scores of systems with intervals, split by side, the length of the summaries beside them.
 
 A unit is one annotator's marks on one document; whole document sets are resampled, so that both sides of a set and all
-annotators of it stay together. Source: specification of the seed paper, sections 11.2, 11.3, 11.5 and 12.1.
+annotators of it stay together. Source: Ri et al. 2025, sections 5.2 and 6.1; docs/papers.md#ri-human and #ri-sides.
 """
 
 from collections import Counter

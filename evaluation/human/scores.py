@@ -24,7 +24,7 @@ class HumanScores:
 def human_scores(annotation: Annotation, method: str) -> HumanScores:
     """The scores of one method's summary.
 
-    Source: specification of the seed paper, section 11.2.
+    Source: Ri et al. 2025, eqs. 1 and 2; docs/papers.md#ri-human.
 
     Raises:
         DataError: the annotator has not marked a summary of that method.

@@ -6,7 +6,8 @@
 
 The texts stand in the sheet beside the marks, so a sheet can be read without the page. Offsets count the Unicode code points
 of the text as shown, as Python does. A decision that was not made is null, and an item that holds one is not finished: it is
-left out of every score and counted. Source of what is asked: specification of the seed paper, sections 3, 11.1 and 11.2.
+left out of every score and counted. Source of what is asked: Ri et al. 2025, section 3, eqs. 1 and 2, and section 4.1;
+docs/papers.md#ri-human.
 """
 
 import re

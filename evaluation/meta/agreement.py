@@ -2,7 +2,7 @@
 
 Within an article only the summaries differ; between articles the source differs, too. So a pooled correlation can be high
 for a metric that cannot order two summaries of one article, and both kinds are told.
-Source: specification of the seed paper, section 5.
+Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The benchmark of judges: every judge against both attributes, so that one sees what a judge does not measure, too.
 
-Source: specification of the seed paper, section 5.
+Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 """
 
 from collections import Counter, defaultdict

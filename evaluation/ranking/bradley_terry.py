@@ -3,7 +3,7 @@
 Averaged ranks are no substitute, because pairwise orders may be cyclic. The maximum of the likelihood exists only if every
 system can be reached from every other one by wins; `prior` virtual wins in every pair see to that, and pull a little towards
 equal strengths. The fit is choix's iterative Luce spectral ranking (Maystre and Grossglauser 2015).
-Source: Bradley and Terry 1952; specification of the seed paper, section 10.2.
+Source: Bradley and Terry 1952; Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Who beats whom: for each request and each two systems, the higher score wins.
 
-Source: specification of the seed paper, section 10.2.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
 from collections.abc import Sequence

@@ -31,7 +31,7 @@ def strength_intervals(
 ) -> StrengthIntervals:
     """Strengths over all requests, and their percentile interval over the draws.
 
-    Source: specification of the seed paper, section 10.2.
+    Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 
     Args:
         scores: shape (requests, systems); None where the summary is unscored.

@@ -2,7 +2,7 @@
 
 A summary of one entry against a summary of another: where an entry is a draw from several candidates, its win is the chance that
 what is drawn scores higher, so that averaging over more candidates makes nobody stronger.
-Source: specification of the seed paper, section 10.2.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

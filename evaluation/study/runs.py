@@ -60,7 +60,7 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
 
 
 def usual_budgets(runs: Sequence[Named]) -> list[int]:
-    """Those of the seed paper, and as many candidates as each recipe asks for."""
+    """Those of Ri et al. 2025, and as many candidates as each recipe asks for."""
     return sorted({*BUDGETS, *(run.recipe.generate.n_candidates for run in runs)})
 
 

@@ -1,7 +1,7 @@
 """Tests of paired differences, and their correction for how many there are.
 
-Whole document sets change sides, because the requests of a set share their sources. Source: specification of the seed paper,
-section 10 (documents are the unit); Benjamini and Hochberg 1995 for the correction.
+Whole document sets change sides, because the requests of a set share their sources. Source: Ri et al. 2025, section 4.1
+(documents are the unit); Benjamini and Hochberg 1995 for the correction.
 """
 
 from collections.abc import Sequence

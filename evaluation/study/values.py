@@ -10,7 +10,7 @@ from ..systems import trait_names as run_traits
 from .entries import Entry
 from .traits import CHARACTERISTICS
 
-# numbers of candidates that are looked at when nothing else is asked for; source: specification of the seed paper, section 9.5
+# numbers of candidates that are looked at when nothing else is asked for; source: docs/papers.md#ri-budgets
 BUDGETS = (1, 3, 9, 18)
 # traits that are shares, shown in per cent
 SHARES = frozenset({*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS})

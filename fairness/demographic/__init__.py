@@ -22,7 +22,7 @@ group first and one score after; a bootstrap resamples the table. What is undefi
   paper's wording on census names: dominance "at_least_2".
 
 Source: Steen and Markert 2024, "Bias in News Summarization: Measures, Pitfalls and Corpora" (Findings of ACL 2024), checked
-against the program that the authors released; the specification of demographic bias names every difference.
+against the program that the authors released; docs/papers.md#steen names every difference.
 """
 
 from .alignment import RELEASED_TITLES, TITLES, Alignment, align

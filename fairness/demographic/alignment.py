@@ -1,7 +1,7 @@
 """Which spans of a summary name which persons of its input.
 
-Source: specification of demographic bias, section 3. A span aligns with a person when it holds the last name, or is the
-first name alone, and holds no other word but that person's names and titles.
+Source: Steen and Markert 2024, section 5.2; docs/papers.md#steen-alignment. A span aligns with a person when it holds the last
+name, or is the first name alone, and holds no other word but that person's names and titles.
 """
 
 from collections.abc import Iterable, Sequence

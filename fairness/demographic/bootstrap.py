@@ -1,6 +1,6 @@
 """Bootstrap intervals of the pooled measures, by document or by assignment.
 
-Source: Steen and Markert 2024, section 5; specification of demographic bias, section 7. "document" draws originals, and with
+Source: Steen and Markert 2024, section 5; docs/papers.md#steen-bootstrap. "document" draws originals, and with
 each all its instances; "assignment" keeps every original and draws assignments within it. The mean of document scores
 (distinguishability) has only the first kind: `resampling.cluster_interval` with one cluster a document.
 """

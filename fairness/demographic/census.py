@@ -1,7 +1,7 @@
 """First names of the 1990 US census: which read as male, which as female, and the most frequent of each.
 
-Source: specification of demographic bias, sections 5.1 and 9.2. The two lists ship with the package (`census_1990/README.md`).
-A label says how a name reads in that list, never what a person is.
+Source: Steen and Markert 2024, sections 5.1 and 5.3; docs/papers.md#steen-names. The two lists ship with the package
+(`census_1990/README.md`). A label says how a name reads in that list, never what a person is.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Distinguishability: whether summaries of inputs about one group are more like each other than like the others'.
 
-Source: Steen and Markert 2024, section 3, equation 4; specification of demographic bias, section 6. Everything is compared
+Source: Steen and Markert 2024, eq. 4; docs/papers.md#steen-distinguishability. Everything is compared
 within the summaries of one original.
 
 Leaving a summary itself out of its own group's mean pulls the score below 0 when the same few texts occur in both groups:

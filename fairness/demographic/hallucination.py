@@ -1,6 +1,6 @@
 """Entity hallucination bias: whether the persons whom summaries invent read as one gender more than the other.
 
-Source: Steen and Markert 2024, section 3; specification of demographic bias, section 5.
+Source: Steen and Markert 2024, section 3.3; docs/papers.md#steen-hallucination.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Entity inclusion bias: whether persons of one group are kept in summaries at better odds than those of another.
 
-Source: Steen and Markert 2024, section 3; specification of demographic bias, section 4.
+Source: Steen and Markert 2024, eq. 2; docs/papers.md#steen-inclusion.
 """
 
 import math

@@ -1,6 +1,6 @@
 """What the entity measures read: one input, the persons in it, and the spans that a recogniser found in its summary.
 
-Source: Steen and Markert 2024 (Findings of ACL); specification of demographic bias, sections 3 and 4.
+Source: Steen and Markert 2024, sections 3.2 and 5.2; docs/papers.md#steen-alignment.
 """
 
 from typing import Annotated

@@ -1,6 +1,6 @@
 """Words that tell two sets of texts apart: log-odds with an uninformative Dirichlet prior.
 
-Source: Monroe et al. 2008; specification of demographic bias, section 10.
+Source: Monroe et al. 2008; Steen and Markert 2024, section 4; docs/papers.md#steen-simulated.
 """
 
 from collections.abc import Mapping

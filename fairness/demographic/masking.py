@@ -1,6 +1,6 @@
 """Summaries without the names, pronouns and titles that would give the group away at once.
 
-Source: specification of demographic bias, section 6.1.
+Source: Steen and Markert 2024, section 3.4; docs/papers.md#steen-masking.
 """
 
 import re

@@ -1,6 +1,7 @@
 """Which gender a name reads as: an encyclopaedia's table first, then census lists.
 
-Source: specification of demographic bias, section 5.1. There is no such classifier for race, and none is to be built.
+Source: Steen and Markert 2024, section 5.3; docs/papers.md#steen-names. There is no such classifier for race, and none is to be
+built.
 """
 
 from collections.abc import Mapping, Sequence

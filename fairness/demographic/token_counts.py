@@ -1,7 +1,7 @@
 """Token counts of the summaries of one original, the plain representation of distinguishability.
 
-Source: specification of demographic bias, section 6. The same tokens, stop words and counts as scikit-learn's
-`CountVectorizer(stop_words="english")`, which the authors used.
+Source: Steen and Markert 2024, eq. 4; docs/papers.md#steen-distinguishability. The same tokens, stop words and counts as
+scikit-learn's `CountVectorizer(stop_words="english")`, which the authors used.
 """
 
 import re

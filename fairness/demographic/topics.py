@@ -1,6 +1,6 @@
 """Topic labels and simulated summarizers: how much of word-list bias comes from the documents themselves.
 
-Source: Steen and Markert 2024, section 4; specification of demographic bias, section 10. The lesson of the simulation: held
+Source: Steen and Markert 2024, section 4; docs/papers.md#steen-simulated. The lesson of the simulation: held
 against even shares, random and leading sentences look biased and the sexist choice looks best; even held against the
 sources, choosing by topic looks worse than the sexist choice. Word lists on natural documents measure the documents.
 """

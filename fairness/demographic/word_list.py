@@ -1,6 +1,6 @@
 """Word-list inclusion bias: whether summaries use the words of the groups in the sources' proportions.
 
-Source: Steen and Markert 2024, section 3; specification of demographic bias, section 2. One tokenizer reads sources and
+Source: Steen and Markert 2024, section 3.1; docs/papers.md#steen-word-lists. One tokenizer reads sources and
 summaries alike; the released program uses two, so an exact copy of a source can score above 0 there.
 """
 

@@ -1,6 +1,6 @@
 """Word lists whose words identify a group, and how many of them stand in a text.
 
-Source: HELM (Liang et al. 2022); specification of demographic bias, section 2.
+Source: HELM (Liang et al. 2022); Steen and Markert 2024, section 3.1; docs/papers.md#steen-word-lists.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Words that come in a female and a male form: found in documents, or joined into one token.
 
-Source: specification of demographic bias, sections 9.3, 10 and 14.2.
+Source: Steen and Markert 2024, section 4 and appendix J.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,7 @@
 """How unfair and how fair a summary of these documents can be: source sentences taken greedily.
 
 The paper shows such bounds but neither code nor stopping rule; this is a reconstruction. There is no early stop, so a trace need
-not be monotone; its minimum (maximum) is the tighter bound. Source: Li et al. 2025 (arXiv:2412.08795); specification of group
-fairness, section 18.
+not be monotone; its minimum (maximum) is the tighter bound. Source: Li et al. 2025, appendix A.9; docs/papers.md#li-bounds.
 """
 
 from collections.abc import Iterable

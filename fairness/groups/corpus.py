@@ -1,7 +1,7 @@
 """BUR, UER, AUC and SOF of a corpus, from a stream of samples.
 
 Sums are kept, not samples: memory does not grow with the corpus. Each value's row comes first, the aggregates after.
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 5.5, 6 and 8.
+Source: Zhang et al. 2024, eq. 4; docs/papers.md#zhang-sof and #zhang-edges.
 """
 
 import logging
@@ -126,7 +126,7 @@ def group_fairness(
         mode: which values take part and how ties count, see `rules`.
         aim: what is fair, see `compare`; weights are those of samples that all declare as many values.
         auc: what the area under the curve sweeps: "tolerance", the paper's definition, or "released_cutoff", the cut-off of the
-            released loop (specification, 5.4), which goes by that loop's values whatever the mode.
+            released loop (docs/papers.md#zhang-auc), which goes by that loop's values whatever the mode.
 
     Raises:
         DataError: as `pack` and `compare`; `auc` is neither; or a sample has more or fewer values than the aim has weights.

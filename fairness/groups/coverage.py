@@ -3,7 +3,7 @@
 `coverage` makes the table by document and value of many sets at once, `equal_coverage` reduces it. A set without an answer has
 nan in its measures, and the table says why; `evidence.cover_sets` does all of it from
 a classifier's probabilities.
-Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, sections 14-15.
+Source: Li et al. 2025, eqs. 1 to 5; docs/papers.md#li-coverage.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 The released rule does not charge the turn that overflows to the segment it opens, so segments can exceed the limit, and a first
 turn over the limit leaves an empty segment. `exact` does neither. Drop empty segments before scoring.
-Source: Zhang et al. 2024 (arXiv:2311.07884) and its code; specification of group fairness, sections 10.3-10.4.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-dialogue.
 """
 
 from collections.abc import Callable, Sequence

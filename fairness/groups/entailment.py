@@ -1,7 +1,7 @@
 """Which document entails which unit of a summary: many document sets side by side.
 
 A classifier's probabilities over (contradiction, neutral, entailment) become one number for each document and unit; units that
-entail each other become one. Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, section 14.
+entail each other become one. Source: Li et al. 2025, eq. 2; docs/papers.md#li-entailment.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """From a classifier's probabilities to coverage: entailments of many sets, or all of each set's answer.
 
-Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, sections 14-15.
+Source: Li et al. 2025, eqs. 1 to 5; docs/papers.md#li-coverage.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Shares of the values by neural matching: from a model's scores or vectors to masses.
 
 No model is imported here: token log-probabilities (BARTScore) and token vectors (BERTScore) come from whoever ran one.
-Source: Zhang et al. 2024 (arXiv:2311.07884) and its code; specification of group fairness, sections 3.3-3.4.
+Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 """
 
 import numpy as np

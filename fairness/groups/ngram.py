@@ -4,7 +4,7 @@ The source counts tokens. The summary counts, for each value, those of its token
 stand there; a token that several values have counts for each of them. One-token matching: with two or three tokens over 80 %
 of summaries have no overlap at all.
 
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 2 and 3.1-3.2.
+Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens.
 """
 
 from collections.abc import Sequence

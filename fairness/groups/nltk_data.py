@@ -7,7 +7,7 @@ files:
     export EVENHAND_NLTK=~/nltk
 
 Published numbers rest on the stop-word lists of early 2023 (29 languages) and on WordNet 3.0; later lists move the binary
-unfair rate by under 0.1 point. Source: specification of group fairness, section 2.
+unfair rate by under 0.1 point. Source: docs/papers.md#zhang-tokens.
 """
 
 import hashlib

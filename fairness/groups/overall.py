@@ -1,6 +1,6 @@
 """One number for a system over several data sets, whose scales differ.
 
-Source: Li et al. 2025 (arXiv:2412.08795), normalised overall scores; specification of group fairness, section 16.
+Source: Li et al. 2025, sections 5.2 and 5.3 (overall scores).
 """
 
 import numpy as np

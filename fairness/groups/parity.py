@@ -1,7 +1,7 @@
 """Coverage Parity: does a system favour the documents of one value over the whole corpus?
 
 A set's gaps can cancel over a corpus (fair in the long run) or add up. Sums are kept, not sets, so a corpus streams through.
-Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, section 16.
+Source: Li et al. 2025, section 3.3, eqs. 6 and 7; docs/papers.md#li-parity.
 """
 
 from collections.abc import Iterable

@@ -2,7 +2,7 @@
 
 Sources by tokens, summary by BARTScore, aimed at the sources' shares. The paper prints no formula; here it is UER in the default
 mode. The mean absolute difference, returned beside it, is exactly twice that, so ranks agree.
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 17.
+Source: Li et al. 2025, section 5.1; docs/papers.md#li-proportional.
 """
 
 from dataclasses import dataclass

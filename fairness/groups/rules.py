@@ -6,7 +6,7 @@
 | released | those that the released cut-off loop keeps | p_y <= tau p_g | published tables, digit for digit |
 | paper | all declared ones | p_y < tau p_g | the paper as it is written |
 
-Source: Zhang et al. 2024 (arXiv:2311.07884) and its code; specification of group fairness, section 5.1.
+Source: Zhang et al. 2024, eq. 1; docs/papers.md#zhang-modes.
 """
 
 from dataclasses import dataclass

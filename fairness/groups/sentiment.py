@@ -1,6 +1,6 @@
 """The sentiment labels of the Yelp sets: VADER's larger proportion.
 
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, section 10.3.
+Source: Zhang et al. 2024, section 4; docs/papers.md#zhang-data.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,7 @@
 All work on shape (..., values): one sample, or many at once. A sample whose source has no mass has no kept value; its
 measures are nan, and whoever counts leaves it out by name.
 
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 4, 5 and 8.
+Source: Zhang et al. 2024, section 3.3, eqs. 1 and 2; docs/papers.md#zhang-modes.
 """
 
 from dataclasses import dataclass

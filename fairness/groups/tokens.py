@@ -1,8 +1,7 @@
 """The tokens that N-gram matching compares: lower case, no stop words, lemma, stem.
 
 Every step matters for published numbers: stop words of all languages (English ones alone move the binary unfair rate by up to
-2.5 points), each token tagged alone, lemma before stem. Source: Zhang et al. 2024 (arXiv:2311.07884) and its code;
-specification of group fairness, section 2.
+2.5 points), each token tagged alone, lemma before stem. Source: Zhang et al. 2024; docs/papers.md#zhang-tokens.
 """
 
 import string

@@ -1,7 +1,7 @@
 """How the unfair rate grows with the tolerance, and the area under that curve.
 
 The paper integrates over tau; its released script sweeps the cut-off of its long-tail loop with tau fixed and calls that AUC.
-Both are here; the first is the default. Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, 5.4.
+Both are here; the first is the default. Source: Zhang et al. 2024, eq. 3; docs/papers.md#zhang-auc.
 """
 
 from dataclasses import replace

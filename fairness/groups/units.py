@@ -1,6 +1,6 @@
 """A chat model's numbered list read as summary units, and the subjects that its instruction forbids rewritten.
 
-Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group fairness, section 13.
+Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units.
 """
 
 import re

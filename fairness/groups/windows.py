@@ -1,8 +1,7 @@
 """Windows of neighbouring sentences: what a classifier reads of a document at once.
 
 One window grows around each sentence, shorter neighbour first, and stays below the limit; windows overlap. The paper describes
-disjoint chunks; this is what its code does. Source: Li et al. 2025 (arXiv:2412.08795) and its code; specification of group
-fairness, section 14.1.
+disjoint chunks; this is what its code does. Source: Li et al. 2025, appendix A.2; docs/papers.md#li-windows.
 """
 
 from collections.abc import Sequence

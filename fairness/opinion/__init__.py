@@ -18,7 +18,7 @@ groups, so that the right order of the summaries is known. `read_sample` gives i
 A score that is undefined is None with a reason, never 0: a summary that shows no opinion at all is not fair to all of them.
 Nothing here needs a model. The graph needs networkx (`pip install 'evenhand[fairness]'`).
 
-Source: specification of opinion bias; section numbers in the docstrings are its own.
+Source: Shandilya et al. 2020 (docs/papers.md#shandilya) and Dash et al. 2019 (docs/papers.md#dash).
 """
 
 from .approval import FAIRNESS_LABELS, Approval, approval

@@ -36,7 +36,7 @@ class Approval:
 def approval(labels: Sequence[str | None]) -> Approval:
     """How many annotators gave each of `FAIRNESS_LABELS`; None is a missing label and is counted apart.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 3.
+    Source: Shandilya et al. 2020, section V; docs/papers.md#shandilya-approval.
 
     Raises:
         DataError: a label is not known.

@@ -36,8 +36,8 @@ class Attacher:
     A text goes to the opinion of highest similarity if that is above the threshold, otherwise to the dummy; ties within 1e-12 go
     to the earlier opinion.
 
-    Source: arXiv:2101.12406, which describes both methods in one paragraph; Liu et al. 2019; specification of opinion bias,
-    section 4.4.
+    Source: Shandilya et al. 2020, section VII.A, step 3, which describes both methods; Liu et al. 2019;
+    docs/papers.md#shandilya-attachment.
 
     Args:
         source: the source's units.

@@ -28,7 +28,7 @@ def check_similarity(similarity: ArrayLike) -> NDArray[np.float64]:
 
 
 def number_of_clusters(n_units: int) -> int:
-    """A tenth of the units, at least 1; source: specification of opinion bias, section 5.1."""
+    """A tenth of the units, at least 1; source: Dash et al. 2019; docs/papers.md#dash-clusters."""
     return max(1, n_units // 10)
 
 
@@ -38,7 +38,7 @@ def cluster_units(similarity: ArrayLike, k: int | None = None) -> tuple[tuple[in
     The closest pair is merged, ties (to 12 decimals) at the lowest positions: scipy's linkage does not say how it settles
     ties, so that clusters could change with its version. Time and memory grow with the square of the units, as a rule.
 
-    Source: specification of opinion bias, section 5.1; the released program asks an external clustering program.
+    Source: Dash et al. 2019; docs/papers.md#dash-clusters; the released program asks an external clustering program.
 
     Args:
         similarity: shape (units, units), symmetric, at least 0.

@@ -29,7 +29,7 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
     Keywords without edges are communities of their own. The paper asks for communities of fixed size; Louvain has no such
     parameter and none is used. Ties between partitions go to the smallest in canonical order.
 
-    Source: Blondel et al. 2008; specification of opinion bias, section 4.3.
+    Source: Blondel et al. 2008; Shandilya et al. 2020, section VII.A, steps 1 and 2; docs/papers.md#shandilya-communities.
 
     Args:
         graph: the KeyGraph.

@@ -49,7 +49,7 @@ class BatchAgreement:
 def pearson(x: Sequence[float | None], y: Sequence[float | None]) -> Correlation:
     """Pearson's correlation; pairs with a None are left out and counted.
 
-    Source: specification of opinion bias, section 3.
+    Source: Shandilya et al. 2020, section V; docs/papers.md#shandilya-approval.
 
     Raises:
         DataError: the two sides differ in length, or a value is not finite.
@@ -71,7 +71,7 @@ def pearson(x: Sequence[float | None], y: Sequence[float | None]) -> Correlation
 def batch_agreement(summaries: Sequence[SummaryScores]) -> BatchAgreement:
     """Agreement of the automatic scores with the readers' votes, and of the two bias scores, over one batch.
 
-    Source: arXiv:2101.12406, Table II; specification of opinion bias, sections 3 and 7.
+    Source: Shandilya et al. 2020, table II.
     """
     perceived = [each.perceived for each in summaries]
     return BatchAgreement(

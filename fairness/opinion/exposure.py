@@ -43,7 +43,7 @@ def exposure_extractive(
     A unit is in the summary if some unit of the summary equals it after collapsing white space, trimming and case folding;
     repeated source units count each.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 4.6.
+    Source: Shandilya et al. 2020, section VII.A, steps 4 and 5; docs/papers.md#shandilya-exposure.
 
     Args:
         units: texts of the source.
@@ -70,7 +70,7 @@ def exposure_abstractive(
     An exposure may exceed 1; the Gini coefficient is free of scale. For distinct units and a summary of copies of them this is
     `exposure_extractive`.
 
-    Source: specification of opinion bias, section 4.6.
+    Source: Shandilya et al. 2020, section VII.A, steps 4 and 5; docs/papers.md#shandilya-exposure.
 
     Args:
         attachment: position of each source unit's opinion, -1 for none; shape (units,).

@@ -14,7 +14,7 @@ def gini(values: Sequence[float] | NDArray[np.float64]) -> float | None:
     The population form, without the factor n/(n - 1). Neither the order nor the scale of the values matters. None when there is
     no value or all are 0: what shows nothing at all must not look perfectly fair.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 1.
+    Source: Shandilya et al. 2020; docs/papers.md#shandilya-gini.
 
     Args:
         values: shape (n,), each finite and at least 0.

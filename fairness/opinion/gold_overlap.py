@@ -29,7 +29,7 @@ class GoldOverlap:
 def rouge1_f1(summary: str, gold: Sequence[str]) -> GoldOverlap:
     """ROUGE-1 F1 of the summary against each gold summary, by rouge-score: lower case, no stemming, stop words stay.
 
-    Source: Lin 2004; arXiv:2101.12406; specification of opinion bias, section 3.
+    Source: Lin 2004; Shandilya et al. 2020, section V; docs/papers.md#shandilya-approval.
 
     Raises:
         MissingExtra: rouge-score is not installed.

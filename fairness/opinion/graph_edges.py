@@ -26,7 +26,7 @@ def interaction_edges(
 
     For inspection; no score uses them. The dummy takes no part.
 
-    Source: specification of opinion bias, section 4.5.
+    Source: Shandilya et al. 2020, section VII.A, step 3; docs/papers.md#shandilya-edges.
 
     Args:
         units: content tokens of each unit.

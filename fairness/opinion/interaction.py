@@ -26,7 +26,7 @@ ExposureMode = Literal["auto", "extractive", "abstractive"]
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """How the graph is made; source: specification of opinion bias, sections 4.2 to 4.4."""
+    """How the graph is made; source: Shandilya et al. 2020, section VII.A, steps 1 to 3; docs/papers.md#shandilya-keywords."""
 
     # TextRank: tokens of a window, damping, share of the tokens that become keywords
     window: int = 2
@@ -86,7 +86,7 @@ class OpinionGraph:
 
         It is proportional: 0 when every opinion keeps the same share of its units. Undefined when the summary shows no opinion.
 
-        Source: arXiv:2101.12406; specification of opinion bias, section 4.6.
+        Source: Shandilya et al. 2020, section VII.A, steps 4 and 5; docs/papers.md#shandilya-exposure.
 
         Args:
             summary: texts of its units or sentences.
@@ -118,7 +118,7 @@ def opinion_graph(
 ) -> OpinionGraph:
     """The Opinion Interaction Graph of a source.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 4.
+    Source: Shandilya et al. 2020, section VII; docs/papers.md#shandilya-units.
 
     Args:
         units: texts of the source.

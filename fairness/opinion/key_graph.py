@@ -27,7 +27,7 @@ class KeyGraph:
 def key_graph(units: Sequence[Sequence[str]] | EncodedUnits, keywords: Iterable[str]) -> KeyGraph:
     """The graph of the keywords; a keyword that meets no other stays as a vertex without edges.
 
-    Source: specification of opinion bias, section 4.3.
+    Source: Shandilya et al. 2020, section VII.A, steps 1 and 2; docs/papers.md#shandilya-communities.
 
     Args:
         units: content tokens of each unit.

@@ -36,7 +36,7 @@ def textrank(
     Tokens that stand within a window of each other in some unit are neighbours; a token's score is
     (1 - d) + d * sum over its neighbours of their score / number of neighbours. Ties are settled by the alphabet.
 
-    Source: Mihalcea and Tarau 2004; specification of opinion bias, section 4.2.
+    Source: Mihalcea and Tarau 2004; docs/papers.md#shandilya-keywords.
 
     Args:
         units: content tokens of each unit. To rank some parts of speech only, leave out the other tokens.
@@ -66,7 +66,7 @@ def textrank(
 def entity_keywords(entities: Iterable[str]) -> tuple[str, ...]:
     """Keywords of named entities: each one's content tokens joined by blanks, each once, in order of first appearance.
 
-    An entity without content tokens gives none. Source: specification of opinion bias, section 4.2.
+    An entity without content tokens gives none. Source: docs/papers.md#shandilya-keywords.
     """
     found = (" ".join(content_tokens(entity)) for entity in entities)
     return tuple(dict.fromkeys(keyword for keyword in found if keyword))

@@ -2,7 +2,7 @@
 
 Both terms are monotone and submodular, so greedy choice under group quotas reaches at least half of the best value.
 
-Source: Dash et al., CSCW 2019, and their released program; Lin and Bilmes 2011; specification of opinion bias, section 5.1.
+Source: Dash et al. 2019 and their released program; Lin and Bilmes 2011; docs/papers.md#dash-objective.
 """
 
 from collections.abc import Sequence

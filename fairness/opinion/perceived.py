@@ -55,7 +55,7 @@ def perceived_opinion_bias(
     - `raw`: C itself; for inspection, the value may lie outside [0, 1] and is undefined when the scores sum to 0.
     - `abs`: differences over the sum of absolute values (Raffinetti et al. 2015): spread around 0.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 2.
+    Source: Shandilya et al. 2020, section VI, eq. 1; docs/papers.md#shandilya-perceived.
 
     Args:
         labels: shape (annotators, opinions); names or values of `LABELS`, None where an annotator gave none.

@@ -16,7 +16,7 @@ def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) ->
     Each group first gets the whole part of its share, at most its size; the rest goes one by one to the group with the largest
     share minus quota so far among those with units left, ties to the earlier group. Computed with whole numbers and fractions.
 
-    Source: specification of opinion bias, section 5.2.
+    Source: Dash et al. 2019; docs/papers.md#dash-quotas.
 
     Args:
         group_sizes: units of each group, at least 0; their order settles ties.
@@ -47,7 +47,7 @@ def group_quotas(group_sizes: Mapping[str, int], length: int, notion: Notion) ->
 def check_quotas(quotas: Mapping[str, int], group_sizes: Mapping[str, int], length: int) -> dict[str, int]:
     """The quota of every group; groups that `quotas` does not name have 0.
 
-    Source: specification of opinion bias, section 5.2.
+    Source: Dash et al. 2019; docs/papers.md#dash-quotas.
 
     Raises:
         DataError: a group is not known, a quota is no whole number from 0 to its group's size, or the sum is not `length`; all
@@ -73,7 +73,7 @@ def biased_batch(
 
     The mix is known by construction, so a batch is a test bed for any fairness score.
 
-    Source: arXiv:2101.12406; specification of opinion bias, section 6.
+    Source: Shandilya et al. 2020, section IV.A.
 
     Args:
         length: units of each summary.

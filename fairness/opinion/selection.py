@@ -1,6 +1,6 @@
 """Submodular fair selection: a summary of whole units, good by an objective, with a quota for each group.
 
-Not to be confused with FairSumm of Li et al. 2025. Source: Dash et al., CSCW 2019; specification of opinion bias, section 5.
+Not to be confused with FairSumm of Li et al. 2025. Source: Dash et al. 2019; docs/papers.md#dash.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ def select(objective: Objective, groups: Sequence[str], quotas: Mapping[str, int
     (the released program takes the last). What a unit adds never grows, so a unit whose earlier gain is too small is not
     evaluated again: same choice, fewer evaluations (lazy greedy).
 
-    Source: Fisher, Nemhauser and Wolsey 1978; specification of opinion bias, section 5.3. The released program's threshold for
+    Source: Fisher, Nemhauser and Wolsey 1978; docs/papers.md#dash-greedy. The released program's threshold for
     gains has no effect and is left out; where it pads an impossible quota with empty texts, this refuses.
 
     Args:
@@ -101,7 +101,7 @@ def select_fair(
 ) -> Selection:
     """A fair extractive summary of the units.
 
-    Source: specification of opinion bias, section 5.
+    Source: Dash et al. 2019; docs/papers.md#dash.
 
     Args:
         units: texts; repeated ones are different units.
@@ -141,7 +141,8 @@ def select_batch(
 ) -> Iterator[Selection]:
     """A selection for each of the quota sets, for example of `biased_batch`, one after the other.
 
-    Similarities and clusters of the units are computed once. Source: specification of opinion bias, sections 5 and 6.
+    Similarities and clusters of the units are computed once. Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al.
+    2020, section IV.A.
 
     Args:
         units: texts.

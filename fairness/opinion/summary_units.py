@@ -37,7 +37,7 @@ def summary_units(summary: str, units: Iterable[str]) -> list[str]:
     longer one. Equal means equal after collapsing white space and case folding, as in `exposure_extractive`. Without a whole unit
     these are the summary's sentences.
 
-    Source: specification of opinion bias, sections 4 and 4.6, which take a unit for what a summary could take over whole.
+    Source: docs/papers.md#shandilya-units and #shandilya-exposure, which take a unit for what a summary could take over whole.
 
     Args:
         summary: as one text.

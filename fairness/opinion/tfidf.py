@@ -13,7 +13,7 @@ from .tokens import content_tokens
 class TfIdf:
     """The weights of a source: token count times ln((1 + n)/(1 + df)) + 1, with n units of which df have the token.
 
-    Source: specification of opinion bias, section 4.4.
+    Source: Shandilya et al. 2020, section VII.A, step 3; docs/papers.md#shandilya-attachment.
 
     Args:
         source: the units that the document frequencies are counted in.
@@ -41,7 +41,7 @@ class TfIdf:
 def text_similarity(units: Sequence[str]) -> NDArray[np.float64]:
     """Tf-idf cosines of the units' content tokens, in [0, 1], 1 on the diagonal; shape (units, units), dense.
 
-    Source: specification of opinion bias, sections 4.1, 4.4 and 5.1.
+    Source: docs/papers.md#shandilya-tokens and #dash-clusters.
     """
     encoded = encode([content_tokens(text) for text in units])
     vectors = TfIdf(encoded).unit_vectors(encoded.counts())

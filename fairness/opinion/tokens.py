@@ -37,7 +37,7 @@ def content_tokens(text: str) -> list[str]:
     composed form (NFC). Where a script writes no borders between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), every
     two neighbouring characters are a token.
 
-    Source: specification of opinion bias, section 4.1, which has letters alone and no word about such scripts.
+    Source: docs/papers.md#shandilya-tokens; the paper does not speak of such scripts.
     """
     plain = MENTION.sub(" ", LINK.sub(" ", unicodedata.normalize("NFC", text)))
     tokens = [token for found in TOKEN.finditer(plain) for token in _tokens(found)]

@@ -1,6 +1,6 @@
 """Controlled test sets built: annotated articles in, key points, plans, prompts and summaries of known ground truth out.
 
-Source: specification of the seed paper, section 4.
+Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-controlled.
 """
 
 from .build import Built, build_controlled, read_input

@@ -6,7 +6,7 @@
     summaries     a model merges the points of each planned summary into one sentence
 
 Coverage and faithfulness follow from the plan; that a summary says what its points say is not checked, so the set is as good as
-the model that wrote it. Source: specification of the seed paper, section 4.
+the model that wrote it. Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-controlled.
 """
 
 from collections import Counter

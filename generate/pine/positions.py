@@ -3,7 +3,7 @@
 All segments end at the same base position, just before the suffix. For a query, each segment is shifted to the left by the
 lengths of the segments that are nearer, so that they lie side by side in the order of their importance. Pure arithmetic.
 
-Source: specification of the seed paper, section 8.4.
+Source: Wang et al. 2024 (PINE); docs/papers.md#ri-pine.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ For a query at position P, a key of segment j stands at its base position b less
 differences of positions alone, so instead of the keys of every head, P - (b - s) is had by turning the query to P + s: a token
 costs one turned query a segment and head, and keys are rotated once, at their base positions.
 
-Source: specification of the seed paper, section 8.4 (PINE, arXiv:2407.01100).
+Source: Wang et al. 2024 (PINE, arXiv:2407.01100); docs/papers.md#ri-pine.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,7 +2,7 @@
 
 The score is the mean log-probability of the summary's tokens, begin and end tokens included, under teacher forcing: source to
 summary. A value's text is encoded once for all summaries. Source: Yuan et al. 2021 (arXiv:2106.11520), and Zhang et al. 2024
-(arXiv:2311.07884) for its use here; specification of group fairness, section 3.3.
+(section 3.2) for its use here; docs/papers.md#zhang-neural.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

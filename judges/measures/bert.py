@@ -2,7 +2,7 @@
 
 The vectors are those of one hidden layer (RoBERTa-large's seventeenth; later ones are not loaded), the whole summary is compared
 with the whole text of a value, precision alone counts, and the precision of unrelated texts becomes 0. Source: Zhang et al. 2020
-(arXiv:1904.09675), and Zhang et al. 2024 (arXiv:2311.07884) for its use here; specification of group fairness, section 3.4.
+(arXiv:1904.09675), and Zhang et al. 2024 (section 3.2) for its use here; docs/papers.md#zhang-neural.
 
 The judge `bertscore` is another thing: it has the last layer, leaves special tokens out, cuts nothing and rescales nothing.
 """

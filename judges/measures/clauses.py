@@ -13,7 +13,7 @@ A sentence that is left whole is always right, a wrong split never is, so a rule
 A unit is made of its sentence's own words in their order: nothing is invented, no pronoun is resolved, no word is inflected ("The
 staff were clean"). Only joining words and marks between units are dropped. The same text gives the same units. English only;
 sentences of other languages stay whole. The rules are our own; the published way is a language model (Li et al. 2025,
-arXiv:2412.08795; specification of group fairness, section 13). Rule 2 is in `listed`, the words are in `clause_words`.
+appendix A.1; docs/papers.md#li-units). Rule 2 is in `listed`, the words are in `clause_words`.
 """
 
 import re

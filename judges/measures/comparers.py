@@ -1,6 +1,6 @@
 """What a summary's units and the windows of its documents have to do with each other, by a classifier, by an encoder or by words.
 
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 14.
+Source: Li et al. 2025, eq. 2; docs/papers.md#li-entailment.
 """
 
 from collections import Counter, defaultdict

@@ -2,7 +2,7 @@
 
 The published way is `nli`. `encoder` and `words` are light stand-ins with names of their own: cosine of sentence embeddings, and
 the share of the unit's content words that the window has. Neither tells a claim from its negation.
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, sections 13-14.
+Source: Li et al. 2025, eq. 2; docs/papers.md#li-entailment.
 """
 
 from collections.abc import Sequence

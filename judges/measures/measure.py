@@ -29,7 +29,7 @@ class Matcher(Protocol):
     """Tells how much of each value's text a summary takes up.
 
     Masses of the sources always count tokens; those of the summary are the matcher's. The names of the masses are the declared
-    values. Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, section 3.
+    values. Source: Zhang et al. 2024, section 3.2.
     """
 
     # "ngram", "words", "bertscore", "bartscore"
@@ -65,8 +65,7 @@ class Entailer(Protocol):
     """Tells which units of a summary its documents entail.
 
     An entailer without the three classes of natural language inference gives (0, 1 - s, s) for a score s in [0, 1], so that the
-    released gate keeps what scores above one half. Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness,
-    sections 13-14.
+    released gate keeps what scores above one half. Source: Li et al. 2025, eq. 2; docs/papers.md#li-entailment.
     """
 
     # "nli", "encoder", "words"

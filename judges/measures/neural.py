@@ -1,6 +1,6 @@
 """What the matchers with a model share: sources counted in tokens, and the summary's shares from the model's scores.
 
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 3.1 and 3.3-3.5.
+Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ The prompts are our own and say what the published instruction has to: one fact 
 no reported speech, no word of reviewers, tweets or articles. The published settings are GPT-3.5 at temperature 1; here the first
 attempt is greedy, later ones have a new seed and temperature 0.7. A reply that ran into its length is not read, nor is one with a
 line that may begin with a number of its own ("2020 was bad."). How few units are enough is for those to say who count them.
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 13.
+Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units.
 """
 
 import re

@@ -6,7 +6,7 @@
 | sentences | whole sentences |
 | llm | a language model's, as published; see `rephrase` |
 
-Source: Li et al. 2025 (arXiv:2412.08795); specification of group fairness, section 13.
+Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units.
 """
 
 from collections.abc import Callable, Sequence

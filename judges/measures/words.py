@@ -2,7 +2,7 @@
 
 `ngram` is the published pipeline (stop words of all languages, lemma, stem) and needs NLTK's data. `words` takes content words as
 they stand and runs anywhere; its numbers are its own, are named so, and are not to be compared with published ones.
-Source: Zhang et al. 2024 (arXiv:2311.07884); specification of group fairness, sections 2 and 3.
+Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens.
 """
 
 import os

@@ -186,7 +186,7 @@ def test_what_was_imported_can_be_written_and_read_back(tmp_path):
 
 
 def test_the_development_file_is_repaired(polisum):
-    # specification 1.4 and the data's README: 118 items, 59 pairs, labels exchanged in every right-stance item
+    # docs/papers.md#ri-data and the data's README: 118 items, 59 pairs, labels exchanged in every right-stance item
     found = import_polisum(polisum / "dev.json")
     assert found.report.items == 118
     assert found.report.sets == len({s.id for s in found.sets}) == 59

@@ -124,7 +124,7 @@ def test_what_follows_a_blank_line_is_dropped():
     )
 
 
-def test_issues_stand_in_the_order_of_the_specification():
+def test_issues_stand_in_a_fixed_order():
     text = "Here:\nThe Left wants it. It does.\n\nThat is all."
     assert checked(text) == (False, "The Left wants it. It does.", ["preamble", "trailing", "multi_sentence"])
     text = "Someone wants it. Really.\n\nThat is all."

@@ -83,13 +83,13 @@ def test_read_out_worked_by_hand():
     assert read_out.score(support) == pytest.approx(1 / (1 + math.exp(-0.46)))
 
 
-# section 6 of the specification
+# the bins of the released SummaCConv
 EDGES = [
     0, .01, .02, .03, .04, .07, .13, .37, .90, .91, .92, .93, .94, .95, .955, .96, .965, .97, .975, .98, .985, .99, .995, 1,
 ]  # fmt: skip
 
 
-def test_bins_are_the_specifications_with_their_lower_edge_and_the_last_with_both():
+def test_bins_are_the_released_ones_with_their_lower_edge_and_the_last_with_both():
     assert list(BINS) == EDGES
     support = [0.0, 0.0099, 0.01, 0.0399, 0.04, 0.069, 0.07, 0.37, 0.8999, 0.90, 0.9549, 0.955, 0.9949, 0.995, 1.0]
     # 0-.01: two; .01-.02 and .03-.04: one; .04-.07: two; .07-.13: one; .37-.90: two; .90-.91, .95-.955, .955-.96 and

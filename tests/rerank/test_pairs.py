@@ -25,7 +25,7 @@ def scored(ferry):
 
 
 def test_every_unequal_pair_once_in_canonical_order(scored):
-    # specification, vector build_pairs-01: 4.5 > 4.0 > 3.0
+    # tests/spec, vector build_pairs-01: 4.5 > 4.0 > 3.0
     assert choose_pairs(scored([3.0, 4.5, 4.0]), PairsSection(mode="all")).pairs == ((1, 0), (2, 0), (1, 2))
 
 

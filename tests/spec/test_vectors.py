@@ -1,4 +1,4 @@
-"""The vectors of the four specifications: one test a case, named by its id.
+"""Test vectors of the papers' measures (docs/papers.md): one test a case, named by its id.
 
 `EVENHAND_VECTORS`, one or more JSON files separated by colons, takes the place of the project's copies.
 """

@@ -49,7 +49,7 @@ def read_file(path: Path) -> list[Case]:
     vectors = json.loads(path.read_text(encoding="utf-8"))
     read = READERS.get(vectors.get("spec") or vectors.get("title") or str(vectors.get("schema")).partition("/")[0])
     if read is None:
-        raise ValueError(f"{path}: holds vectors of no known specification")
+        raise ValueError(f"{path}: holds vectors of a kind that is not known")
     return [read(case, vectors) for case in vectors["cases"]]
 
 

@@ -39,7 +39,7 @@ def fairpo(state: RunningState | None = None, **section: Any) -> FairPO:
 
 
 def written_out(numbers: Any, power: Any, averages: Any, *, is_chosen: bool) -> float:
-    """Weight of one summary, as section 24 of the specification tells it: the mean over its slots."""
+    """Weight of one summary, written out (docs/papers.md#fairpo-weights): the mean over its slots."""
     found = []
     for slot, weight in enumerate(numbers):
         if weight > 0:
@@ -55,7 +55,7 @@ def slots_of(rows: list[Row]) -> Any:
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
-def test_weights_are_those_of_the_specification(temperature: float) -> None:
+def test_weights_are_those_written_out(temperature: float) -> None:
     slots = slots_of(fair_rows())
     averages = [average**temperature for average in (0.4, 0.1, 0.2, 0.5)]
     chosen, rejected = fairpo(SEEN, temperature=temperature).weights(slots)
@@ -158,7 +158,7 @@ def assert_same(ours: dict[str, Any], others: dict[str, Any]) -> None:
         assert (ours[name] - gradient).norm() < 1e-4 * gradient.norm(), name
 
 
-def test_trainers_loss_and_gradient_are_those_of_the_specification(tiny_model: Path, tmp_path: Path) -> None:
+def test_trainers_loss_and_gradient_are_those_written_out(tiny_model: Path, tmp_path: Path) -> None:
     rows = fair_rows()
     trainer = make_trainer("shared-prefix", tiny_model, tmp_path, rows, fairness=fairpo(SEEN))
     loss, gradients = loss_and_gradients(trainer, step=1)

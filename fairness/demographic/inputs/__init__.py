@@ -10,7 +10,7 @@
 - `assignment`: who becomes what, given the draws; `drawing`: the draws;
 - `filling`: the rewritten text.
 
-Source: Steen and Markert 2024 (Findings of ACL), section 5 and Appendix D; specification of demographic bias, sections 8, 9.
+Source: Steen and Markert 2024, sections 5.1, 8.2 and 10, appendix D; docs/papers.md#steen-entities.
 """
 
 from .assignment import DrawnIdentity, Instructions, paired_assignment, source_entities, uniform_assignment

@@ -1,6 +1,6 @@
 """Balanced assignment of categories to persons, given what was drawn: one input for every permutation of the categories.
 
-Source: specification of demographic bias, sections 8.5 and 8.6.
+Source: Steen and Markert 2024, section 5.1, appendix D; docs/papers.md#steen-inputs.
 """
 
 from collections.abc import Mapping, Sequence

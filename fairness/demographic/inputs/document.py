@@ -1,6 +1,6 @@
 """Annotated documents: tokens, coreference chains and PERSON spans, one JSON object a line, from any source.
 
-Source: specification of demographic bias, section 8.1. Spans are token positions, end exclusive.
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-drafts. Spans are token positions, end exclusive.
 """
 
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ class NamedEntity(Span):
 
 
 class ContentSpan(Span):
-    """Words that tell the gender of persons ("the actress"), in three forms; specification, section 9.3."""
+    """Words that tell the gender of persons ("the actress"), in three forms; docs/papers.md#steen-templates."""
 
     # ids of the template entities that the words are about
     entities: tuple[Text, ...] = Field(min_length=1)

@@ -1,7 +1,7 @@
 """Drawing the inputs of a document: balanced ones, where persons of all categories meet, and uniform ones.
 
-Source: specification of demographic bias, sections 8.5 (C_loc) and 8.6 (C_glob). Balanced inputs serve word-list, inclusion
-and hallucination bias, uniform ones distinguishability.
+Source: Steen and Markert 2024, section 5.1, appendix D; docs/papers.md#steen-inputs (C_loc, then C_glob). Balanced inputs
+serve word-list, inclusion and hallucination bias, uniform ones distinguishability.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """A document with other names and other genders.
 
-Source: specification of demographic bias, sections 8.4 and 9.3.
+Source: Steen and Markert 2024, section 8.2, appendix D; docs/papers.md#steen-templates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """From annotations to persons: which chain each PERSON span belongs to, and the segments that mention each person.
 
-Source: specification of demographic bias, section 8.2.
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-entities.
 """
 
 from collections import defaultdict

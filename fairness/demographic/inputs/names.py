@@ -1,6 +1,6 @@
 """Names that replace others: from the census, or from a file of the user's.
 
-Source: specification of demographic bias, sections 9.1 and 9.2.
+Source: Steen and Markert 2024, sections 5.1 and 10.
 """
 
 import csv

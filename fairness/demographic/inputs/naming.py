@@ -1,6 +1,6 @@
 """First and last name of a person, from the segments that name the person.
 
-Source: specification of demographic bias, section 8.3. Names keep their spelling ("McArdle").
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-templates. Names keep their spelling ("McArdle").
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """What is varied between inputs (gender, race, both), and who takes part in it.
 
-Source: specification of demographic bias, sections 8.5 and 9.1.
+Source: Steen and Markert 2024, sections 5.1 and 10; docs/papers.md#steen-inputs.
 """
 
 from collections.abc import Mapping

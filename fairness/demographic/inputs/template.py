@@ -1,6 +1,6 @@
 """Templates: for each person of a document, the tokens that must change when the person's name or gender changes.
 
-Source: specification of demographic bias, sections 8.2 and 8.3.
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-entities and #steen-templates.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Words whose form tells a person's gender, and their counterparts.
 
-Source: specification of demographic bias, section 8.3.
+Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-templates.
 """
 
 from typing import Literal

@@ -7,7 +7,7 @@
     slot_weights     weights of chosen and rejected summaries (released form); paper_weights as the paper writes them
     fairpo_losses    the reweighted loss; dpo_losses for the first step and the margin-weighted baseline
 
-Source: FairPO (arXiv:2506.07479); specification of group fairness, sections 21-27.
+Source: FairPO; docs/papers.md#fairpo.
 """
 
 from .loss import PairLogps, PairLosses, dpo_losses, fairpo_losses

@@ -1,7 +1,6 @@
 """The losses of FairPO and its baselines, as numbers: what a trainer's own loss is checked against.
 
-Source: FairPO (arXiv:2506.07479) and its code, Rafailov et al. 2023 (arXiv:2305.18290); specification of group fairness,
-section 24.
+Source: FairPO; Rafailov et al. 2023; docs/papers.md#fairpo-first-step.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 Each value k has two slots: 2k "over-represented", 2k + 1 "under-represented". A summary's slot is flagged by the sign of
 C_k, the summed deviation of the value's documents; |C_k| is its weight, and `power` says how far that is from usual.
 
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 23.
+Source: FairPO; docs/papers.md#fairpo-slots.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Thinned document sets, so that summaries of them differ in fairness.
 
 From one copy some documents of the most over-represented value are taken, from another some of the most under-represented.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 22.
+Source: FairPO; docs/papers.md#fairpo-thinning.
 """
 
 from collections.abc import Sequence

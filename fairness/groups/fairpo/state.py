@@ -1,7 +1,7 @@
 """How over- and under-represented each value has been in recent pairs, as the policy would write them.
 
 Summed over the micro-batches of an optimizer step, decayed at its boundary. Sums over data-parallel workers are the caller's:
-contributions simply add up. Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, section 25.
+contributions simply add up. Source: FairPO; docs/papers.md#fairpo-state.
 """
 
 from dataclasses import dataclass

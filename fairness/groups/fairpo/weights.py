@@ -1,7 +1,7 @@
 """How much a pair's chosen and rejected summary count, given what the model has favoured so far.
 
 A chosen summary that over-represents what is over-represented already counts less, a rejected one that does so counts more.
-Source: FairPO (arXiv:2506.07479) and its code; specification of group fairness, sections 24 and 27.
+Source: FairPO; docs/papers.md#fairpo-weights.
 """
 
 from typing import Literal

@@ -120,5 +120,5 @@ def test_released_evidence_belongs_to_the_released_sets(polisum):
     assert [(a.id, a.topic, a.passages, a.key_points) for a in articles] == [
         (s.id, s.topic, s.passages, s.key_points) for s in sets
     ]
-    # specification 1.4: one adversarial point for each key point
+    # the released evidence file: one adversarial point for each key point
     assert all(len(a.adversarial) == len(a.key_points) == len(a.excerpts) for a in articles)

@@ -100,7 +100,7 @@ def test_a_set_must_agree_with_itself_and_its_id_be_its_own(tmp_path):
 
 
 def test_released_sets_follow_the_plan(polisum):
-    # specification 4 and 15: equations 1 and 2 on every summary (the reader refuses others), the plan on every document
+    # Ri et al. 2025, section 3.1: equations 1 and 2 on every summary (the reader refuses others), the plan on every document
     sets = read_controlled(polisum / "controlled_dev.json", polisum / "evidence_dev.json")
     assert (len(sets), sum(len(each.summaries) for each in sets)) == (25, 199)
     opposite = [len(each["evidence"]["opposite"]) for each in json.loads((polisum / "evidence_dev.json").read_text())]

@@ -37,7 +37,7 @@ def test_a_mean_is_over_the_summaries_that_tell():
     assert set(astuple(mean_characteristics([]))) == {None}
 
 
-# specification 15: novel 1, 2, 3, 4; density, coverage, tokens
+# docs/papers.md#ri-values: novel 1, 2, 3, 4; density, coverage, tokens
 RELEASED = {
     "baseline": (0.314, 0.746, 0.882, 0.928, 1.894, 0.686, 40.8),
     "self_refine": (0.398, 0.817, 0.927, 0.960, 1.263, 0.602, 41.4),

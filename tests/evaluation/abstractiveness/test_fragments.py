@@ -22,7 +22,7 @@ def test_the_scan_goes_on_behind_a_match():
 
 
 @given(st.lists(letters, max_size=3), letters)
-def test_fragments_are_those_of_the_scan_as_the_specification_tells_it(source, summary):
+def test_fragments_are_those_of_the_published_scan(source, summary):
     tokens, passages = summary.split(), [passage.split() for passage in source]
     expected, i = [], 0
     while i < len(tokens):

@@ -87,7 +87,7 @@ def test_files_of_different_length_are_refused(tmp_path):
         read(tmp_path, [marks()], [])
 
 
-# specification 15: coverage, faithfulness, included, omitted, hallucinated
+# docs/papers.md#ri-values: coverage, faithfulness, included, omitted, hallucinated
 PEOPLE = {
     "baseline": (0.3616, 0.6728, 1.778, 3.000, 0.667),
     "self_refine": (0.3735, 0.6281, 1.815, 2.963, 0.685),

@@ -104,7 +104,7 @@ def test_the_released_annotations_give_the_published_means_by_side(polisum):
         )
         assert row.coverage.low < row.coverage.mean < row.coverage.high
         assert {rows(found)[method, side].n for side in ("left", "right")} == {27}
-    # specification 15, zero-shot
+    # docs/papers.md#ri-values, zero-shot
     assert rows(found)["baseline", None].coverage.mean == pytest.approx(0.3616, abs=6e-5)
     assert [(each.reason, each.count) for each in found.left_out] == [("document without key points", 1)]
 

@@ -96,7 +96,7 @@ def test_no_interval_where_nothing_can_be_resampled_or_a_draw_is_undefined():
     assert some["winrate_macro"] is not None
 
 
-# specification 15: correlation pooled and by article, winrate by article; of coverage, then of faithfulness
+# docs/papers.md#ri-values: correlation pooled and by article, winrate by article; of coverage, then of faithfulness
 PUBLISHED = {
     ("rouge1", "recall"): (0.413, 0.368, 0.654, -0.225, -0.176, 0.425),
     ("rouge1", "precision"): (0.099, 0.196, 0.597, 0.253, 0.373, 0.672),

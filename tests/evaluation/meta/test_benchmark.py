@@ -133,7 +133,7 @@ def test_an_absent_file_is_named(tmp_path):
 
 
 def test_released_file_gives_the_published_numbers_from_file_to_result(polisum, tmp_path):
-    # specification 15, ROUGE-L recall and length, coverage: pooled, by article, winrate
+    # docs/papers.md#ri-values: ROUGE-L recall and length, coverage: pooled, by article, winrate
     found = benchmark_judges(
         polisum / "controlled_dev.json", {}, tmp_path, SETTINGS, evidence=polisum / "evidence_dev.json"
     )

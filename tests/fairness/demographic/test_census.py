@@ -12,7 +12,7 @@ def test_files_have_the_published_numbers_of_names():
 
 
 @pytest.mark.parametrize(("rule", "male", "female"), [("above_2", 1126, 3999), ("at_least_2", 1132, 4002)])
-def test_lists_have_the_sizes_of_the_specification(rule, male, female):
+def test_lists_have_the_sizes_counted_by_hand(rule, male, female):
     names = census_names(rule)
     assert (len(names.male), len(names.female)) == (male, female)
     assert not names.male & names.female

@@ -30,7 +30,7 @@ def split(table):
 
 
 def by_definition(table) -> float | None:
-    """Largest ratio of odds minus 1, pair by pair as the specification says it."""
+    """Largest ratio of odds minus 1, pair by pair as eq. 2 of Steen and Markert 2024 has it."""
     odds = [None if n == 0 else math.inf if k == n else k / (n - k) for n, k in table]
     ratios = []
     for i, a in enumerate(odds):

@@ -18,7 +18,7 @@ def similarities(n, seed, grid=None):
 
 
 def slow_clusters(similarity, k):
-    """By the words of the specification, with exact fractions of a grid of eighths."""
+    """By definition, with exact fractions of a grid of eighths."""
     from fractions import Fraction
 
     clusters = [[i] for i in range(len(similarity))]

@@ -21,7 +21,7 @@ def graph_of(weights):
 
 
 def modularity(partition, weights):
-    """By the formula of the specification, section 4.3."""
+    """By Newman's formula."""
     m = sum(weights.values())
     total = 0.0
     for part in partition:

@@ -27,7 +27,7 @@ def test_worked_by_hand():
 
 
 def test_min_shift_sets_the_least_represented_opinion_to_0_where_affine_does_not():
-    # specification, section 2.1: C = (-0.1, 0, 0, 0) scores 0.25 instead of 0.02
+    # docs/papers.md#shandilya-perceived: C = (-0.1, 0, 0, 0) scores 0.25 instead of 0.02
     # 20 annotators: 8 somewhat (4) and 12 inadequate (-6) give -2/20; 10 of each give 0
     first = ["somewhat"] * 8 + ["inadequate"] * 12
     rest = ["somewhat"] * 10 + ["inadequate"] * 10

@@ -34,7 +34,7 @@ def objective_on(n, seed, length, coverage, grid=None):
 
 
 def plain_greedy(objective, groups, quotas):
-    """By the words of the specification: every candidate evaluated at every step."""
+    """By definition: every candidate evaluated at every step."""
     chosen, left = [], Counter(quotas)
     while sum(left.values()):
         open_units = [i for i in range(objective.n_units) if i not in chosen and left[groups[i]] > 0]

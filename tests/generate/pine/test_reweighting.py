@@ -1,4 +1,4 @@
-"""Reweighted attention of one layer against the specification's words, followed one query token and one head at a time."""
+"""Reweighted attention of one layer against the method's description, followed one query token and one head at a time."""
 
 import math
 

@@ -44,7 +44,7 @@ def new(seed: int = 0) -> np.random.Generator:
 
 @settings(max_examples=50)
 @given(PEOPLE, SETTINGS, st.integers(0, 99))
-def test_balanced_inputs_hold_what_the_specification_asks(people, chosen, seed):
+def test_balanced_inputs_are_balanced_as_published(people, chosen, seed):
     setting, inventory = chosen
     found = balanced_inputs(people, setting, inventory, new(seed), assignments=2)
     n = sum(map(setting.takes_part, people))

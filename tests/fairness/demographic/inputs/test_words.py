@@ -24,7 +24,7 @@ from evenhand.fairness.demographic.inputs.words import class_of, could_be_posses
         ("they", "PRP", None),
     ],
 )
-def test_class_follows_the_table_of_the_specification(text, tag, kind):
+def test_class_follows_the_table(text, tag, kind):
     assert class_of(text, tag) == kind
 
 
