@@ -19,7 +19,7 @@ from evenhand.config import TrainSection
 from evenhand.evaluation.human.label_studio import to_tasks
 from evenhand.judges.batch import Batch
 from evenhand.records import DocumentSet, Judgement, Message, PreferencePair
-from evenhand.runs.journal import Journal
+from evenhand.runfolder.journal import Journal
 from evenhand.train.launch import accelerate_config, n_processes
 
 REPOSITORY = Path(__file__).parents[2]
