@@ -167,11 +167,13 @@ class SummaryRequest(Record):
 class Sampling(Record):
     """How tokens are drawn; every value is stated, none is left to a model's own defaults."""
 
+    # 0 is greedy: the likeliest token, always
     temperature: float = Field(default=1.0, ge=0)
     # nucleus mass in (0, 1]
     top_p: float = Field(default=1.0, gt=0, le=1)
     # 0 keeps all tokens
     top_k: int = Field(default=0, ge=0)
+    # tokens less likely than this share of the likeliest are left out; 0 keeps all tokens
     min_p: float = Field(default=0.0, ge=0, le=1)
     # above 1 discourages tokens that are there already
     repetition_penalty: float = Field(default=1.0, gt=0)
@@ -180,6 +182,7 @@ class Sampling(Record):
     no_repeat_ngram_size: int = Field(default=0, ge=0, exclude_if=not_)
     # what the two look at: the generated tokens alone, or the prompt's as well, as transformers does
     include_prompt: bool = Field(default=False, exclude_if=not_)
+    # most tokens of an answer
     max_tokens: int = Field(default=128, ge=1)
 
 

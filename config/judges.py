@@ -32,6 +32,7 @@ class RubricJudge(AskingSection):
     """An LLM that grades coverage or faithfulness."""
 
     kind: Literal["rubric"]
+    # what is graded: how much of the text is in the summary, or how much of the summary the text supports
     rubric: Literal["coverage", "faithfulness"]
     # "standard": 1 to 5 with steps; "simple": 1 to 5 without; "binary": 0 or 1; "ternary": 1 to 3; "released_rubric": 1 to 5 as
     # the paper's code graded faithfulness, lower for omissions too, for reproduction
@@ -72,7 +73,7 @@ class FineSurEJudge(AskingSection):
     most_reply_tokens: int = Field(default=512, ge=16)
     # attempts with a new seed and temperature 0.7 before the candidate is left unscored
     max_attempts: int = Field(default=3, ge=1)
-    # as for rubrics
+    # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
 
     @model_validator(mode="after")
@@ -113,9 +114,11 @@ class ExtractJudge(AskingSection):
     nli_revision: str | None = None
     # words of the extract between white space; a text of no more words is judged whole
     most_words: int = Field(default=2000, ge=1)
-    # as for rubrics
+    # "expected": mean grade under the model's distribution over the grades; "greedy": one whole grade, read from the reply
     scoring: Literal["expected", "greedy"] = "expected"
+    # greedy only: attempts with a new seed and temperature 0.7 before the candidate is left unscored
     max_attempts: int = Field(default=3, ge=1)
+    # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
     # texts or pairs that an extractor runs at a time
     batch_size: int = Field(default=32, ge=1)
@@ -168,8 +171,9 @@ class AlignmentJudge(JudgeSection):
     # AlignScore only: which head of the checkpoint is read (three-way, two-way, regression), and whether source and summary are
     # split (`_sp`) or compared whole
     mode: Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"] = "nli_sp"
-    # as for the other metrics
+    # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
     splitter: SplitterName = "sentencex"
+    # texts or pairs run at a time
     batch_size: int = Field(default=32, ge=1)
 
     @model_validator(mode="after")

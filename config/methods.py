@@ -19,6 +19,7 @@ class SelfRefineSection(Section):
 class DebateSection(Section):
     """Agents that answer, then revise their answers in sight of the others'."""
 
+    # agents that answer in each round
     agents: int = Field(default=3, ge=2)
     # revisions after the first answers
     rounds: int = Field(default=3, ge=1)

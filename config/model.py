@@ -16,6 +16,7 @@ class ModelSection(Section):
     name: str
     # branch, tag or commit of a Hugging Face id
     revision: str | None = None
+    # number format of the weights
     dtype: Literal["float32", "bfloat16", "float16"] = "bfloat16"
     # load the frozen weights in 4 bits (NF4, bitsandbytes) for training
     quantise: Literal["nf4"] | None = None
@@ -76,6 +77,7 @@ BACKEND_LIBRARIES: dict[str, tuple[str, ...]] = {
 class BackendSection(Section):
     """What runs a model."""
 
+    # "scripted" answers from the prompt by rules, for trials without a model
     backend: Literal["vllm", "transformers", "scripted"] = "vllm"
     # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
     max_model_len: int = Field(default=4096, ge=16)

@@ -57,8 +57,10 @@ class LimitsSection(Section):
 class WandbSection(Section):
     """Logging to Weights & Biases; off unless the recipe has this section."""
 
+    # where runs are logged: project, and the account or team that it belongs to
     project: str = "evenhand"
     entity: str | None = None
+    # "offline" writes to the run folder alone
     mode: Literal["online", "offline"] = "offline"
 
 
@@ -67,6 +69,7 @@ class Recipe(Section):
 
     # name of the run; part of every seed
     name: str
+    # every draw follows from it
     seed: int = 42
     # run folder
     output: Path

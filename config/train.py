@@ -15,9 +15,12 @@ MOST_SERVED_RANK = 512
 class LoraSection(Section):
     """The adapter; names follow peft.LoraConfig."""
 
+    # rank of the adapter, and what its output is scaled by (lora_alpha / r)
     r: int = Field(default=16, ge=1)
     lora_alpha: int = Field(default=32, ge=1)
+    # used only with trainer.disable_dropout: false
     lora_dropout: float = Field(default=0.0, ge=0, lt=1)
+    # layers of the model that are adapted
     target_modules: tuple[str, ...] | Literal["all-linear"] = ("q_proj", "k_proj", "v_proj", "o_proj")
 
 

@@ -1,0 +1,221 @@
+"""Pages of the documentation that are made from the code: recipe keys, the command reference, and what stands elsewhere.
+
+mkdocs runs `on_files` as a hook before each build. Meanings of keys are the comments above the fields of the recipe's sections.
+"""
+
+import ast
+import inspect
+import json
+import re
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from evenhand.cli.app import app
+from evenhand.config import BiasRecipe, ControlledRecipe, Recipe
+
+ROOT = Path(__file__).parents[1]
+# what each kind of recipe is for: its command -> its type
+RECIPES: dict[str, type[BaseModel]] = {
+    "loop": Recipe,
+    "build-controlled": ControlledRecipe,
+    "bias-study": BiasRecipe,
+}
+
+
+def recipe_keys() -> str:
+    """The page of all recipe keys: a table for each section, sections of sections after it."""
+    lines = [
+        "# Recipe keys",
+        "",
+        "Every key that a recipe can have, made from the types that check it. An unknown key is refused, with the nearest known "
+        "one. `evenhand validate RECIPE` checks a recipe, and the run folder's `recipe.yaml` has every default spelled out.",
+        "",
+        "Keys without a default are required. `trainer` takes the arguments of `trl.DPOConfig`, and `engine` those of "
+        "`vllm.LLM`.",
+    ]
+    for command, root in RECIPES.items():
+        lines += ["", f"## Recipes of `evenhand {command}`", *_sections_of(root)]
+    return "\n".join(lines) + "\n"
+
+
+def _sections_of(root: type[BaseModel]) -> Iterator[str]:
+    """A table for each section under `root`; a section that stands in several places has one table, which names them all."""
+    places: dict[type[BaseModel], list[str]] = {}
+
+    def walk(place: str, section: type[BaseModel]) -> None:
+        places.setdefault(section, []).append(place)
+        if len(places[section]) == 1:
+            for key, field in section.model_fields.items():
+                for below, each in _sections_in(field.annotation):
+                    walk(f"{place}.{key}{below}".lstrip("."), each)
+
+    walk("", root)
+    for section, found in places.items():
+        if found != [""]:
+            yield from ("", f"### `{found[0]}`{_kinds(section)}")
+        yield from ("", _first_paragraph(section))
+        if others := sorted({*found} - {found[0]}):
+            yield from ("", f"The same keys: {', '.join(f'`{place}`' for place in others)}.")
+        yield from ("", "| key | type | default | meaning |", "| --- | --- | --- | --- |")
+        meanings = key_meanings(section)
+        for key, field in section.model_fields.items():
+            yield f"| `{key}` | {_type(field)} | {_default(field)} | {meanings[key].replace('|', '&#124;')} |"
+
+
+def _sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
+    """What follows the key, and the section."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield "", annotation
+    elif get_origin(annotation) is dict:
+        for below, section in _sections_in(get_args(annotation)[1]):
+            yield f".NAME{below}", section
+    else:
+        for inner in get_args(annotation):
+            yield from _sections_in(inner)
+
+
+def _kinds(section: type[BaseModel]) -> str:
+    """What tells this section from others in its place: the kinds that it is for."""
+    field = section.model_fields.get("kind")
+    return (
+        f" of kind {' or '.join(f'`{kind}`' for kind in get_args(field.annotation))}"
+        if field and field.is_required()
+        else ""
+    )
+
+
+def _first_paragraph(section: type[BaseModel]) -> str:
+    return " ".join((inspect.getdoc(section) or "").split("\n\n")[0].split())
+
+
+def key_meanings(section: type[BaseModel]) -> dict[str, str]:
+    """Key -> the comment above its field, which fields right below it share; else the base's, else what the section is."""
+    found = dict.fromkeys(section.model_fields, "")
+    for base in reversed(section.__mro__):
+        if not (isinstance(base, type) and issubclass(base, BaseModel)) or base is BaseModel:
+            continue
+        lines, shared = textwrap.dedent(inspect.getsource(base)).splitlines(), ""
+        for node in ast.parse("\n".join(lines)).body[0].body:  # type: ignore[attr-defined]
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in found:
+                comment, above = [], node.lineno - 2
+                while lines[above].strip().startswith("#"):
+                    comment.insert(0, lines[above].strip().lstrip("# "))
+                    above -= 1
+                own = " ".join(comment) or (shared if lines[above].strip() else "")
+                found[node.target.id] = own or found[node.target.id]
+                shared = own
+    for key, field in section.model_fields.items():
+        if key == "kind" and not found[key]:
+            found[key] = "what this section is"
+        elif not found[key]:
+            found[key] = " ".join(_first_paragraph(inner) for _, inner in list(_sections_in(field.annotation))[:1])
+    return found
+
+
+def _type(field: FieldInfo) -> str:
+    bounds = [
+        f"{words} {getattr(mark, name)}"
+        for mark in field.metadata
+        for name, words in (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
+        if getattr(mark, name, None) is not None
+    ]
+    return ", ".join([_words(field.annotation), *bounds])
+
+
+def _words(annotation: Any) -> str:
+    """A type as a reader of recipes knows it."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "section"
+    if origin is Literal:
+        return ", ".join(f"`{each}`" for each in inner)
+    if origin is Annotated:
+        return _words(inner[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(map(_words, inner)))
+    if origin in (dict, tuple, list):
+        return f"mapping of names to {_words(inner[1])}" if origin is dict else f"list of {_words(inner[0])}"
+    plain = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path", type(None): "null"}
+    return plain.get(annotation, "any")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default is PydanticUndefined:
+        return "required" if field.default_factory is None else "`{}`"
+    if isinstance(field.default, BaseModel):
+        return "its defaults"
+    plain = list(field.default) if isinstance(field.default, tuple) else field.default
+    return f"`{plain if isinstance(plain, str) else json.dumps(plain)}`"
+
+
+def command_reference() -> str:
+    """The page of all commands with their arguments and options, as `--help` has them."""
+    lines = ["# Commands", "", "Made from the command line itself; `evenhand COMMAND --help` says the same.", ""]
+    for path, command in _commands(typer.main.get_command(app), ("evenhand",)):
+        context = command.make_context(path[-1], [], resilient_parsing=True)
+        pieces = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
+        lines += [f"## {' '.join(path[1:])}", "", "```text", f"{' '.join(path)} {pieces}", "```", ""]
+        lines += [_plain(command.help or ""), ""]
+        rows = [_row(parameter, context) for parameter in command.params if not getattr(parameter, "hidden", False)]
+        lines += ["| | default | |", "| --- | --- | --- |", *rows, ""] if rows else []
+        if command.epilog:
+            lines += [re.sub(r"(evenhand .*)", r"`\1`", _plain(command.epilog)), ""]
+    return "\n".join(lines)
+
+
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, below in getattr(command, "commands", {}).items():
+        if getattr(below, "hidden", False):
+            continue
+        if getattr(below, "commands", None):
+            yield from _commands(below, (*path, name))
+        else:
+            yield (*path, name), below
+
+
+def _row(parameter: Any, context: Any) -> str:
+    name = parameter.metavar or parameter.name.upper()
+    if parameter.param_type_name == "option":
+        name = " ".join(filter(None, (", ".join(parameter.opts), parameter.metavar)))
+    default = parameter.get_default(context)
+    shown = "" if default is None or default in (False, (), []) or callable(default) else f"`{default}`"
+    shown = "required" if parameter.required else shown
+    return f"| `{name}` | {shown} | {_plain(parameter.help or '').replace('|', '&#124;')} |"
+
+
+def _plain(text: str) -> str:
+    """Help without marks of terminals, in one paragraph of Markdown for each of its own."""
+    return "\n\n".join(" ".join(part.split()) for part in re.sub(r"\[/?\w+\]", "", text).split("\n\n")).replace(
+        "<", "&lt;"
+    )
+
+
+def benchmarks() -> str:
+    """The figures that were kept, as they stand beside the benchmarks."""
+    text = (ROOT / "benchmarks/RESULTS.md").read_text("utf-8")
+    return text.replace("# Results", "# Benchmarks", 1)
+
+
+# page -> what makes it
+PAGES: dict[str, Callable[[], str]] = {
+    "keys.md": recipe_keys,
+    "commands.md": command_reference,
+    "benchmarks.md": benchmarks,
+}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """The hook of mkdocs: the generated pages join the written ones."""
+    from mkdocs.structure.files import File
+
+    for name, make in PAGES.items():
+        files.append(File.generated(config, name, content=make()))
+    return files
