@@ -17,7 +17,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
+from ..config import BackendSection, CorpusSection, ModelSection
+from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need

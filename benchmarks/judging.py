@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from ..config import BackendSection, CorpusSection, ModelSection, RubricJudge
+from ..config import BackendSection, CorpusSection, ModelSection
+from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need

@@ -23,7 +23,7 @@ from statistics import median
 from time import perf_counter
 
 from .. import models
-from ..config import Recipe, RubricJudge
+from ..config import Recipe
 from ..config.recipe_file import load_recipe
 from ..loop import Step, run_loop
 from ..preflight import preflight
@@ -136,7 +136,8 @@ def _row(name: str, runs: Sequence[dict[str, float]]) -> dict[str, str | float |
 
 def _convert_models(recipe: Recipe) -> None:
     """Do what is done once on a machine: turn GGUF files into folders."""
-    for section in [recipe.model, *(each.model for each in recipe.judges.values() if isinstance(each, RubricJudge))]:
+    asked = [each.model for options in recipe.judges.values() for each in options.language_models.values()]
+    for section in [recipe.model, *asked]:
         models.locate(section.name, section.revision)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import EntailerSection, MatcherSection
+from ..config.fairness import EntailerSection, MatcherSection
 from ..extras import need
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures import open_entailer, open_matcher

@@ -13,7 +13,7 @@ from .terminal import console, say, show
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from ..config import EntailerSection, MatcherSection
+    from ..config.fairness import EntailerSection, MatcherSection
     from ..evaluation.audit.build import Progress
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import AuditInput

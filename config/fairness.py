@@ -4,18 +4,20 @@ Default models are the published ones (docs/papers.md#zhang-neural and #li-entai
 reached: `encoder` has the embedded sentence encoder.
 """
 
+from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training
-from .needs import NeedySection
+from .needs import JudgeSection, NeedySection
 from .section import refuse_without_effect
 
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
 ENTAILER_MODELS = {"nli": "FacebookAI/roberta-large-mnli", "encoder": "embedded:all-minilm-l6-v2"}
-
+# the basis of scores that no model makes
+IN_COMMON = "words in common"
 
 # names of the weights that bertscore's default layer and baseline belong to
 ROBERTA_LARGE = ("FacebookAI/roberta-large", "roberta-large")
@@ -65,6 +67,11 @@ class MatcherSection(NeedySection):
     def has_model(self) -> bool:
         """Whether matching runs a model."""
         return self.kind in MATCHER_MODELS
+
+    @property
+    def bases(self) -> list[str]:
+        """The model, or words."""
+        return super().bases or [IN_COMMON]
 
     @property
     def model_name(self) -> str:
@@ -158,6 +165,11 @@ class EntailerSection(NeedySection):
         return {"splitter": self.splitter.language_models[""]} if self.splitter else {}
 
     @property
+    def bases(self) -> list[str]:
+        """The model or words, and the splitter's model."""
+        return ([] if self.models else [IN_COMMON]) + super().bases
+
+    @property
     def model_name(self) -> str:
         """The model that is named, or the default of the kind; "" for words."""
         return self.model or ENTAILER_MODELS.get(self.kind, "")
@@ -173,13 +185,16 @@ class EntailerSection(NeedySection):
         return self
 
 
-class FairnessJudgeSection(NeedySection):
-    """What all judges of fairness share: they read the documents of all values, each with its value."""
+class FairnessJudgeSection(JudgeSection):
+    """What all judges of fairness share: they read the documents of all values, each with its value; 0 is fair."""
 
     # all documents of the set, each with its value
     against: Literal["documents"] = "documents"
-    # which scores are better
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Lower: scores say how unfair a summary is."""
+        return "lower"
 
     @property
     def parts(self) -> dict[str, NeedySection]:
@@ -203,11 +218,17 @@ class FairnessJudgeSection(NeedySection):
             f"{key}.{below}": asked for key, part in self.parts.items() for below, asked in part.language_models.items()
         }
 
+    @property
+    def bases(self) -> list[str]:
+        """Those of its parts."""
+        return [basis for part in self.parts.values() for basis in part.bases]
+
 
 class ValueSharesJudge(FairnessJudgeSection):
     """Shares of the values in the summary against those in the sources."""
 
     kind: Literal["value-shares"]
+    scope: ClassVar[Literal["any", "side", "all"]] = "all"
     # "uer": mean of what the values lack (unfair error rate); "bur": 1 when any value lacks too much (binary unfair rate)
     measure: Literal["uer", "bur"] = "uer"
     # share of its due that a value must exceed, for bur
@@ -223,6 +244,10 @@ class ValueSharesJudge(FairnessJudgeSection):
     def parts(self) -> dict[str, NeedySection]:
         """The matcher."""
         return {"matcher": self.matcher}
+
+    def unknown_values(self, values: Collection[str]) -> list[str]:
+        """The values without a weight in `target`, where it weighs."""
+        return sorted(set(values) - self.target.keys()) if isinstance(self.target, dict) else []
 
     @model_validator(mode="after")
     def _options_have_an_effect(self) -> "ValueSharesJudge":
@@ -242,6 +267,7 @@ class EqualCoverageJudge(FairnessJudgeSection):
     """Equal Coverage: whether the summary says as much of every value's documents."""
 
     kind: Literal["equal-coverage"]
+    scope: ClassVar[Literal["any", "side", "all"]] = "all"
     # "released": gated entailment, units that mean the same taken as one; "paper": neither
     mode: Literal["released", "paper"] = "released"
     # a summary of fewer units is unscored
@@ -276,10 +302,14 @@ class OpinionGraphJudge(FairnessJudgeSection):
 class ContrastJudge(FairnessJudgeSection):
     """How much better the documents of the side that is asked for support the summary than the other sides' do."""
 
-    better: ClassVar[Literal["higher", "lower"]] = "higher"
-
     kind: Literal["contrast"]
+    scope: ClassVar[Literal["any", "side", "all"]] = "side"
     entailer: EntailerSection = EntailerSection()
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Higher: the summary is nearer to its own side."""
+        return "higher"
 
     @property
     def parts(self) -> dict[str, NeedySection]:

@@ -1,31 +1,13 @@
-"""The judges a recipe can name."""
+"""The judges a recipe can name: here those that ask a language model or count words, in `metrics` and `fairness` the others."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
-from .metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training
-from .needs import SPLITTER_LIBRARIES, JudgeSection, SplitterName
+from .fairness import FairnessJudge
+from .metrics import Metric
+from .needs import SPLITTER_LIBRARIES, AskingSection, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
-
-
-class AskingSection(JudgeSection):
-    """A judge that asks a language model."""
-
-    model: ModelSection
-    backend: BackendSection = BackendSection()
-
-    @property
-    def language_models(self) -> dict[str, LanguageModel]:
-        """The one that it asks."""
-        return {"": LanguageModel(self.model, self.backend)}
-
-    @model_validator(mode="after")
-    def _model_is_only_asked(self) -> "AskingSection":
-        refuse_for_training(self.model)
-        return self
 
 
 class RubricJudge(AskingSection):
@@ -140,6 +122,11 @@ class ExtractJudge(AskingSection):
         found = {"encoder": self.encoder} if "similarity" in self.extractors else {}
         return found | ({"nli": self.nli} if "entailment" in self.extractors else {})
 
+    @property
+    def bases(self) -> list[str]:
+        """The language model that grades; extractors only choose what it is shown."""
+        return [f"the model {self.model.name}"]
+
     @model_validator(mode="after")
     def _options_have_an_effect(self) -> "ExtractJudge":
         if len(set(self.extractors)) < len(self.extractors):
@@ -153,7 +140,7 @@ class ExtractJudge(AskingSection):
         return self
 
 
-class AlignmentJudge(JudgeSection):
+class AlignmentJudge(TextJudgeSection):
     """AlignScore-style: best-matching source chunk of each claim, mean over claims."""
 
     kind: Literal["alignment"]
@@ -217,7 +204,7 @@ class AlignmentJudge(JudgeSection):
         return self.chunks or ("sentence" if self.aligner == "encoder" else "350-words")
 
 
-class RougeJudge(JudgeSection):
+class RougeJudge(TextJudgeSection):
     """ROUGE of the summary against the text."""
 
     kind: Literal["rouge"]
@@ -231,11 +218,22 @@ class RougeJudge(JudgeSection):
         """ROUGE's own."""
         return ("rouge_score",)
 
+    @property
+    def bases(self) -> list[str]:
+        """No model."""
+        return ["word overlap (ROUGE)"]
 
-class RuleJudge(JudgeSection):
+
+class RuleJudge(TextJudgeSection):
     """A count that needs no model: words of the summary, or 1 when it keeps the output contract."""
 
     kind: Literal["length", "contract"]
+    reads_text: ClassVar[bool] = False
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """A kept contract; of lengths neither."""
+        return "higher" if self.kind == "contract" else None
 
     @model_validator(mode="after")
     def _summary_alone(self) -> "RuleJudge":
@@ -244,20 +242,6 @@ class RuleJudge(JudgeSection):
 
 
 JudgeOptions = Annotated[
-    RubricJudge
-    | FineSurEJudge
-    | ExtractJudge
-    | AlignmentJudge
-    | BertScoreJudge
-    | SummacJudge
-    | UniEvalJudge
-    | MiniCheckJudge
-    | BleurtJudge
-    | RougeJudge
-    | RuleJudge
-    | ValueSharesJudge
-    | EqualCoverageJudge
-    | OpinionGraphJudge
-    | ContrastJudge,
+    RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge | FairnessJudge,
     Field(discriminator="kind"),
 ]

@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from .needs import SPLITTER_LIBRARIES, JudgeSection, SplitterName
+from .needs import SPLITTER_LIBRARIES, SplitterName, TextJudgeSection
 
 
-class MetricSection(JudgeSection):
+class MetricSection(TextJudgeSection):
     """What all metrics share."""
 
     # Hugging Face id or local folder
@@ -115,3 +115,6 @@ class BleurtJudge(MetricSection):
     # a folder that `evenhand convert bleurt` wrote, or any BERT or RemBERT with one output; no released one is, so there is no
     # default
     model: str
+
+
+Metric = BertScoreJudge | SummacJudge | UniEvalJudge | MiniCheckJudge | BleurtJudge

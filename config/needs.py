@@ -1,8 +1,11 @@
-"""The base of the sections that describe judges: each says which libraries and models must be there before it can score."""
+"""The bases of the sections that describe judges: each section says what must be there, and what its scores rest on."""
 
-from typing import Literal
+from collections.abc import Collection
+from typing import Any, ClassVar, Literal
 
-from .model import LanguageModel
+from pydantic import model_validator
+
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, without_speed
 from .section import Section
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
@@ -12,7 +15,7 @@ SPLITTER_LIBRARIES: dict[str, tuple[str, ...]] = {"sentencex": (), "nltk": ("nlt
 
 
 class NeedySection(Section):
-    """Base of the sections of judges and of their parts: each says what must be there before it can score."""
+    """Base of the sections of judges and of their parts."""
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -29,9 +32,65 @@ class NeedySection(Section):
         """Key below the section, "" for the section itself -> language model that it asks."""
         return {}
 
+    @property
+    def bases(self) -> list[str]:
+        """What its scores rest on, in words: two judges with a basis in common share its blind spots."""
+        asked = [each.model.name for each in self.language_models.values()]
+        return [f"the model {name}" for name in (*self.models.values(), *asked)]
+
+    def scoring_options(self) -> dict[str, Any]:
+        """The options that scores depend on, as JSON: those that change speed and memory alone are left out."""
+        values = self.model_dump(mode="json", exclude={"batch_size"})
+        for key, value in self:
+            if isinstance(value, NeedySection):
+                values[key] = value.scoring_options()
+            elif isinstance(value, BackendSection):
+                values[key] = without_speed(values[key])
+        return values
+
 
 class JudgeSection(NeedySection):
-    """What all judges share."""
+    """Base of all sections of judges."""
+
+    # requests that it can score: those of any scope, of one side alone, or of all sides
+    scope: ClassVar[Literal["any", "side", "all"]] = "any"
+    # whether it compares the summary with a text
+    reads_text: ClassVar[bool] = True
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Which scores are better; None for a count that says nothing of quality."""
+        return "higher"
+
+    def unknown_values(self, values: Collection[str]) -> list[str]:
+        """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
+        return []
+
+
+class TextJudgeSection(JudgeSection):
+    """A judge that compares the summary with one text."""
 
     # text the summary is compared with: the side's documents, the other sides' documents, or the side's listed key points
     against: Literal["source", "opposing", "key_points"] = "source"
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Lower where the text is that of the other sides."""
+        return "lower" if self.against == "opposing" else "higher"
+
+
+class AskingSection(TextJudgeSection):
+    """A judge that asks a language model."""
+
+    model: ModelSection
+    backend: BackendSection = BackendSection()
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """The one that it asks."""
+        return {"": LanguageModel(self.model, self.backend)}
+
+    @model_validator(mode="after")
+    def _model_is_only_asked(self) -> "AskingSection":
+        refuse_for_training(self.model)
+        return self

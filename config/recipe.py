@@ -27,10 +27,6 @@ from .train import (
     without_effect,
 )
 
-# kinds of judges that compare the side that is asked for with the others, and those that compare all sides with each other
-ONE_SIDED = frozenset({"contrast"})
-ALL_SIDED = frozenset({"equal-coverage", "value-shares"})
-
 
 class EvaluationSection(Section):
     """How a checkpoint is compared with the base model."""
@@ -178,18 +174,18 @@ class Recipe(Section):
                 "write mode: all."
             )
         for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)):
-            kind = self.judges[name].kind
+            options = self.judges[name]
             if not is_all:
-                if kind in ALL_SIDED:
+                if options.scope == "all":
                     mistakes.append(
-                        f"judges.{name} of kind {kind} compares all sides, and task.scope: side asks for one, so that nothing "
-                        "would be scored; write task.scope: all, or leave it out."
+                        f"judges.{name} of kind {options.kind} compares all sides, and task.scope: side asks for one, so that "
+                        "nothing would be scored; write task.scope: all, or leave it out."
                     )
-            elif kind in ONE_SIDED:
+            elif options.scope == "side":
                 mistakes.append(
                     f"judges.{name} contrasts a side with the others, which task.scope: all has not; leave it out."
                 )
-            elif self.judges[name].against == "opposing":
+            elif options.against == "opposing":
                 mistakes.append(
                     f"judges.{name}.against opposing: with task.scope: all no documents oppose the summary's; write against: "
                     "source, or leave the judge out."

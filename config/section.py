@@ -1,9 +1,9 @@
-"""The base of all recipe sections."""
+"""The base of all recipe sections, and what is said of a key before any work."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -30,6 +30,17 @@ class Section(BaseModel):
                         f"{key} is longer than a file's name or path can be ({LONGEST_NAME} and {LONGEST_PATH:,} bytes)"
                     )
         return self
+
+
+class Check(NamedTuple):
+    """One thing that can be wrong before any work: what is looked at, and how."""
+
+    # key of the recipe that a mistake is reported under, unless its text begins with one
+    key: str
+    # raises an EvenhandError when something is wrong
+    run: Callable[[], object]
+    # whether it looks at this machine, and not at the recipe and its corpus alone
+    is_here: bool = False
 
 
 def refuse_without_effect(section: Section, keys: Sequence[str], has_effect: bool, when: str) -> None:

@@ -5,24 +5,9 @@ became better. Only a judge that was no reward, and made no preference pairs, sa
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from ..config import (
-    AlignmentJudge,
-    ContrastJudge,
-    EqualCoverageJudge,
-    ExtractJudge,
-    FairnessJudgeSection,
-    FineSurEJudge,
-    JudgeOptions,
-    MetricSection,
-    Recipe,
-    RougeJudge,
-    RubricJudge,
-    RuleJudge,
-    ValueSharesJudge,
-    without_speed,
-)
+from ..config import Recipe
 from .contents import JudgeNote
 
 
@@ -36,7 +21,7 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
             name=name,
             signature=signatures.get(name, "no judgement"),
             role=_role(recipe, signatures, name),
-            better=_better(recipe.judges[name]),
+            better=recipe.judges[name].better,
         )
         for name in names
     ]
@@ -83,55 +68,18 @@ def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["
     return "both" if same else "report"
 
 
-def _better(options: JudgeOptions) -> Literal["higher", "lower"] | None:
-    if isinstance(options, RuleJudge) and options.kind == "length":
-        return None
-    if isinstance(options, FairnessJudgeSection):
-        return options.better
-    return "lower" if options.against == "opposing" else "higher"
-
-
 def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:
     """What two judges have in common, None when they are independent."""
     if _is_same(recipe, signatures, name, other):
         return "are the same judge under another name, so it proves nothing"
-    theirs = _bases(recipe.judges[other])
-    common = [basis for basis in _bases(recipe.judges[name]) if basis in theirs]
+    theirs = recipe.judges[other].bases
+    common = [basis for basis in recipe.judges[name].bases if basis in theirs]
     return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
 
 
 def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
     """Whether two judges give the same scores: equal options that scores depend on, or equal signatures."""
-    if _scoring_options(recipe.judges[name]) == _scoring_options(recipe.judges[other]):
+    if recipe.judges[name].scoring_options() == recipe.judges[other].scoring_options():
         return True
     signature = signatures.get(name)
     return signature is not None and signature == signatures.get(other)
-
-
-def _scoring_options(options: JudgeOptions) -> dict[str, Any]:
-    """The options without those that change speed and memory alone."""
-    only_speed: dict[str, Any] = {"batch_size": True, "backend": {"requests_per_batch"}}
-    parts = {"matcher": only_speed, "entailer": only_speed | {"splitter": only_speed}}
-    values = options.model_dump(mode="json", exclude=only_speed | parts)
-    if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
-        values["backend"] = without_speed(values["backend"])
-    return values
-
-
-def _bases(options: JudgeOptions) -> list[str]:
-    """What a judge's scores stand on: its models, or word overlap."""
-    if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
-        return [f"the model {options.model.name}"]
-    if isinstance(options, AlignmentJudge | MetricSection):
-        return [f"the model {options.model}"]
-    if isinstance(options, ValueSharesJudge):
-        return [_named_or_words(options.matcher.model_name)]
-    if isinstance(options, EqualCoverageJudge | ContrastJudge):
-        entailer = options.entailer
-        splitter = [f"the model {entailer.splitter.model.name}"] if entailer.splitter else []
-        return [_named_or_words(entailer.model_name), *splitter]
-    return ["word overlap (ROUGE)"] if isinstance(options, RougeJudge) else []
-
-
-def _named_or_words(model: str) -> str:
-    return f"the model {model}" if model else "words in common"

@@ -15,7 +15,7 @@ from sys import intern
 import numpy as np
 from pydantic import BaseModel
 
-from ..config import AlignmentJudge, Recipe
+from ..config import Recipe
 from ..errors import DataError
 from ..records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ..runfolder.files import with_groups
@@ -215,7 +215,7 @@ def trait_names(recipe: Recipe) -> list[str]:
 def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
     """An alignment judge against the source and its twin against the opposing text; None unless both are run."""
     run = dict.fromkeys(recipe.reward.judges + recipe.evaluation.judges)
-    aligners = {name: o for name in run if isinstance(o := recipe.judges[name], AlignmentJudge)}
+    aligners = {name: o for name in run if (o := recipe.judges[name]).kind == "alignment"}
     for name, options in aligners.items():
         for twin, other in aligners.items():
             if options.against == "source" and other == options.model_copy(update={"against": "opposing"}):

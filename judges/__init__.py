@@ -1,45 +1,44 @@
 """Judges: anything that scores a candidate, their cache and their combination."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from ..config import JudgeOptions
-from .alignment import open_alignment
-from .bertscore import open_bertscore
-from .bleurt import open_bleurt
-from .contrast import open_contrast
-from .equal_coverage import open_equal_coverage
-from .extract import open_extract
-from .finesure import open_finesure
-from .judge import Judge, JudgeInput, Verdict
-from .minicheck import open_minicheck
-from .opinion_graph import open_opinion_graph
-from .rouge import open_rouge
-from .rubric import open_rubric
-from .rules import open_contract, open_length
+from .alignment import ALIGNMENT
+from .bertscore import BERTSCORE
+from .bleurt import BLEURT
+from .contrast import CONTRAST
+from .equal_coverage import EQUAL_COVERAGE
+from .extract import EXTRACT
+from .finesure import FINESURE
+from .judge import Judge, JudgeInput, Kind, Verdict
+from .minicheck import MINICHECK
+from .opinion_graph import OPINION_GRAPH
+from .rouge import ROUGE
+from .rubric import RUBRIC
+from .rules import CONTRACT, LENGTH
 from .shared import SharedModels
-from .summac import open_summac
-from .unieval import open_unieval
-from .value_shares import open_value_shares
+from .summac import SUMMAC
+from .unieval import UNIEVAL
+from .value_shares import VALUE_SHARES
 
-# kind in the recipe -> what makes such a judge of its name, its options and the models that judges share
-JUDGES: dict[str, Callable[[str, Any, SharedModels], Judge]] = {
-    "rubric": open_rubric,
-    "finesure": open_finesure,
-    "extract": open_extract,
-    "alignment": open_alignment,
-    "bertscore": open_bertscore,
-    "summac": open_summac,
-    "unieval": open_unieval,
-    "minicheck": open_minicheck,
-    "bleurt": open_bleurt,
-    "rouge": open_rouge,
-    "length": open_length,
-    "contract": open_contract,
-    "value-shares": open_value_shares,
-    "equal-coverage": open_equal_coverage,
-    "opinion-graph": open_opinion_graph,
-    "contrast": open_contrast,
+# kind in the recipe -> what makes such a judge, and what can be asked before
+JUDGES: dict[str, Kind] = {
+    "rubric": RUBRIC,
+    "finesure": FINESURE,
+    "extract": EXTRACT,
+    "alignment": ALIGNMENT,
+    "bertscore": BERTSCORE,
+    "summac": SUMMAC,
+    "unieval": UNIEVAL,
+    "minicheck": MINICHECK,
+    "bleurt": BLEURT,
+    "rouge": ROUGE,
+    "length": LENGTH,
+    "contract": CONTRACT,
+    "value-shares": VALUE_SHARES,
+    "equal-coverage": EQUAL_COVERAGE,
+    "opinion-graph": OPINION_GRAPH,
+    "contrast": CONTRAST,
 }
 
 
@@ -58,7 +57,7 @@ def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = N
         DataError: it matches N-grams and NLTK's data is absent.
         MissingExtra: it needs a library that is not installed, if only to say which version it is.
     """
-    return JUDGES[options.kind](name, options, models or SharedModels())
+    return JUDGES[options.kind].open(name, options, models or SharedModels())
 
 
 def open_judges(options: Mapping[str, JudgeOptions]) -> list[Judge]:

@@ -7,16 +7,25 @@ with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), 
 """
 
 import math
+from collections.abc import Iterator
 from functools import partial
 
-from ..config import AlignmentJudge
+from ..config.judges import AlignmentJudge
+from ..config.section import Check
 from ..models import signature
 from .aligner import Aligner, Pairing
+from .alignscore import (
+    checkpoint_folder,
+    lazy_alignscore,
+    refuse_absent,
+    refuse_other_checkpoint,
+    refuse_pickle,
+)
 from .encoder import lazy_encoder
-from .judge import Judge, JudgeInput, judge_signature
-from .nli import lazy_nli
+from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .nli import NliAligner, lazy_nli
 from .shared import Lazy, SharedModels
-from .splitters import Splitter, open_splitter
+from .splitters import Splitter, open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 
 # words that a chunk of AlignScore aims at
@@ -78,8 +87,6 @@ def _aligner(options: AlignmentJudge, models: SharedModels) -> Lazy[Aligner]:
         return lazy_encoder(models, options.model, options.batch_size, options.revision)
     if options.aligner == "nli":
         return lazy_nli(models, options.model, options.batch_size, revision=options.revision)
-    from .alignscore import lazy_alignscore
-
     return lazy_alignscore(models, options.model, options.mode.removesuffix("_sp"), options.batch_size)
 
 
@@ -92,8 +99,6 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
     if options.aligner == "alignscore":
-        from .alignscore import checkpoint_folder, refuse_pickle
-
         refuse_pickle(options.model)
         options = options.model_copy(update={"model": checkpoint_folder(options.model)})
     # a regression is trained towards 0 and 1, but nothing keeps it between them
@@ -101,3 +106,21 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
     splitter = open_splitter(options.splitter)
     reading = Reading(partial(parts, options, splitter), aggregate, low, high)
     return SupportJudge(name, _signature(options, splitter), options.against, _aligner(options, models), reading)
+
+
+def _checks(name: str, options: AlignmentJudge) -> Iterator[Check]:
+    if options.aligner == "alignscore":
+        yield Check("model", partial(refuse_absent, options.model), is_here=True)
+    yield from splitter_checks(name, options)
+
+
+def _readers(options: AlignmentJudge) -> Iterator[Reader]:
+    if options.aligner == "nli":
+        read = partial(NliAligner, options.model, 1, revision=options.revision)
+        yield Reader("model", options.model, options.revision, read)
+    if options.aligner == "alignscore":
+        read = partial(refuse_other_checkpoint, options.model)
+        yield Reader("model", checkpoint_folder(options.model), None, read)
+
+
+ALIGNMENT = Kind(open_alignment, checks=_checks, readers=_readers)

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import JudgeError
 from ..extras import need
-from ..models import locate
+from ..models import check, locate
 from ..models.files import CONFIG, read_settings
 from ..models.opening import refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
@@ -157,6 +157,12 @@ def refuse_pickle(model: str) -> None:
             f"aligner 'alignscore': {model!r} is a pickle, which can run any code when it is opened; turn it once "
             f"into plain tensors, evenhand convert alignscore {model} --out FOLDER, and name that folder"
         )
+
+
+def refuse_absent(model: str) -> None:
+    """Refuse a checkpoint that is not there, is damaged, or is a pickle as it was released."""
+    refuse_pickle(model)
+    check(checkpoint_folder(model))
 
 
 def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> None:

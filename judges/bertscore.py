@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import BertScoreJudge
+from ..config.metrics import BertScoreJudge
 from ..extras import need
 from ..models import signature
 from ..runfolder.timing import booked
@@ -25,7 +25,7 @@ from ..storage import canonical_json
 from .aligner import most_tokens as longest_input
 from .aligner import release
 from .checkpoint import open_checkpoint
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
 from .shared import Lazy, SharedModels
 from .support import NO_NUMBER
 from .tokens import ids_as_text, own_tokens
@@ -211,3 +211,11 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
     key = canonical_json(["bertscore", options.model, options.revision, options.most_tokens, options.batch_size])
     load = partial(TokenEmbedder, options.model, options.batch_size, options.most_tokens, options.revision)
     return BertScore(name, options, models.lazy(key, load))
+
+
+def _readers(options: BertScoreJudge) -> Iterator[Reader]:
+    read = partial(TokenEmbedder, options.model, 1, 16, options.revision)
+    yield Reader("model", options.model, options.revision, read)
+
+
+BERTSCORE = Kind(open_bertscore, readers=_readers)

@@ -13,19 +13,20 @@ docs/papers.md#ri-metrics.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..config import BleurtJudge
+from ..config.metrics import BleurtJudge
+from ..config.section import Check
 from ..errors import JudgeError
-from ..models import signature
+from ..models import check, signature
 from ..storage import canonical_json, read_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
 from .alignment import whole
 from .checkpoint import open_checkpoint
-from .judge import Judge, JudgeInput, judge_signature
+from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
 from .shared import SharedModels
 from .support import Reading, SupportJudge, aggregate
 
@@ -90,3 +91,19 @@ def refuse_unconverted(model: str) -> None:
 
 def _pair(each: JudgeInput) -> Pairing:
     return Pairing(premises=whole(each.reference), claims=whole(each.text))
+
+
+def _checks(name: str, options: BleurtJudge) -> Iterator[Check]:
+    yield Check("model", partial(_refuse_absent, options.model), is_here=True)
+
+
+def _refuse_absent(model: str) -> None:
+    refuse_unconverted(model)
+    check(model)
+
+
+def _readers(options: BleurtJudge) -> Iterator[Reader]:
+    yield Reader("model", options.model, options.revision, partial(BleurtAligner, options.model, 1, options.revision))
+
+
+BLEURT = Kind(open_bleurt, checks=_checks, readers=_readers)

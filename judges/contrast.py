@@ -7,17 +7,17 @@ documents) that Ri et al. 2025 set side by side; what entails is as for Equal Co
 unit is enough, since nothing is compared but sides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..config import ContrastJudge
+from ..config.fairness import ContrastJudge
 from ..fairness.groups import Unscored
 from ..fairness.groups.entailment import document_entailment
 from ..storage import canonical_json
 from .documents import summary_of
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
-from .measures import Entailer, UnitEvidence, open_entailer
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
+from .measures import Entailer, UnitEvidence, entailer_readers, open_entailer
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
@@ -83,3 +83,10 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
         ModelError: as `open_entailer`.
     """
     return Contrast(name, options, open_entailer(options.entailer, models))
+
+
+def _readers(options: ContrastJudge) -> Iterator[Reader]:
+    return entailer_readers(options.entailer)
+
+
+CONTRAST = Kind(open_contrast, readers=_readers)

@@ -8,11 +8,12 @@ normalised first. A text within the budget is judged whole.
 """
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
-from ..config import ExtractJudge, RubricJudge
+from ..config.judges import ExtractJudge, RubricJudge
 from ..generate.backend import Ask, Backend, Reply
 from ..models import signature
 from ..prompts import PromptTemplate, load_template
@@ -20,10 +21,10 @@ from ..storage import canonical_json
 from .asking import Rounds, ask_together
 from .encoder import lazy_encoder
 from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
-from .judge import Against, JudgeInput, Verdict, judge_signature
-from .nli import lazy_nli
+from .judge import Against, JudgeInput, Kind, PromptNeeds, Reader, Verdict, judge_signature
+from .nli import NliAligner, lazy_nli
 from .overflow import CUT_WORDS, cut_words
-from .rubric import PROMPTS, Rubric, engine_part, lazy_backend, rubric_template
+from .rubric import PROMPTS, Rubric, engine_part, grades_of, lazy_backend, prompt_needs, rubric_template
 from .shared import Lazy, SharedModels
 from .splitters import sentence_signature
 from .support import NO_NUMBER
@@ -48,7 +49,11 @@ class ExtractThenEvaluate:
         self.backend = backend
         self._most_words = options.most_words
         self._extractors = extractors
-        self._rubrics = {aspect: _rubric(name, aspect, options, backend) for aspect in SCALES}
+        sections = {aspect: _rubric_section(aspect, options) for aspect in SCALES}
+        self._rubrics = {
+            aspect: Rubric(name, section, rubric_template(name, section), backend, SCALES[aspect])
+            for aspect, section in sections.items()
+        }
         self.model = self._rubrics["consistency"].model
         self.signature = _signature(options, self._rubrics, self.model)
 
@@ -124,13 +129,8 @@ def _in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply
     return [verdicts[place] for place in range(len(conversations))]
 
 
-def extract_templates() -> list[PromptTemplate]:
-    """The prompts of the grades."""
-    return [load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES]
-
-
-def _rubric(name: str, aspect: str, options: ExtractJudge, backend: Lazy[Backend]) -> Rubric:
-    section = RubricJudge(
+def _rubric_section(aspect: str, options: ExtractJudge) -> RubricJudge:
+    return RubricJudge(
         kind="rubric",
         rubric="faithfulness",
         template=f"extract-{aspect}",
@@ -141,7 +141,6 @@ def _rubric(name: str, aspect: str, options: ExtractJudge, backend: Lazy[Backend
         max_attempts=options.max_attempts,
         overflow=options.overflow,
     )
-    return Rubric(name, section, rubric_template(name, section), backend, SCALES[aspect])
 
 
 def _signature(options: ExtractJudge, rubrics: dict[str, Rubric], model: str) -> str:
@@ -190,3 +189,23 @@ def _extractor(kind: str, options: ExtractJudge, models: SharedModels) -> Extrac
         return Supporting(encoder, whole_summary=True)
     nli = lazy_nli(models, options.nli, options.batch_size, revision=options.nli_revision)
     return Supporting(nli, whole_summary=False)
+
+
+def _readers(options: ExtractJudge) -> Iterator[Reader]:
+    if "entailment" in options.extractors:
+        read = partial(NliAligner, options.nli, 1, revision=options.nli_revision)
+        yield Reader("nli", options.nli, options.nli_revision, read)
+
+
+def _shortest_template() -> PromptTemplate:
+    return min((load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES), key=lambda each: len(each.text))
+
+
+def _prompt_needs(name: str, options: ExtractJudge) -> PromptNeeds:
+    asked = prompt_needs(name, _rubric_section("consistency", options))
+    grades = [grades_of(scale) for scale in SCALES.values()] if asked.grades else []
+    # a source that is shortened to an extract fits
+    return asked._replace(template=_shortest_template, overflow="truncate", grades=grades)
+
+
+EXTRACT = Kind(open_extract, readers=_readers, prompt=_prompt_needs)

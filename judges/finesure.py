@@ -10,8 +10,9 @@ are our own.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from ..config import FineSurEJudge
+from ..config.judges import FineSurEJudge
 from ..generate.backend import Backend
 from ..generate.backends import backend_signature
 from ..prompts import PromptTemplate, load_template
@@ -21,7 +22,7 @@ from ..text import sentences
 from .asking import Rounds, ask_together
 from .attempts import until_read
 from .finesure_reply import read_categories, read_key_facts
-from .judge import Against, JudgeInput, Verdict, judge_signature
+from .judge import Against, JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import within_length
 from .rubric import PROMPTS, engine_part, lazy_backend
 from .shared import Lazy, SharedModels
@@ -129,3 +130,10 @@ def open_finesure(name: str, options: FineSurEJudge, models: SharedModels) -> Fi
         ModelError: its model is a path that holds no model.
     """
     return FineSurE(name, options, lazy_backend(options.backend, options.model, models))
+
+
+def _prompt_needs(name: str, options: FineSurEJudge) -> PromptNeeds:
+    return PromptNeeds(partial(finesure_template, options), options.most_reply_tokens, options.overflow)
+
+
+FINESURE = Kind(open_finesure, prompt=_prompt_needs)

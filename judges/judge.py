@@ -1,11 +1,14 @@
-"""What a judge is: a batch of summaries and reference texts in, a batch of verdicts out."""
+"""What a judge is: a batch of summaries and reference texts in, a batch of verdicts out; and what a kind of judges is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
+from ..config.section import Check
 from ..fairness.labelled import LabelledText
+from ..prompts import PromptTemplate
 from ..records import SEPARATOR
+from .shared import SharedModels
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
 # that the summary is to represent, one by one
@@ -77,6 +80,47 @@ class Judge(Protocol):
     def close(self) -> None:
         """Give the model's memory back; closing twice does no harm."""
         ...
+
+
+class Reader(NamedTuple):
+    """How a judge opens one of its models: whether it can read it is seen before any work."""
+
+    # key of the model below the judge's section
+    below: str
+    # id or folder, and branch, tag or commit of an id
+    model: str
+    revision: str | None
+    open: Callable[[], object]
+
+
+class PromptNeeds(NamedTuple):
+    """What a judge asks its language model for."""
+
+    # the shortest prompt that it makes, which names source and summary
+    template: Callable[[], PromptTemplate]
+    # most tokens of a reply
+    reply_tokens: int
+    # what becomes of a source that does not fit
+    overflow: Literal["skip", "truncate", "error"]
+    # scales whose grades are read as probabilities, each from the lowest grade to the highest
+    grades: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of judges: what opens one, and what its section of a recipe can be asked before any work.
+
+    The section answers what needs no judge: see `config.needs`.
+    """
+
+    # (name in the recipe, section, models that judges share) -> the judge
+    open: Callable[[str, Any, SharedModels], Judge]
+    # (name, section) -> what else can be wrong, by key below the section; one of a model's key stands for "is it there?"
+    checks: Callable[[str, Any], Iterable[Check]] = lambda name, options: ()
+    # section -> how its models are opened; sentence encoders need none, since those take almost any model
+    readers: Callable[[Any], Iterable[Reader]] = lambda options: ()
+    # (name, section) -> what is asked; None for a judge that asks no language model
+    prompt: Callable[[str, Any], PromptNeeds] | None = None
 
 
 def judge_signature(measured: str, kind: str, **parts: Any) -> str:

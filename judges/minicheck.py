@@ -6,18 +6,18 @@ With `splitter: nltk` the sentences are those of the paper's code, but joined by
 too long, that code cuts the summary away, which stands last; here the chunk loses its end, which the judgement says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ..config import MiniCheckJudge
+from ..config.metrics import MiniCheckJudge
 from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, judge_signature
+from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter
+from .splitters import Splitter, open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
@@ -97,3 +97,11 @@ def _pair(splitter: Splitter, chunk_words: int, each: JudgeInput) -> Pairing:
     return Pairing(
         premises=tuple(packed(splitter.split(each.reference), chunk_words)), claims=(claim,) if claim else ()
     )
+
+
+def _readers(options: MiniCheckJudge) -> Iterator[Reader]:
+    read = partial(YesNoAligner, options.model, Support(), 32, 1, options.revision)
+    yield Reader("model", options.model, options.revision, read)
+
+
+MINICHECK = Kind(open_minicheck, checks=splitter_checks, readers=_readers)

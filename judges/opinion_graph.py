@@ -9,12 +9,12 @@ sentences elsewhere. Source: Shandilya et al. 2020, section VII; docs/papers.md#
 
 from collections.abc import Sequence
 
-from ..config import OpinionGraphJudge
+from ..config.fairness import OpinionGraphJudge
 from ..extras import installed_versions, need
 from ..fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph, summary_units
 from ..storage import canonical_json
 from ..text import sentences
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
 from .shared import SharedModels
 from .splitters import sentence_signature
 
@@ -92,3 +92,6 @@ def open_opinion_graph(name: str, options: OpinionGraphJudge, models: SharedMode
         v=3,
     )
     return OpinionGraphScore(name, options, named)
+
+
+OPINION_GRAPH = Kind(open_opinion_graph)

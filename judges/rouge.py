@@ -9,9 +9,9 @@ from functools import cache, lru_cache
 from statistics import fmean
 from typing import Any
 
-from ..config import RougeJudge
+from ..config.judges import RougeJudge
 from ..extras import need
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
 from .shared import SharedModels
 
 TYPES = ("rouge1", "rouge2", "rougeL")
@@ -84,3 +84,6 @@ class Rouge:
 def open_rouge(name: str, options: RougeJudge, models: SharedModels) -> Judge:
     """The ROUGE judge that the options describe."""
     return Rouge(name, options)
+
+
+ROUGE = Kind(open_rouge)

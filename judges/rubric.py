@@ -11,13 +11,17 @@ hundredths between runs that ask in other company; the cache keeps the first. In
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from ..config import BackendSection, ModelSection, RubricJudge, without_speed
-from ..errors import RecipeError
+from ..config import BackendSection, ModelSection, without_speed
+from ..config.judges import RubricJudge
+from ..config.section import Check
+from ..errors import ModelError, RecipeError
+from ..generate.answers import reading
 from ..generate.backend import Ask, Backend, Reply
 from ..generate.backends import backend_signature
 from ..prompts import VERSION as FENCE
@@ -26,7 +30,7 @@ from ..records import Message, Sampling
 from ..storage import canonical_json, digest
 from .asking import Rounds, ask_together
 from .attempts import CUT_OFF, UNREADABLE, refused, until_read
-from .judge import Against, JudgeInput, Verdict, judge_signature
+from .judge import Against, JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels
 from .verdict_text import judge_fallback
@@ -205,3 +209,31 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
             "but a rubric needs {source} and {summary}, and no others"
         )
     return template
+
+
+def _checks(name: str, options: RubricJudge) -> Iterator[Check]:
+    yield Check("template", partial(rubric_template, name, options))
+
+
+def prompt_needs(name: str, options: RubricJudge) -> PromptNeeds:
+    """What the judge asks its model for."""
+    expects = options.scoring == "expected"
+    reply = ONE_GRADE if expects else FIRST_ATTEMPT
+    grades = [grades_of(SCALES[options.mode])] if expects else []
+    return PromptNeeds(partial(rubric_template, name, options), reply.max_tokens, options.overflow, grades)
+
+
+def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[str]], tokenizer: Any) -> None:
+    """Refuse grades that this tokenizer, the model's own, cannot tell apart; no weights are needed.
+
+    Raises:
+        RecipeError: they cannot be read as probabilities.
+    """
+    for each in grades:
+        try:
+            reading(tokenizer, each)
+        except ModelError as error:
+            raise RecipeError(f"key 'judges.{name}.scoring': model {model!r}: {error}") from error
+
+
+RUBRIC = Kind(open_rubric, checks=_checks, prompt=prompt_needs)

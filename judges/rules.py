@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from ..config import RuleJudge
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Verdict, judge_signature
+from ..config.judges import RuleJudge
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
 from .shared import SharedModels
 
 
@@ -48,3 +48,6 @@ def open_length(name: str, options: RuleJudge, models: SharedModels) -> Judge:
 def open_contract(name: str, options: RuleJudge, models: SharedModels) -> Judge:
     """The judge that gives 1 for a kept output contract, else 0."""
     return Rule(name, judge_signature("contract", "contract", v=3), 1.0, keeps_contract)
+
+
+LENGTH, CONTRACT = Kind(open_length), Kind(open_contract)

@@ -5,11 +5,15 @@ metrics' authors split, for scores that are compared with published ones; it nee
 premises and claims there are depends on it, so it is part of the signature of every judge that splits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 
-from ..config import SplitterName
+from ..config.judges import AlignmentJudge
+from ..config.metrics import SplittingMetricSection
+from ..config.needs import SplitterName
+from ..config.section import Check
 from ..fairness.groups.nltk_data import open_nltk, trained_digest
 from ..text import SENTENCE_RULES, sentences
 
@@ -42,3 +46,9 @@ def open_splitter(name: SplitterName) -> Splitter:
         return Splitter(sentence_signature(), sentences)
     nltk = open_nltk("splitter 'nltk'", (PUNKT,))
     return Splitter(f"nltk-{version('nltk')},punkt-{trained_digest(nltk, PUNKT)}", nltk.sent_tokenize)
+
+
+def splitter_checks(name: str, options: AlignmentJudge | SplittingMetricSection) -> Iterator[Check]:
+    """That a judge's splitter has its data."""
+    if options.splitter == "nltk":
+        yield Check("splitter", partial(open_splitter, options.splitter), is_here=True)

@@ -15,7 +15,7 @@ The released read-out is a pickle; turn it once into plain tensors:
     evenhand convert summac summac_conv_vitc_sent_perc_e.bin --out summac-conv
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,17 +23,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import SummacJudge
+from ..config.metrics import SummacJudge
+from ..config.section import Check
 from ..errors import DataError, JudgeError
 from ..extras import need
 from ..models import signature
 from ..storage import file_digest
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, judge_signature
-from .nli import lazy_nli
+from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .nli import NliAligner, lazy_nli
 from .released import FEATURE, read_tensors
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter
+from .splitters import Splitter, open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 
 Array = NDArray[np.float64]
@@ -171,3 +172,17 @@ def _pair_as_published(splitter: Splitter, most_claims: int | None, each: JudgeI
         for text in (each.reference, each.text)
     )
     return Pairing(premises=premises[:MOST_SENTENCES], claims=claims[:most_claims])
+
+
+def _checks(name: str, options: SummacJudge) -> Iterator[Check]:
+    if options.weights is not None:
+        yield Check("weights", partial(read_weights, options.weights), is_here=True)
+    yield from splitter_checks(name, options)
+
+
+def _readers(options: SummacJudge) -> Iterator[Reader]:
+    read = partial(NliAligner, options.model, 1, options.label, options.revision)
+    yield Reader("model", options.model, options.revision, read)
+
+
+SUMMAC = Kind(open_summac, checks=_checks, readers=_readers)

@@ -6,17 +6,18 @@ says. Source: Zhong et al. 2022 and its code; docs/papers.md#ri-metrics. With
 `splitter: nltk` the sentences are those of the paper's code.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from ..config import UniEvalJudge
+from ..config.metrics import UniEvalJudge
 from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, judge_signature
+from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter
+from .splitters import Splitter, open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
@@ -72,3 +73,11 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
 def _pair(splitter: Splitter, each: JudgeInput) -> Pairing:
     text = each.reference.strip()
     return Pairing(premises=(text,) if text else (), claims=tuple(splitter.split(each.text)))
+
+
+def _readers(options: UniEvalJudge) -> Iterator[Reader]:
+    read = partial(YesNoAligner, options.model, Consistency(), 32, 1, options.revision)
+    yield Reader("model", options.model, options.revision, read)
+
+
+UNIEVAL = Kind(open_unieval, checks=splitter_checks, readers=_readers)

@@ -10,15 +10,15 @@ from contextlib import nullcontext
 from functools import partial
 
 from ..config import Recipe
+from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
 from ..records import SummaryRequest
 from ..runfolder.phases import phases
 from ..storage import listed
-from .check import Check
+from .judges import text_checks
 from .named import engine_checks, named_checks
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
-from .texts import text_checks
 from .training import Rehearsal
 
 log = logging.getLogger(__name__)

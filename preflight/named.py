@@ -9,34 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .. import models
-from ..config import (
-    BackendSection,
-    ExtractJudge,
-    JudgeOptions,
-    Recipe,
-    RubricJudge,
-    SummacJudge,
-    ValueSharesJudge,
-)
+from ..config import BackendSection, Recipe
 from ..config.model import LanguageModel
-from ..config.needs import SplitterName
+from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import missing_extra
-from ..generate.causal_lm import check_causal_lm
 from ..judges.combine import reward_ranges, widest_gap
-from ..judges.grades import refuse_unreadable_grades
-from ..judges.measures.words import source_counter
-from ..judges.rubric import rubric_template
-from ..judges.splitters import open_splitter
-from ..judges.summac import read_weights
-from ..models import file_at_hand
 from ..models.files import refuse_adapter
-from ..models.opening import open_chat_tokenizer
 from ..runfolder import tracking
 from ..text import did_you_mean
 from ..train.stage import own_pairs
-from .check import Check
-from .judge_models import reading_checks, refuse_model
+from .judges import judge_checks, reading_checks, under
 
 # seconds that another interpreter has to say which libraries it lacks
 PATIENCE_SECONDS = 20
@@ -49,7 +32,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.generate.has_model or recipe.rounds:
         yield Check("model.name", partial(models.check, recipe.model.name), is_here=True)
     for name, options in recipe.judges.items():
-        yield from _judge_checks(f"judges.{name}", name, options)
+        yield from judge_checks(name, options)
     # judges are opened for it, and their models may be elsewhere
     yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges), is_here=True)
     if recipe.rounds:
@@ -76,26 +59,6 @@ def _refuse_wide_margin(recipe: Recipe) -> None:
         )
 
 
-def _judge_checks(key: str, name: str, options: JudgeOptions) -> Iterator[Check]:
-    for below, asked in options.language_models.items():
-        yield Check(f"{_under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
-    if isinstance(options, RubricJudge):
-        yield Check(f"{key}.template", partial(rubric_template, name, options))
-    for below, model in options.models.items():
-        yield Check(f"{key}.{below}", partial(refuse_model, options, model), is_here=True)
-    if isinstance(options, SummacJudge) and options.weights is not None:
-        yield Check(f"{key}.weights", partial(read_weights, options.weights), is_here=True)
-    if isinstance(options, ValueSharesJudge) and options.matcher.counts_ngrams:
-        yield Check(f"{key}.matcher", partial(source_counter, options.matcher), is_here=True)
-    splitter: SplitterName | None = getattr(options, "splitter", None)
-    if splitter == "nltk":
-        yield Check(f"{key}.splitter", partial(open_splitter, splitter), is_here=True)
-
-
-def _under(key: str, below: str) -> str:
-    return f"{key}.{below}" if below else key
-
-
 def _refuse_program(program: str | None) -> None:
     if program is not None and shutil.which(program) is None:
         raise RecipeError(f"{program!r} is not a program that can be started")
@@ -115,14 +78,11 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
         yield from _library_checks(f"judges.{name}", options.libraries)
         for below, model in options.models.items():
             yield Check(f"judges.{name}.{below}", partial(_refuse_out_of_reach, model, None), is_here=True)
-        yield from reading_checks(f"judges.{name}", options)
         for below, asked in options.language_models.items():
-            key = _under(f"judges.{name}", below)
+            key = under(f"judges.{name}", below)
             yield from _library_checks(f"{key}.backend.backend", asked.backend.libraries)
             yield from _asked_checks(f"{key}.backend", f"{key}.model", asked)
-            yield Check(f"{key}.model.name", partial(_refuse_incomplete, name, asked), is_here=True)
-        if isinstance(options, RubricJudge | ExtractJudge) and options.scoring == "expected":
-            yield Check(f"judges.{name}.scoring", partial(_refuse_grades, name, options), is_here=True)
+        yield from reading_checks(name, options)
 
 
 def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:
@@ -169,20 +129,6 @@ def _refuse_out_of_reach(name: str, revision: str | None) -> None:
     # what is no id of a hub was looked at already
     if models.is_hub_id(name):
         models.refuse_out_of_reach(name, revision, "evenhand", PATIENCE_OF_THE_HUB)
-
-
-def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
-    """Refuse a judge's language model that is on this machine, and not whole."""
-    if asked.backend.backend != "scripted" and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
-        is_for_transformers = asked.backend.backend == "transformers"
-        check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
-
-
-def _refuse_grades(name: str, options: RubricJudge | ExtractJudge) -> None:
-    """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart."""
-    path = file_at_hand(options.model.name, options.model.revision, "tokenizer_config.json")
-    if path is not None and options.backend.backend != "scripted":
-        refuse_unreadable_grades(name, options, open_chat_tokenizer(str(path.parent), f"judge {name!r}"))
 
 
 def _refuse_arguments(key: str, section: BackendSection) -> None:

@@ -8,20 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import ExtractJudge, FineSurEJudge, Recipe, RubricJudge
+from ..config import Recipe
 from ..config.model import LanguageModel
+from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
+from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import check_cache
-from ..judges.extract import extract_templates
-from ..judges.finesure import finesure_template
-from ..judges.rubric import FIRST_ATTEMPT, ONE_GRADE, rubric_template
+from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
 from ..runfolder.phases import Phase, phases
 from ..storage import read_json
-from .check import Check
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -143,8 +142,9 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
         for below, asked in options.language_models.items():
             key = ".".join(filter(None, ("judges", name, below, "backend.max_model_len")))
             yield Check(key, partial(_refuse_length, key, asked), is_here=True)
-        if isinstance(options, RubricJudge | FineSurEJudge | ExtractJudge):
-            yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, options), is_here=True)
+        if asks := JUDGES[options.kind].prompt:
+            needs = asks(name, options)
+            yield Check(f"judges.{name}", partial(_refuse_sources, phase, requests, name, needs), is_here=True)
 
 
 def _refuse_length(key: str, asked: LanguageModel) -> None:
@@ -201,45 +201,32 @@ def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
     return {request.id: "\n".join(message.content for message in request.prompt) for request in requests}
 
 
-def _refuse_sources(
-    phase: Phase, requests: Sequence[SummaryRequest], name: str, options: RubricJudge | FineSurEJudge | ExtractJudge
-) -> None:
+def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str, needs: PromptNeeds) -> None:
     """Refuse a judge whose model cannot take its prompt, or too many of the sources in it, whatever the summaries are."""
-    asked, length = LanguageModel(options.model, options.backend), options.backend.max_model_len
-    room = length - _reply_tokens(options) - _template_tokens(asked, name, options)
+    options = phase.recipe.judges[name]
+    asked = options.language_models[""]
+    length = asked.backend.max_model_len
+    room = length - needs.reply_tokens - _template_tokens(asked, needs)
     if room < 1:
         raise RecipeError(
             f"key 'judges.{name}.backend.max_model_len': {length} tokens have no room for a source beside the judge's own prompt "
             f"and its reply; write more than {length - room}"
         )
-    # a source that is cut or shortened to an extract fits
-    if options.overflow == "truncate" or isinstance(options, ExtractJudge):
+    # a source that is cut fits
+    if needs.overflow == "truncate":
         return
-    limit = phase.recipe.limits.unscored if options.overflow == "skip" else 0.0
+    limit = phase.recipe.limits.unscored if needs.overflow == "skip" else 0.0
     texts = {request.id: reference_text(request, options.against) for request in requests}
     _refuse_long(asked, texts, Most(room, limit, f"max_model_len {length}"), f"{phase.split} sources for {name!r}")
 
 
-def _template_tokens(asked: LanguageModel, name: str, options: RubricJudge | FineSurEJudge | ExtractJudge) -> int:
+def _template_tokens(asked: LanguageModel, needs: PromptNeeds) -> int:
     """Tokens that the shortest prompt of the judge has at least around source and summary; 0 where they cannot be counted."""
     tokenizer = _tokenizer(asked)
     if tokenizer is None:
         return 0
-    match options:
-        case RubricJudge():
-            template = rubric_template(name, options)
-        case FineSurEJudge():
-            template = finesure_template(options)
-        case ExtractJudge():
-            template = min(extract_templates(), key=lambda each: len(each.text))
-    around = template.fill(texts={"source": "", "summary": ""})
+    around = needs.template().fill(texts={"source": "", "summary": ""})
     return max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
-
-
-def _reply_tokens(options: RubricJudge | FineSurEJudge | ExtractJudge) -> int:
-    if isinstance(options, FineSurEJudge):
-        return options.most_reply_tokens
-    return (ONE_GRADE if options.scoring == "expected" else FIRST_ATTEMPT).max_tokens
 
 
 @dataclass(frozen=True)

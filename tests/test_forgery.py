@@ -15,7 +15,9 @@ from answering import AnsweringBackend, GivenModels
 from chat_families import FAMILIES, make_tokenizer
 from method_runs import Noting, make_recipe, order, seeds_of
 
-from evenhand.config import CorpusSection, EntailerSection, ExtractJudge, FineSurEJudge, RubricJudge, TaskSection
+from evenhand.config import CorpusSection, TaskSection
+from evenhand.config.fairness import EntailerSection
+from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
 from evenhand.evaluation.bias.prompting import draw_prompt

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...config import EntailerSection, MatcherSection
+from ...config.fairness import EntailerSection, MatcherSection
 from ...errors import DataError, MissingExtra
 from ...extras import need
 from ...fairness.demographic import WordLists

@@ -7,7 +7,7 @@ from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
-from ...config import EntailerSection, MatcherSection
+from ...config.fairness import EntailerSection, MatcherSection
 from ...config.recipe_file import load_section
 from ...errors import DataError
 from ...text import did_you_mean

@@ -10,7 +10,8 @@ from itertools import product
 
 from tqdm import tqdm
 
-from ...config import JudgeOptions, RougeJudge, RuleJudge
+from ...config import JudgeOptions
+from ...config.judges import RougeJudge, RuleJudge
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
 from ...judges.asking import by_model, companies

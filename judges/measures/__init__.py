@@ -13,12 +13,15 @@
     masses = matcher.masses(items)          # one for each LabelledSummary, or Unscored with a reason
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from ...config import EntailerSection, MatcherSection
+from ...config.fairness import EntailerSection, MatcherSection
+from ..judge import Reader
+from ..nli import refuse_other_classes
 from ..shared import SharedModels
-from .bart import open_bart
-from .bert import open_bert
+from .bart import BartScorer, open_bart
+from .bert import BertScorer, open_bert
 from .entailers import open_encoder, open_nli, open_words
 from .measure import Entailer, Matcher, UnitEvidence
 from .words import open_ngram_matcher, open_word_matcher
@@ -66,4 +69,29 @@ def open_entailer(section: EntailerSection, models: SharedModels | None = None) 
     return ENTAILERS[section.kind](section, models or SharedModels())
 
 
-__all__ = ["ENTAILERS", "MATCHERS", "Entailer", "Matcher", "UnitEvidence", "open_entailer", "open_matcher"]
+def matcher_readers(section: MatcherSection) -> Iterator[Reader]:
+    """How the matcher of a judge's section `matcher` opens its model."""
+    scorers: dict[str, Callable[[MatcherSection], object]] = {"bertscore": BertScorer, "bartscore": BartScorer}
+    if section.kind in scorers:
+        read = partial(scorers[section.kind], section)
+        yield Reader("matcher.model", section.model_name, section.revision, read)
+
+
+def entailer_readers(section: EntailerSection) -> Iterator[Reader]:
+    """How the entailer of a judge's section `entailer` opens its model."""
+    if section.kind == "nli":
+        read = partial(refuse_other_classes, section.model_name, section.revision)
+        yield Reader("entailer.model", section.model_name, section.revision, read)
+
+
+__all__ = [
+    "ENTAILERS",
+    "MATCHERS",
+    "Entailer",
+    "Matcher",
+    "UnitEvidence",
+    "entailer_readers",
+    "matcher_readers",
+    "open_entailer",
+    "open_matcher",
+]

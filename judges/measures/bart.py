@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from ...config import MatcherSection
+from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups import bart_scores
 from ...storage import canonical_json

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from ...config import MatcherSection
+from ...config.fairness import MatcherSection
 from ...extras import need
 from ...fairness.groups import rescale
 from ...storage import canonical_json

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...config import EntailerSection
+from ...config.fairness import EntailerSection
 from ...fairness.groups import SetEvidence, Unscored, Windows, make_windows
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.labelled import LabelledSummary, LabelledText

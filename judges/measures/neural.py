@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...config import MatcherSection
+from ...config.fairness import MatcherSection
 from ...fairness.groups import Masses, Unscored, softmax
 from ...fairness.groups.ngram import EMPTY_SUMMARY
 from ...fairness.labelled import LabelledSummary

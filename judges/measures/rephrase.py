@@ -10,7 +10,7 @@ Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units.
 import re
 from collections.abc import Sequence
 
-from ...config import EntailerSection, SplitterSection
+from ...config.fairness import EntailerSection, SplitterSection
 from ...fairness.groups import Unscored, parse_units
 from ...fairness.groups.units import Domain
 from ...generate.backend import Ask, Backend, Reply

@@ -12,7 +12,7 @@ Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units.
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...config import EntailerSection
+from ...config.fairness import EntailerSection
 from ...fairness.groups import Unscored
 from ...text import sentences
 from ..shared import SharedModels

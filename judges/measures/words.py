@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from ...config import MatcherSection
+from ...config.fairness import MatcherSection
 from ...fairness.groups import Masses, NgramTokenizer, Unscored
 from ...fairness.groups.ngram import EMPTY_SUMMARY, ngram_masses
 from ...fairness.groups.nltk_data import SETTING

@@ -6,7 +6,8 @@ import pytest
 
 from evenhand.benchmarks.injection import PlainJudge, difference_rows, main, plain_template, shift_rows
 from evenhand.benchmarks.orders import ORDERS, Case, injected_cases
-from evenhand.config import BackendSection, ModelSection, RubricJudge
+from evenhand.config import BackendSection, ModelSection
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import DataError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges.judge import JudgeInput

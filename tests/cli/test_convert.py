@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.convert import app
-from evenhand.config import SummacJudge
+from evenhand.config.metrics import SummacJudge
 from evenhand.errors import DataError
 from evenhand.judges.summac import read_weights
 

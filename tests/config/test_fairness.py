@@ -2,7 +2,8 @@
 
 import pytest
 
-from evenhand.config import ContrastJudge, EntailerSection, MatcherSection, Recipe, ValueSharesJudge
+from evenhand.config import Recipe
+from evenhand.config.fairness import ContrastJudge, EntailerSection, MatcherSection, ValueSharesJudge
 
 UER = {"kind": "value-shares", "matcher": {"kind": "words"}}
 BASE = {

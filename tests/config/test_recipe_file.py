@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.config import Recipe, RuleJudge
+from evenhand.config import Recipe
+from evenhand.config.judges import RuleJudge
 from evenhand.config.recipe_file import dump_recipe, load_bias, load_controlled, load_judges, load_recipe
 from evenhand.config.trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 from evenhand.errors import RecipeError

@@ -48,7 +48,7 @@ def test_batch_sizes_make_no_other_judge(make_run: Any):
 
 def test_equal_signatures_are_the_same_judge_whatever_its_names(make_run: Any):
     # recall goes by sentences, so `chunks` makes no difference to it; one judge is called what it measures
-    judges = {"alignment-recall": RECALL, "other": RECALL | {"chunks": "350-words"}}
+    judges = {"alignment-recall": RECALL, "other": RECALL | {"chunks": "sentence"}}
     made = recipe(make_run, judges, ["alignment-recall"], ["other"])
     signatures = {judge.name: judge.signature for judge in open_judges(made.judges)}
     assert judge_notes(made, signatures)[0].role == "both"

@@ -5,7 +5,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from evenhand.config import AlignmentJudge
+from evenhand.config.judges import AlignmentJudge
 from evenhand.judges.aligner import Alignment
 from evenhand.judges.alignment import aggregate, chunk_sizes, chunks, open_alignment
 from evenhand.judges.judge import JudgeInput

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from evenhand.config import AlignmentJudge
+from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import JudgeError, ModelError
 from evenhand.fairness.groups.nltk_data import open_nltk
 from evenhand.judges.aligner import Pairing

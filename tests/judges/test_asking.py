@@ -5,7 +5,7 @@ import itertools
 import pytest
 from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config import RougeJudge, RubricJudge
+from evenhand.config.judges import RougeJudge, RubricJudge
 from evenhand.generate.backend import Reply
 from evenhand.judges import open_judge
 from evenhand.judges.asking import companies, score_together

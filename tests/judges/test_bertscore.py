@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from evenhand.config import BertScoreJudge
+from evenhand.config.metrics import BertScoreJudge
 from evenhand.errors import UnfitModelError
 from evenhand.judges.bertscore import TokenEmbedder, bert_score, open_bertscore
 from evenhand.judges.judge import JudgeInput

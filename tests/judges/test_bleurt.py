@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evenhand.config import BleurtJudge
+from evenhand.config.metrics import BleurtJudge
 from evenhand.errors import JudgeError, UnfitModelError
 from evenhand.judges.bleurt import BleurtAligner, open_bleurt
 from evenhand.judges.judge import JudgeInput

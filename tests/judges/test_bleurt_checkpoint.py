@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from evenhand.config import BleurtJudge
+from evenhand.config.metrics import BleurtJudge
 from evenhand.errors import DataError, JudgeError, UnfitModelError
 from evenhand.judges.bleurt import open_bleurt
 from evenhand.judges.bleurt_checkpoint import convert_bleurt, sentencepiece_tokenizer

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from evenhand.config import SummacJudge
+from evenhand.config.metrics import SummacJudge
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.judges.alignscore import AlignScore, convert_checkpoint
 from evenhand.judges.bertscore import TokenEmbedder

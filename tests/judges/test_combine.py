@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config import RewardSection, RougeJudge, RubricJudge, RuleJudge
+from evenhand.config import RewardSection
+from evenhand.config.judges import RougeJudge, RubricJudge, RuleJudge
 from evenhand.errors import DataError, RecipeError
 from evenhand.judges.combine import combine_group, combine_scores, reward_ranges, z_scores
 

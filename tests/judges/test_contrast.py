@@ -5,7 +5,7 @@ import json
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
-from evenhand.config import ContrastJudge
+from evenhand.config.fairness import ContrastJudge
 from evenhand.judges import open_judge
 
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import make_candidate, make_request
 from labelled_sets import ONE_SIDED, judge_input
 
-from evenhand.config import EqualCoverageJudge, ValueSharesJudge
+from evenhand.config.fairness import EqualCoverageJudge, ValueSharesJudge
 from evenhand.fairness.labelled import LabelledText
 from evenhand.judges import open_judge
 from evenhand.judges.batch import judge_inputs, keep_verdicts, score_batch

@@ -5,7 +5,7 @@ import json
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
-from evenhand.config import EqualCoverageJudge
+from evenhand.config.fairness import EqualCoverageJudge
 from evenhand.judges import open_judge
 
 

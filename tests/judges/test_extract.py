@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config import ExtractJudge
+from evenhand.config.judges import ExtractJudge
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.extract import SCALES, open_extract

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config import FineSurEJudge
+from evenhand.config.judges import FineSurEJudge
 from evenhand.generate.backend import Reply
 from evenhand.judges.asking import AskingJudge
 from evenhand.judges.finesure import open_finesure

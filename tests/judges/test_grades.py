@@ -8,12 +8,12 @@ from contextlib import closing
 import pytest
 from sentencepiece_models import save_mistral
 
-from evenhand.config import ExtractJudge, RougeJudge, RubricJudge
+from evenhand.config.judges import ExtractJudge, RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import prompt_tokens
-from evenhand.judges import open_judge
-from evenhand.judges.grades import refuse_unreadable_grades
+from evenhand.judges import JUDGES, open_judge
 from evenhand.judges.judge import JudgeInput
+from evenhand.judges.rubric import refuse_unreadable_grades
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -75,7 +75,7 @@ def test_expected_grade_on_transformers_is_that_of_a_plain_pass(mistral, expecte
 
 SCRIPT = """
 import json, sys
-from evenhand.config import RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.judges import open_judge
 from evenhand.judges.judge import JudgeInput
 
@@ -107,18 +107,21 @@ def test_expected_grade_on_vllm_is_that_of_a_plain_pass(mistral, expected, tmp_p
     check(json.loads(line.removeprefix("RESULT")), expected)
 
 
+def refuse_grades(options, tokenizer):
+    asks = JUDGES[options.kind].prompt
+    refuse_unreadable_grades("coverage", options.model.name, asks("coverage", options).grades, tokenizer)
+
+
 def test_grades_that_a_tokenizer_can_tell_apart_pass(mistral):
     tokenizer = transformers.AutoTokenizer.from_pretrained(mistral)
-    refuse_unreadable_grades("coverage", rubric(mistral), tokenizer)
-    extract = ExtractJudge(kind="extract", model=rubric(mistral).model)
-    refuse_unreadable_grades("extract", extract, tokenizer)
+    refuse_grades(rubric(mistral), tokenizer)
+    refuse_grades(ExtractJudge(kind="extract", model=rubric(mistral).model), tokenizer)
 
 
 def test_judge_whose_grades_cannot_be_read_is_refused_with_its_key(mistral):
     tokenizer = transformers.AutoTokenizer.from_pretrained(mistral)
     tokenizer.chat_template += "{% if add_generation_prompt %}<think>{% endif %}"
     with pytest.raises(RecipeError, match=r"key 'judges\.coverage\.scoring': model .* use scoring: greedy"):
-        refuse_unreadable_grades("coverage", rubric(mistral), tokenizer)
-    # a reply that is read as text needs no place, and other judges read none
-    refuse_unreadable_grades("coverage", rubric(mistral, scoring="greedy"), tokenizer)
-    refuse_unreadable_grades("overlap", RougeJudge(kind="rouge"), tokenizer)
+        refuse_grades(rubric(mistral), tokenizer)
+    # a reply that is read as text needs no place
+    refuse_grades(rubric(mistral, scoring="greedy"), tokenizer)

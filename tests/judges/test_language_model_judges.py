@@ -5,7 +5,7 @@ import json
 import pytest
 from answering import AnsweringBackend, GivenModels
 
-from evenhand.config import ExtractJudge, FineSurEJudge, RubricJudge
+from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges import open_judge

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config import MiniCheckJudge
+from evenhand.config.metrics import MiniCheckJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.minicheck import open_minicheck, packed

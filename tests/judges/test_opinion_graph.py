@@ -7,7 +7,7 @@ import pytest
 from conftest import make_candidate, make_request
 from labelled_sets import judge_input
 
-from evenhand.config import OpinionGraphJudge
+from evenhand.config.fairness import OpinionGraphJudge
 from evenhand.judges.batch import judge_inputs, score_batch
 from evenhand.judges.cache import VerdictCache
 from evenhand.judges.opinion_graph import OpinionGraphScore, open_opinion_graph

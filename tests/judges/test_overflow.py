@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config import RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import JudgeError
 from evenhand.generate.backend import prompt_tokens
 from evenhand.judges.judge import JudgeInput

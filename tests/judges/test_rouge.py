@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.config import RougeJudge
+from evenhand.config.judges import RougeJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rouge import open_rouge, rouge, tokens
 from evenhand.judges.shared import SharedModels

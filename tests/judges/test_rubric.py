@@ -8,7 +8,7 @@ from answering import AnsweringBackend, GivenModels, grades
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.config import RubricJudge
+from evenhand.config.judges import RubricJudge
 from evenhand.errors import RecipeError
 from evenhand.generate.backend import Reply
 from evenhand.judges.judge import JudgeInput

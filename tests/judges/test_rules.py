@@ -2,7 +2,7 @@
 
 import math
 
-from evenhand.config import RuleJudge
+from evenhand.config.judges import RuleJudge
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.rules import open_contract, open_length
 from evenhand.judges.shared import SharedModels

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from evenhand.config import AlignmentJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
+from evenhand.config.judges import AlignmentJudge
+from evenhand.config.metrics import MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.errors import DataError
 from evenhand.judges import open_judge
 from evenhand.judges.splitters import open_splitter, sentence_signature

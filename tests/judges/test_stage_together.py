@@ -4,7 +4,8 @@ import pytest
 from answering import AnsweringBackend, GivenModels, grades
 from conftest import make_candidate, make_request
 
-from evenhand.config import Recipe, RubricJudge
+from evenhand.config import Recipe
+from evenhand.config.judges import RubricJudge
 from evenhand.judges import open_judge
 from evenhand.judges.cache import VerdictCache, cache_counts
 from evenhand.judges.stage import judge_by

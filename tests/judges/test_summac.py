@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from evenhand.config import SummacJudge
+from evenhand.config.metrics import SummacJudge
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups.nltk_data import open_nltk
 from evenhand.judges.judge import JudgeInput

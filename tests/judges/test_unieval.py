@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from evenhand.config import UniEvalJudge
+from evenhand.config.metrics import UniEvalJudge
 from evenhand.errors import JudgeError
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels

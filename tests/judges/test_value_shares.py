@@ -5,7 +5,7 @@ import json
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, judge_input
 
-from evenhand.config import ValueSharesJudge
+from evenhand.config.fairness import ValueSharesJudge
 from evenhand.judges import open_judge
 from evenhand.judges.overflow import was_cut
 

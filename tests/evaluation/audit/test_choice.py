@@ -1,7 +1,7 @@
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
-from evenhand.config import MatcherSection
+from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares

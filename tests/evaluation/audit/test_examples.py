@@ -1,7 +1,7 @@
 import numpy as np
 from audit_inputs import ATTRIBUTE, make_input, two_sided
 
-from evenhand.config import MatcherSection
+from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.examples import MOST_CHARACTERS, MOST_LINES, most_unfair, take_apart
 from evenhand.evaluation.audit.figures import most
 from evenhand.evaluation.audit.shares import ValueShares

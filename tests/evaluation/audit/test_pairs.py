@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 
-from evenhand.config import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.evaluation.audit.pairs import paired_differences

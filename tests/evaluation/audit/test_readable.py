@@ -1,7 +1,7 @@
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, make_set
 
-from evenhand.config import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan

@@ -4,7 +4,7 @@ import pytest
 from audit_inputs import ATTRIBUTE, make_input, two_sided
 from hypothesis import strategies as st
 
-from evenhand.config import MatcherSection
+from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
 from evenhand.fairness.groups import Masses, Unscored, group_fairness
 from evenhand.judges.measures import open_matcher

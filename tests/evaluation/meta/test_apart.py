@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from evenhand.config import RubricJudge, RuleJudge
+from evenhand.config.judges import RubricJudge, RuleJudge
 from evenhand.errors import JudgeError
 from evenhand.evaluation.meta.apart import judge_by_model
 from evenhand.evaluation.meta.scoring import judge_sets

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from evenhand.config import RougeJudge, RuleJudge
+from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.meta.benchmark import Benchmark, Settings, benchmark
 from evenhand.evaluation.meta.plot import benchmark_panels, render_plot

@@ -3,7 +3,8 @@
 import pytest
 from answering import AnsweringBackend, GivenModels, grades
 
-from evenhand.config import OpinionGraphJudge, RougeJudge, RubricJudge, RuleJudge
+from evenhand.config.fairness import OpinionGraphJudge
+from evenhand.config.judges import RougeJudge, RubricJudge, RuleJudge
 from evenhand.errors import RecipeError
 from evenhand.evaluation.meta.scoring import BASELINES, has_nothing_to_judge, judge_sets, with_baselines
 from evenhand.judges import open_judge, open_judges

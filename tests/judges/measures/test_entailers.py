@@ -11,7 +11,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from labelled_sets import BALANCED, ONE_SIDED, item
 
-from evenhand.config import EntailerSection
+from evenhand.config.fairness import EntailerSection
 from evenhand.errors import JudgeError
 from evenhand.fairness.groups import Unscored, cover_set
 from evenhand.fairness.labelled import LabelledSummary, LabelledText

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from labelled_sets import item
 
-from evenhand.config import MatcherSection
+from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError, JudgeError
 from evenhand.fairness.groups import Unscored, bert_precision
 from evenhand.judges.checkpoint import STACKED, open_checkpoint

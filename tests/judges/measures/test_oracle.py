@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from labelled_sets import item
 
-from evenhand.config import EntailerSection, MatcherSection
+from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.fairness.groups import cover_set, group_fairness
 from evenhand.judges.measures import open_entailer, open_matcher
 

@@ -5,7 +5,7 @@ import os
 import pytest
 from labelled_sets import BALANCED, FERRY, ONE_SIDED, item
 
-from evenhand.config import MatcherSection
+from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError
 from evenhand.fairness.groups import Masses, Unscored
 from evenhand.judges.measures import open_matcher
