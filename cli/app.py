@@ -16,7 +16,7 @@ from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import quiet_libraries
 from ..runfolder import processes
-from . import audit, bias, controlled, convert, human, importing
+from . import audit, bias, controlled, convert, human, importing, recipes
 from .compare import compare
 from .terminal import console, print_plan, run_with_progress, say, summary
 
@@ -37,7 +37,7 @@ EPILOG = (
 app = typer.Typer(
     name="evenhand",
     help="Train and check summarizers that treat sides fairly.\n\n"
-    "Start here:  [bold]evenhand loop recipes/quickstart.yaml[/bold]  "
+    "Start here:  [bold]evenhand loop quickstart[/bold]  "
     "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -48,8 +48,12 @@ app = typer.Typer(
 app.add_typer(convert.app, name="convert")
 app.add_typer(human.app, name="human")
 app.add_typer(importing.app, name="import")
+app.add_typer(recipes.app, name="recipes")
+app.command(epilog="Example: evenhand accelerate zero2")(recipes.accelerate)
 
-RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, for example recipes/quickstart.yaml.")]
+RecipePath = Annotated[
+    Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,7 +138,7 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     """LoRA DPO on one round's pairs under accelerate launch: adapter/.
 
     On several GPUs you may also launch it yourself:
-    accelerate launch --config_file accelerate_configs/zero2.yaml -m evenhand.train.dpo --config RECIPE
+    accelerate launch --config_file $(evenhand accelerate zero2) -m evenhand.train.dpo --config RECIPE
     """
     from ..train.launch import train as run
 
@@ -201,15 +205,6 @@ app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)
 
 
 app.command(name="build-controlled", epilog=controlled.EXAMPLE)(controlled.build_controlled)
-
-
-@app.command(epilog="Example: evenhand recipes")
-def recipes() -> None:
-    """List the recipes that come with evenhand: where each lies and the command that runs it."""
-    folder = Path(__file__).parents[1] / "recipes"
-    for path in sorted(folder.rglob("*.yaml")):
-        command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        say(f"{path}\n    {command}")
 
 
 @app.command(epilog="Example: evenhand cache --clear")

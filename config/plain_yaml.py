@@ -6,6 +6,7 @@ and more than `MOST_VALUES` of them, an alias counting as all that it stands for
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +122,42 @@ def parse_yaml(text: str) -> Any:
     Raises:
         NotYamlError: the text is not YAML, or holds what the module refuses.
     """
+    return _parse(text)[0]
+
+
+def read_yaml(path: Path) -> Any:
+    """The plain data of a YAML file.
+
+    Raises:
+        StorageError: the file cannot be read.
+        RecipeError: it is not YAML, or holds what the module refuses; file and line are named.
+    """
+    return read_yaml_lines(path)[0]
+
+
+def read_yaml_lines(path: Path) -> tuple[Any, dict[str, int]]:
+    """The plain data of a YAML file, and the line of each dotted key; errors as of `read_yaml`.
+
+    What an alias or a merge key brings has the line where it is written out.
+    """
+    try:
+        return _parse(read_text(path))
+    except NotYamlError as error:
+        raise RecipeError(f"{path}:{error.line}: {error}") from error
+
+
+def _parse(text: str) -> tuple[Any, dict[str, int]]:
     if len(text) > MOST_CHARACTERS:
         raise NotYamlError(f"has {len(text):,} characters, and {MOST_CHARACTERS:,} are read", 1)
     loader = None
     try:
         loader = _PlainLoader(text)
-        return loader.get_single_data()
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        # before the lines, because this puts the keys of merge keys in their place
+        values = loader.construct_document(node)
+        return values, dict(_lines(node))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise NotYamlError(f"unacceptable character #x{error.character:04x}", line) from error
@@ -137,17 +168,16 @@ def parse_yaml(text: str) -> Any:
         raise NotYamlError("holds an escape that is not a character", loader.line + 1 if loader else 1) from error
 
 
-def read_yaml(path: Path) -> Any:
-    """The plain data of a YAML file.
-
-    Raises:
-        StorageError: the file cannot be read.
-        RecipeError: it is not YAML, or holds what the module refuses; file and line are named.
-    """
-    try:
-        return parse_yaml(read_text(path))
-    except NotYamlError as error:
-        raise RecipeError(f"{path}:{error.line}: {error}") from error
+def _lines(node: yaml.Node, within: str = "") -> Iterator[tuple[str, int]]:
+    """Each dotted key below a node, and its line."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield f"{within}{key.value}", key.start_mark.line + 1
+            yield from _lines(value, f"{within}{key.value}.")
+    elif isinstance(node, yaml.SequenceNode):
+        for place, value in enumerate(node.value):
+            yield f"{within}{place}", value.start_mark.line + 1
+            yield from _lines(value, f"{within}{place}.")
 
 
 class _PlainDumper(yaml.SafeDumper):
@@ -161,7 +191,10 @@ _PlainDumper.add_representer(str, _PlainDumper.represent_str)
 _PlainDumper.add_implicit_resolver(FLOAT, POINTLESS_FLOAT, FIRST_OF_FLOAT)
 
 
-def dump_yaml(values: Any) -> str:
-    """Plain data as YAML that `parse_yaml` reads back as it is."""
-    text: str = yaml.dump(values, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=110)
+def dump_yaml(values: Any, *, compact: bool = False) -> str:
+    """Plain data as YAML that `parse_yaml` reads back as it is; `compact` writes innermost lists and mappings in one line."""
+    style = None if compact else False
+    text: str = yaml.dump(
+        values, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=style
+    )
     return text

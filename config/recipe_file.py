@@ -1,6 +1,6 @@
-"""Reading a recipe: YAML, then overrides from the command line, then every check that needs no model.
+"""Reading a recipe: its file and those that it extends, then overrides from the command line, then every check without a model.
 
-All mistakes of a recipe are reported together, each with its key, what was found and how to mend it.
+All mistakes of a recipe are reported together, each with its place, its key, what was found and how to mend it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +10,12 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from ..errors import RecipeError, StorageError
+from ..errors import RecipeError
 from ..storage import MOST_SHOWN, listed, shortened
 from ..text import did_you_mean
 from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
-from .plain_yaml import NotYamlError, dump_yaml, parse_yaml, read_yaml
+from .layers import EXTENDS, Layers, read_layers
+from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
 # what errors call all keys together
@@ -43,11 +44,11 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The checked recipe at `path`, with overrides applied.
 
     Args:
-        path: a YAML file; one that comes with evenhand is found from everywhere ("recipes/quickstart.yaml").
+        path: a YAML file; one that comes with evenhand is found from everywhere, by its name too ("quickstart").
         overrides: "a.b=value" texts; the value is read as YAML.
 
     Raises:
-        RecipeError: the file is no recipe or cannot be read; all mistakes are listed.
+        RecipeError: the file is not a recipe or cannot be read; all mistakes are listed.
     """
     return _load(path, overrides, Recipe)
 
@@ -63,7 +64,8 @@ def load_bias(path: Path, overrides: Sequence[str] = ()) -> BiasRecipe:
 
 
 def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
-    values = _read_yaml(path)
+    layers = read_layers(path)
+    values = layers.values
     # key -> the override that set it, to say where a wrong value came from
     overridden: dict[str, str] = {}
     refused = []
@@ -74,7 +76,7 @@ def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
             refused.append(str(error))
     recipe, mistakes = _checked(values, model)
     if recipe is None or refused or mistakes:
-        raise RecipeError(listed([*refused, *(f"{_place(key, path, overridden)}: {text}" for key, text in mistakes)]))
+        raise RecipeError(listed([*refused, *(f"{_place(key, layers, overridden)}: {text}" for key, text in mistakes)]))
     return recipe
 
 
@@ -88,10 +90,12 @@ def load_judges(path: Path) -> dict[str, JudgeOptions]:
     Raises:
         RecipeError: the file cannot be read, or its judges are wrong; all mistakes are listed.
     """
+    layers = read_layers(path)
     try:
-        return _Judges.model_validate({"judges": _read_yaml(path).get("judges")}).judges
+        return _Judges.model_validate({"judges": layers.values.get("judges")}).judges
     except ValidationError as error:
-        raise RecipeError(listed([f"{path}: {text}" for _, text in _schema_mistakes(error, Recipe)])) from error
+        mistakes = _schema_mistakes(error, Recipe)
+        raise RecipeError(listed([f"{layers.place(key)}: {text}" for key, text in mistakes])) from error
 
 
 def load_section(path: Path, model: type[R], name: str) -> R:
@@ -105,19 +109,20 @@ def load_section(path: Path, model: type[R], name: str) -> R:
     Raises:
         RecipeError: the file cannot be read, or its keys are wrong; all mistakes are listed.
     """
-    section, mistakes = _checked(_read_yaml(path, section=name), model, f"section {name!r}")
+    layers = read_layers(path, section=name)
+    section, mistakes = _checked(layers.values, model, f"section {name!r}")
     if section is None:
-        raise RecipeError(listed([f"{path}: {text}" for _, text in mistakes]))
+        raise RecipeError(listed([f"{layers.place(key)}: {text}" for key, text in mistakes]))
     return section
 
 
 def has_section(path: Path, key: str) -> bool:
-    """Whether the recipe at `path` writes the section that a dotted key stands in.
+    """Whether the recipe at `path`, or one that it extends, writes the section that a dotted key stands in.
 
     Raises:
         RecipeError: the file cannot be read.
     """
-    place: Any = _read_yaml(path)
+    place: Any = read_layers(path).values
     for step in key.split(".")[:-1]:
         place = place.get(step) if isinstance(place, dict) else None
     return isinstance(place, dict)
@@ -132,12 +137,12 @@ def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tup
         return None, [*_schema_mistakes(error, model, whole), *trainer_mistakes]
 
 
-def _place(key: str, path: Path, overridden: Mapping[str, str]) -> str:
-    """Where a key was written: the override that set it, or the file."""
+def _place(key: str, layers: Layers, overridden: Mapping[str, str]) -> str:
+    """Where a key was written: the override that set it, or file and line."""
     for set_key, override in overridden.items():
         if key == set_key or key.startswith(f"{set_key}."):
             return f"--set {shortened(override)}"
-    return str(path)
+    return layers.place(key)
 
 
 def dump_recipe(recipe: Section) -> str:
@@ -145,27 +150,8 @@ def dump_recipe(recipe: Section) -> str:
     return dump_yaml(recipe.model_dump(mode="json"))
 
 
-def _read_yaml(path: Path, section: str | None = None) -> dict[str, Any]:
-    """The mapping in a file: a recipe, or the keys of the named section."""
-    shipped = Path(__file__).parents[1] / path
-    try:
-        values = read_yaml(shipped if shipped.is_file() and not path.exists() else path)
-    except StorageError as error:
-        remedy = "`evenhand recipes` lists those that come with evenhand"
-        if section:
-            remedy = f"name a file with the keys of a recipe's section {section!r}"
-        raise RecipeError(f"{error}; {remedy}") from error
-    if not isinstance(values, dict):
-        found = "is empty" if values is None else f"holds a {type(values).__name__}"
-        expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
-        if section:
-            expected = f"section {section!r} is a mapping; write its keys at the top of the file"
-        raise RecipeError(f"{path}: {found}, but {expected}")
-    return values
-
-
 def _set(values: dict[str, Any], override: str) -> str:
-    """Set one value in place; the key that was set."""
+    """Set one value; the key that was set."""
     key, equals, text = override.partition("=")
     if not equals or not all(key.split(".")):
         raise RecipeError(f"--set {shortened(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
@@ -174,13 +160,15 @@ def _set(values: dict[str, Any], override: str) -> str:
     except NotYamlError as error:
         raise RecipeError(f"--set {shortened(override)}: the value {error}") from error
     *parents, last = key.split(".")
+    if key == EXTENDS:
+        raise RecipeError(f"--set {shortened(override)}: what a recipe extends stands in its file")
     place = values
     for step in parents:
-        if place.get(step) is None:
-            place[step] = {}
-        place = place[step]
-        if not isinstance(place, dict):
+        within = {} if place.get(step) is None else place[step]
+        if not isinstance(within, dict):
             raise RecipeError(f"--set {shortened(override)}: {shortened(step)} is a value, not a section")
+        # a copy: what an alias of YAML stands for is one object in several places
+        place[step] = place = dict(within)
     place[last] = value
     return key
 
@@ -221,6 +209,8 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
     if kind == "extra_forbidden":
         known = _keys_at(problem["loc"][:-1], root)
         section = f"'{key.rpartition('.')[0]}'" if "." in key else whole
+        if section == RECIPE:
+            known.append(EXTENDS)
         nearest = did_you_mean(str(problem["loc"][-1]), known)
         return f"is not known{nearest} Keys of {section} are {', '.join(known)}."
     if kind == "union_tag_invalid":

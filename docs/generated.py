@@ -40,6 +40,10 @@ def recipe_keys() -> str:
         "",
         "Keys without a default are required. `trainer` takes the arguments of `trl.DPOConfig`, and `engine` those of "
         "`vllm.LLM`.",
+        "",
+        "`extends: FILE` builds on another recipe, named by its path from the file that says so or by its shipped name, such as "
+        "`quickstart`. Mappings are merged key by key. Lists, `generate.plans`, and a section of another `kind` are replaced as "
+        "wholes. `null` in place of a section takes it out.",
     ]
     for command, root in RECIPES.items():
         lines += ["", f"## Recipes of `evenhand {command}`", *_sections_of(root)]
@@ -176,6 +180,8 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         if getattr(below, "hidden", False):
             continue
         if getattr(below, "commands", None):
+            if below.invoke_without_command:
+                yield (*path, name), below
             yield from _commands(below, (*path, name))
         else:
             yield (*path, name), below

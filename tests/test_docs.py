@@ -64,6 +64,6 @@ def test_page_of_recipe_keys_has_every_key_with_its_meaning(generated):
 
 def test_command_reference_has_every_command_and_option(generated):
     page = generated.command_reference()
-    for words in ("loop", "human score", "import polisum", "convert bleurt"):
+    for words in ("loop", "human score", "import polisum", "convert bleurt", "recipes", "recipes copy"):
         assert f"\n## {words}\n" in page
     assert "| `--dry-run` |" in page and "| `RECIPE` | required |" in page

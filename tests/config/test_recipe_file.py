@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.config.judges import RuleJudge
-from evenhand.config.recipe_file import dump_recipe, load_bias, load_controlled, load_judges, load_recipe
+from evenhand.config.recipe_file import dump_recipe, load_judges, load_recipe
 from evenhand.config.trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 from evenhand.errors import RecipeError
 
@@ -47,12 +47,6 @@ def test_a_recipe_is_read_and_checked(recipe):
     found = load_recipe(recipe)
     assert found.name == "study"
     assert found.judges["coverage"].rubric == "coverage"
-
-
-@pytest.mark.parametrize("path", sorted(RECIPES.rglob("*.yaml")), ids=lambda path: str(path.relative_to(RECIPES)))
-def test_every_shipped_recipe_is_whole(path):
-    load = {"controlled": load_controlled, "bias": load_bias}.get(path.parent.name, load_recipe)
-    assert load(path).name
 
 
 def test_overrides_reach_any_key_and_make_missing_sections(recipe):
@@ -140,10 +134,12 @@ def test_all_mistakes_are_listed_together_each_with_its_place(recipe):
     assert sorted(lines) == sorted(
         [
             "--set 'nonsense': write KEY=VALUE, for example generate.max_model_len=2048",
-            f"{recipe}: key 'generate.plans.plain.candidates' needs a whole number, got 'none'",
+            f"{recipe}:7: key 'generate.plans.plain.candidates' needs a whole number, got 'none'",
             "--set 'rounds=-1': key 'rounds' should be greater than or equal to 0, got -1",
             next(
-                line for line in lines if line.startswith(f"{recipe}: key 'pears' is not known; did you mean 'pairs'?")
+                line
+                for line in lines
+                if line.startswith(f"{recipe}:13: key 'pears' is not known; did you mean 'pairs'?")
             ),
             "--set 'trainer.warmup_ratio=0.1': key 'trainer.warmup_ratio' no longer exists in TRL: "
             "write warmup_steps; a number below 1 is a ratio",

@@ -1,0 +1,114 @@
+"""`evenhand recipes` and `evenhand accelerate`: what comes with evenhand, listed, shown and copied."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..config.layers import Layers, read_layers
+from ..config.plain_yaml import dump_yaml
+from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
+from ..errors import DataError
+from ..storage import as_given, read_text, write_text
+from .terminal import say, show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+app = typer.Typer(
+    help="The recipes that come with evenhand: what each is for, what it needs and how long it takes.\n\n"
+    "Their names can be given wherever a RECIPE is asked for: [bold]evenhand loop quickstart[/bold]",
+    epilog="Example: evenhand recipes copy methods/debate my.yaml",
+    rich_markup_mode="rich",
+)
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def recipes(context: typer.Context) -> None:
+    """List all recipes, unless a verb follows."""
+    if context.invoked_subcommand is None:
+        show(_table())
+        show("\nevenhand recipes show NAME prints one and the command that runs it, most often evenhand loop NAME")
+
+
+@app.command(name="show", epilog="Example: evenhand recipes show methods/debate --whole")
+def show_recipe(
+    name: Name,
+    whole: Annotated[bool, typer.Option("--whole", help="Together with the recipes that it extends.")] = False,
+) -> None:
+    """Print a recipe."""
+    say(_text(read_layers(Path(name)), whole).rstrip("\n"))
+
+
+@app.command(name="copy", epilog="Example: evenhand recipes copy methods/debate my.yaml")
+def copy_recipe(
+    name: Name,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Default: the last part of the name, in this folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a recipe to a file of your own, together with the recipes that it extends."""
+    layers = read_layers(Path(name))
+    target = file or Path(f"{layers.path.stem}.yaml")
+    if target.exists() and not force:
+        raise DataError(f"{target}: is there already; name another file, or add --force to replace it")
+    command, end, rest = _text(layers, whole=True).partition("\n")
+    if layers.path.is_relative_to(RECIPES):
+        command = command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), str(target))
+    write_text(target, command + end + rest)
+    say(f"{target}: {command.removeprefix('# ')}")
+
+
+def accelerate(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A configuration, for example zero2.")] = None,
+) -> None:
+    """List the accelerate configurations that come with evenhand, or print the path of one.
+
+    A recipe names one in train.accelerate_config, and the loop launches it. To launch the training yourself:
+    accelerate launch --config_file $(evenhand accelerate zero2) -m evenhand.train.dpo --config RECIPE
+    """
+    from ..train.launch import SHIPPED, accelerate_config
+
+    if name is not None:
+        say(str(accelerate_config(name)))
+        return
+    table = _plain_table("configuration", "what it starts")
+    for path in sorted(SHIPPED.glob("*.yaml")):
+        table.add_row(path.stem, " ".join(comment_lines(path)[1:]))
+    show(table)
+
+
+def _table() -> "Table":
+    table = _plain_table("recipe", "what for", "needs", "time")
+    folder = ""
+    for path in map(Path, recipe_names()):
+        if path.parent.name and folder != str(path.parent):
+            folder = str(path.parent)
+            table.add_row(f"\n{folder}/")
+        head = read_head(RECIPES / f"{path}.yaml")
+        name = f"  {path.name}" if path.parent.name else path.name
+        table.add_row(name, head.task, re.split(r"[;(]", head.needs)[0], head.time.partition(",")[0])
+    return table
+
+
+def _plain_table(*columns: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, column in enumerate(columns):
+        table.add_column(column, no_wrap=not place)
+    return table
+
+
+def _text(layers: Layers, whole: bool) -> str:
+    """A recipe as it is written; where it extends others and is to be whole, its head and all keys together."""
+    with as_given():
+        if layers.extends is None or not whole:
+            return read_text(layers.path)
+        head = "".join(f"# {line}".rstrip() + "\n" for line in comment_lines(layers.path))
+    return head + dump_yaml(layers.values, compact=True)

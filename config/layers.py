@@ -1,0 +1,109 @@
+"""A recipe's values from its file and those that it extends.
+
+`extends: FILE` names another recipe, by its path from the file that says so or by its shipped name. What the file says is laid
+over what the other comes to: mappings are merged key by key, everything else is replaced. Three things are replaced as wholes:
+lists, the sampling plans, and a mapping of another `kind`, whose keys would not fit. `null` in place of a mapping takes it out.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import RecipeError, StorageError
+from ..storage import shortened
+from ..text import did_you_mean
+from .plain_yaml import read_yaml_lines
+from .shipped import find_recipe, recipe_names
+
+EXTENDS = "extends"
+# mappings that are replaced as wholes: each plan adds candidates, so that those of two files would add up
+WHOLE = ("generate.plans",)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What a recipe and all that it extends say together."""
+
+    path: Path
+    values: dict[str, Any]
+    # dotted key -> "file:line" of the layer that wrote it
+    places: dict[str, str]
+    # the file that this one extends
+    extends: Path | None = None
+
+    def place(self, key: str) -> str:
+        """Where a key was written, or what it would stand in; the recipe's own file where that is nowhere."""
+        while key and key not in self.places:
+            key = key.rpartition(".")[0]
+        return self.places.get(key, str(self.path))
+
+
+def read_layers(given: Path, section: str | None = None) -> Layers:
+    """A recipe with all that it extends, or the keys of the named section from a file of its own.
+
+    Raises:
+        RecipeError: a file cannot be read or is not a mapping, or a recipe extends itself.
+    """
+    try:
+        return _read(find_recipe(given), section)
+    except StorageError as error:
+        remedy = f"{did_you_mean(str(given), recipe_names())} `evenhand recipes` lists those that come with evenhand"
+        if section:
+            remedy = f"; name a file with the keys of a recipe's section {section!r}"
+        raise RecipeError(f"{error}{remedy}") from error
+
+
+def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) -> Layers:
+    """The layers from `path` downwards; `above` are the files that led here."""
+    values, lines = read_yaml_lines(path)
+    if not isinstance(values, dict):
+        found = "is empty" if values is None else f"holds a {type(values).__name__}"
+        expected = "a recipe is a mapping of sections; the folder recipes/ has examples"
+        if section:
+            expected = f"section {section!r} is a mapping; write its keys at the top of the file"
+        raise RecipeError(f"{path}: {found}, but {expected}")
+    places = {key: f"{path}:{line}" for key, line in lines.items()}
+    if EXTENDS not in values:
+        return Layers(path, values, places)
+    base, where = values.pop(EXTENDS), places.pop(EXTENDS)
+    if not isinstance(base, str) or not base:
+        raise RecipeError(f"{where}: key 'extends' needs the path or the name of a recipe, got {shortened(base)}")
+    chain = (*above, path.resolve())
+    below_path = find_recipe(Path(base), path.parent)
+    if below_path.resolve() in chain:
+        circle = [*chain[chain.index(below_path.resolve()) :], below_path.resolve()]
+        raise RecipeError(
+            f"{where}: key 'extends' leads back to a recipe that extends this one: {' -> '.join(map(str, circle))}"
+        )
+    try:
+        below = _read(below_path, section, chain)
+    except StorageError as error:
+        raise RecipeError(f"{where}: key 'extends': {error}; the path counts from this file's folder") from error
+    replaced: list[str] = []
+    merged = _merged(below.values, values, replaced)
+    kept = {
+        key: place
+        for key, place in below.places.items()
+        if not any(key == each or key.startswith(f"{each}.") for each in replaced)
+    }
+    return Layers(path, merged, kept | places, extends=below_path)
+
+
+def _merged(base: dict[str, Any], top: dict[str, Any], replaced: list[str], within: str = "") -> dict[str, Any]:
+    """`top` laid over `base`; the dotted keys whose value in `base` is gone are added to `replaced`."""
+    found = dict(base)
+    for name, value in top.items():
+        key, old = f"{within}{name}", base.get(name)
+        if isinstance(old, dict) and isinstance(value, dict) and key not in WHOLE and _is_of_one_kind(old, value):
+            found[name] = _merged(old, value, replaced, f"{key}.")
+            continue
+        replaced.append(key)
+        if isinstance(old, dict) and value is None:
+            del found[name]
+        else:
+            found[name] = value
+    return found
+
+
+def _is_of_one_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return "kind" not in new or old.get("kind") == new["kind"]

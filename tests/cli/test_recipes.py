@@ -1,0 +1,80 @@
+"""`evenhand recipes` and `evenhand accelerate` as a user meets them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evenhand.config.recipe_file import load_recipe
+from evenhand.config.shipped import recipe_names
+
+
+def evenhand(*arguments, cwd=None, columns=100):
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1"},
+        cwd=cwd,
+    )
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_all_recipes_are_listed_within_the_terminal(columns):
+    done = evenhand("recipes", columns=columns)
+    assert done.returncode == 0, done.stderr
+    assert all(len(line) <= columns for line in done.stdout.splitlines())
+    shown = done.stdout.split()
+    assert all(name.rpartition("/")[2] in shown for name in recipe_names())
+    assert {f"{name.rpartition('/')[0]}/" for name in recipe_names() if "/" in name} <= set(shown)
+
+
+def test_a_recipe_is_shown_as_it_is_and_whole():
+    name = "methods/dpo-rouge-proxy"
+    shown, whole = evenhand("recipes", "show", name).stdout, evenhand("recipes", "show", name, "--whole").stdout
+    assert "extends: dpo.yaml" in shown
+    assert "extends" not in whole
+    assert shown.splitlines()[0] == whole.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["methods/dpo-rouge-proxy", "quickstart", "polisum/llama-3.1-8b/dpo"])
+def test_a_copy_is_the_same_recipe_without_the_others(name, tmp_path):
+    done = evenhand("recipes", "copy", name, "mine.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load_recipe(tmp_path / "mine.yaml") == load_recipe(Path(name))
+    assert (tmp_path / "mine.yaml").read_text().splitlines()[0] == "# evenhand loop mine.yaml"
+
+
+def test_a_copy_overwrites_nothing_unasked(tmp_path):
+    (tmp_path / "rerank.yaml").write_text("mine")
+    done = evenhand("recipes", "copy", "methods/rerank", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "rerank.yaml: is there already" in done.stderr
+    assert (tmp_path / "rerank.yaml").read_text() == "mine"
+    assert evenhand("recipes", "copy", "methods/rerank", "--force", cwd=tmp_path).returncode == 0
+    assert load_recipe(tmp_path / "rerank.yaml").name == "methods"
+
+
+def test_an_unknown_name_is_refused():
+    done = evenhand("recipes", "show", "methods/debat")
+    assert done.returncode == 2
+    assert "did you mean 'methods/debate'" in done.stderr
+
+
+def test_a_name_is_taken_where_a_recipe_is_asked_for(tmp_path):
+    done = evenhand("bias-study", "bias/simulated", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_accelerate_configurations_are_listed_and_found(tmp_path):
+    listed = evenhand("accelerate", cwd=tmp_path, columns=80).stdout
+    assert all(len(line) <= 80 for line in listed.splitlines())
+    assert {"cpu", "zero2", "zero3", "fsdp2"} <= set(listed.split())
+    found = evenhand("accelerate", "zero2", cwd=tmp_path)
+    assert Path(found.stdout.rstrip("\n")).is_file()
+    absent = evenhand("accelerate", "zero9", cwd=tmp_path)
+    assert absent.returncode == 2
+    assert "zero2" in absent.stderr
