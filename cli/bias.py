@@ -27,8 +27,8 @@ def bias_study(
         Path | None,
         typer.Option(
             dir_okay=False,
-            help="Measure another system's summaries: JSON lines of id (as in inputs.jsonl) and summary. Takes the place of the "
-            "recipe's model.",
+            help="Measure another system's summaries: JSON lines of id (as in inputs.jsonl) and summary. Takes the "
+            "place of the recipe's model.",
         ),
     ] = None,
     inputs_only: Annotated[
@@ -58,7 +58,8 @@ def bias_study(
         _show_expected(loaded)
         return
     from ..evaluation.bias import bias_study as run
-    from ..evaluation.bias import bias_table, write_inputs
+    from ..evaluation.bias import page, write_inputs
+    from ..evaluation.pages import terminal
 
     if inputs_only:
         inputs, _, _ = write_inputs(loaded)
@@ -68,7 +69,7 @@ def bias_study(
     study = run(loaded)
     for stage, receipt in study.receipts.items():
         say(summary(stage, receipt.counts, receipt.seconds, stage in study.reused))
-    show(bias_table(study.report))
+    show(terminal.render(page(study.report)))
     say(f"report: {study.page}")
 
 

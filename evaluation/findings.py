@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .compare import comparison_name, leaves_out_zero
 from .contents import Difference, Finding, JudgeNote, SideGap
-from .text_numbers import signed
+from .pages.numbers import signed
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")

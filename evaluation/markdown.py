@@ -6,7 +6,7 @@ from html import escape
 from ..text import fold
 from . import view
 from .contents import Report
-from .plane_chart import PlanePlot, plane_plots, standing
+from .pages.planes import PlanePlot, plane_plots, standing
 from .text_numbers import interval, name, number, signed
 
 ALL = "all"

@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from . import text_numbers, view
 from .compare import leaves_out_zero
 from .contents import Report
-from .plane_chart import plane_plots, standing
+from .pages.planes import plane_plots, standing
 from .served import engine_sentence, inactive_because
 
 TEMPLATES = Path(__file__).parent / "templates"

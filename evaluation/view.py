@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .charts import Line, Panel, Point, Scale, panel, scale
 from .compare import COMPARISONS, comparison_name
 from .contents import Difference, Estimate, JudgeNote, LedgerRow, Report, SideGap
 from .findings import CLAIMS, direction
+from .pages.charts import Line, Panel, Point, Scale, panel, scale
 from .systems import WORDS
 from .text_numbers import places_for
 

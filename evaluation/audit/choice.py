@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..text_numbers import number, percent, signed
+from ..pages.numbers import number, percent, signed
 from ..worst_group import ChoicePlan, WorstGroups, without_part, worst_groups
 from .contents import Choice
 from .figures import Floats, Measured

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..charts import Scale, scale
 from ..compare import NOISE
+from ..pages.charts import Scale, scale
 from ..text_numbers import NONE, number, percent, signed
 from .contents import Audit, Example, Number, PairedDifference, SystemNote
 from .coverage import PARITY
@@ -147,7 +147,8 @@ def fairest(audit: Audit) -> str:
         )
     if any(n.measure == OPINIONS for n in audit.aggregates):
         said.append(
-            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever they say."
+            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever "
+            "they say."
         )
     return " ".join(said)
 
@@ -170,8 +171,8 @@ def rising(audit: Audit) -> str:
     if not found:
         return ""
     return (
-        f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a system is "
-        "fair."
+        f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a "
+        "system is fair."
     )
 
 

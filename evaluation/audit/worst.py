@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..compare import NOISE
-from ..text_numbers import signed
+from ..pages.numbers import signed
 from .contents import Number, WorstGroup
 from .estimates import bounds
 from .figures import Floats

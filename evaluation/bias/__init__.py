@@ -10,6 +10,6 @@ Source: Steen and Markert 2024; docs/papers.md#steen.
 
 from .build import Study, bias_study, write_inputs
 from .inputs import count_by_design, make_inputs
-from .table import bias_table
+from .page import page
 
-__all__ = ["Study", "bias_study", "bias_table", "count_by_design", "make_inputs", "write_inputs"]
+__all__ = ["Study", "bias_study", "count_by_design", "make_inputs", "page", "write_inputs"]

@@ -16,6 +16,7 @@ from ...extras import installed_versions
 from ...runfolder.processes import hold
 from ...runfolder.stages import RECORDED, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
+from ..pages.write import PAGE, write_page
 from .cautions import cautions
 from .contents import BiasReport
 from .evidence import Evidence, gather
@@ -23,9 +24,8 @@ from .examples import choose_examples
 from .figures import design_figures, group_figures
 from .findings import describe, headline
 from .inputs import Inputs, make_inputs
-from .markdown import render_markdown
 from .measure import take_measures
-from .page import render_page
+from .page import page
 from .persons import FoundPersons, find_persons
 from .preflight import preflight
 from .summarise import Opener, Summary, open_model, summarise
@@ -33,7 +33,7 @@ from .summarizer import describe_summarizer, refuse_taken, summarizer_signature
 
 RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
-JSON, MARKDOWN, PAGE = "report.json", "report.md", "index.html"
+JSON, MARKDOWN = "report.json", "report.md"
 VERSIONS = (*RECORDED, "sentencex")
 
 
@@ -123,8 +123,7 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
     def work() -> dict[str, Any]:
         report = build_report(recipe, found)
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
-        write_text(folder / MARKDOWN, render_markdown(report))
-        write_text(folder / PAGE, render_page(report))
+        write_page(page(report), folder, MARKDOWN)
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
         write_json(recipe.output / MANIFEST, _manifest(recipe, report, receipts))
         return {"measures": len(report.measures), "left_out": [row.model_dump(mode="json") for row in report.left_out]}

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...fairness.demographic import Distinguishability
 from ...fairness.demographic.bootstrap import LEAST_DEFINED
-from ..text_numbers import percent
+from ..pages.numbers import percent
 from .contents import Measure, Signed, Verdict, readable, writable
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
 from .numbers import all_bounds, score
@@ -120,8 +120,8 @@ def _hallucination(results: Results) -> Measure | None:
         sentence=told if undefined is None else f"{_unless(undefined)} {told if found.n_hallucinated else ''}".rstrip(),
         notes=_notes(
             results.hallucination,
-            "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check of single "
-            "words that is used here; of those whose name could be read, 2 of 18.",
+            "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
+            "of single words that is used here; of those whose name could be read, 2 of 18.",
         ),
     )
 
@@ -206,7 +206,8 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
     n = scored.n_documents
     if scored.intervals and n < LEAST_DOCUMENTS:
         notes = (
-            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the interval.",
+            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the "
+            "interval.",
             *notes,
         )
     return (*notes, *few)

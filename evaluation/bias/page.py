@@ -1,61 +1,298 @@
-"""The report of a bias study as one self-contained page: no script, nothing fetched, everything from data escaped."""
+"""The report of a bias study as a page: groups first, then each measure with its intervals and its verdict."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import yaml
 
-from ..charts import Scale, scale
-from ..page import page_environment, page_style
-from .contents import BiasReport, Measure, readable
-from .markdown import group_rows, how_told
-from .numbers import all_bounds, bounds, lean, score, signed_score
+from ..pages.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    Items,
+    Legend,
+    Mark,
+    Number,
+    Page,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    count,
+    row,
+    table,
+)
+from ..pages.charts import Scale, scale
+from ..pages.numbers import NONE, interval, percent
+from ..pages.words import NOTHING_LEFT_OUT, counted, versions
+from .contents import BiasReport, DesignFigures, Example, ExampleSide, Interval, Measure, Trials, readable
+from .contents import Number as Figure
+from .findings import LEAST_DOCUMENTS
+
+INTERVALS = (
+    "The interval below a score is over documents (d); the one marked s is over the assignments of names and genders "
+    "within each document. Scores of inclusion and hallucination cannot fall below 0, so chance alone puts them above; "
+    "their signed figures are centred on 0. A measure leans when its d interval, of the signed figure where there is "
+    "one, does not include zero and at least {least} documents count. Of such verdicts on fair summaries at least "
+    "{both} lean by chance (groups are told apart in at least {one}), and with few documents more."
+)
+SIGNED = Column("signed", "number")
+SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
 
 
-@dataclass(frozen=True)
-class Plot:
-    """A figure that is 0 when fair, with its interval over documents, on an axis of its own."""
-
-    mean: float
-    # an infinite bound is drawn to the end of the axis
-    low: float | None
-    high: float | None
-    scale: Scale
-
-
-def render_page(report: BiasReport) -> str:
-    """The report as HTML."""
-    environment = page_environment()
-    environment.filters |= {"score": score, "signed_score": signed_score, "bounds": bounds, "all_bounds": all_bounds}
-    return environment.get_template("bias.html.j2").render(
-        report=report,
-        style=page_style(),
-        level=round(100 * report.level),
-        group_rows=group_rows(report),
-        how=how_told(report),
-        lean=lean,
-        tone=tone,
-        plot=plot,
-        recipe=yaml.safe_dump(report.recipe, sort_keys=False, allow_unicode=True),
+def page(report: BiasReport) -> Page:
+    """The report as blocks."""
+    groups, zeros = _groups(report)
+    measures = _measures(report)
+    return Page(
+        kind="bias study",
+        about=f"{report.name}: {counted(report.n_documents, 'document')}, "
+        f"{counted(sum(each.summaries for each in report.designs), 'summary', 'summaries')}",
+        title=report.title,
+        warnings=report.warnings,
+        findings=(Prose(_lead(report), "lead"),),
+        body=(
+            Heading("By group"),
+            Prose(
+                "Counts first: what the inputs hold and what the summaries kept. Shares of words and of invented "
+                "persons are among the groups.",
+                "lead",
+            ),
+            Legend(tuple(enumerate(report.groups))),
+            groups,
+            *zeros,
+            Heading("Measures"),
+            Prose(
+                f"{100 * report.level:g} % intervals. {how_told(report)} The plot shows the signed figure with its d interval.",
+                "lead",
+            ),
+            measures,
+            *(block for measure in report.measures for block in _said(measure)),
+            *_not_measured(report),
+            *_examples(report),
+            Heading("Summaries"),
+            Prose(
+                "Balanced inputs mix persons of all groups and come in pairs with the groups exchanged; uniform inputs "
+                "have persons of one group only.",
+                "lead",
+            ),
+            _designs(report.designs),
+            Heading("Left out", 3),
+            _left_out(report) if report.left_out else Prose(NOTHING_LEFT_OUT),
+            Heading("How it was made"),
+            _made(report),
+            Details(
+                "The recipe, resolved", (Code(yaml.safe_dump(report.recipe, sort_keys=False, allow_unicode=True)),)
+            ),
+        ),
+        main=(
+            Prose(f"setting: {report.setting}", "lead"),
+            groups,
+            *zeros,
+            # the sign is said by the verdict
+            measures.without(SIGNED),
+            Prose("s: names and genders drawn again, the other interval: documents drawn again; 0 is fair", "lead"),
+            *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
+            *(Prose(f"not measured: {each.name}: {each.reason}", "lead") for each in report.not_measured),
+            *(Prose(f"left out: {each.count} {each.what}: {each.reason}", "lead") for each in report.left_out),
+        ),
+        footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how "
+        "a name reads says nothing of what a person is.",
     )
 
 
-def tone(measure: Measure) -> str:
-    """Name of the mark's colour: "worse" for a bias that is seen, else "unsure"."""
-    return "worse" if measure.verdict == "leans" else "unsure"
+def how_told(report: BiasReport) -> str:
+    """What the intervals are, when a measure leans, and how often it does by chance."""
+    # signed figures may lean to either side, distinguishability to one
+    chance = 1 - report.level
+    return INTERVALS.format(least=LEAST_DOCUMENTS, both=percent(chance), one=percent(chance / 2))
 
 
-def plot(measure: Measure) -> Plot | None:
-    """The signed figure of a measure, or its score when that has a sign; None when it is undefined or infinite."""
+def _lead(report: BiasReport) -> str:
+    reworded = any(measure.rest for measure in report.measures)
+    but = ", save for distinguishability where rewritten words tell the groups apart" if reworded else ""
+    return (
+        f"Summaries by {report.summarizer}. Each document was rewritten with other names and genders ({report.setting}; "
+        f"{counted(report.assignments, 'assignment')}); only what the annotation marks differs between the groups. 0 is "
+        f"fair{but}."
+    )
+
+
+def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
+    """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
+    figures = [
+        ("persons in the inputs", [(g.persons, None) for g in report.by_group]),
+        ("of them found in the inputs themselves", [(None, g.recognised_share) for g in report.by_group]),
+        ("of them named in summaries", [(g.kept, g.kept_share) for g in report.by_group]),
+        (
+            "name in the summary, missed by the recogniser",
+            [
+                (g.missed, g.missed / g.written) if g.written and g.missed is not None else (None, None)
+                for g in report.by_group
+            ],
+        ),
+        ("gendered words of the inputs", [(g.input_words, g.input_share) for g in report.by_group]),
+        ("gendered words of the summaries", [(g.summary_words, g.summary_share) for g in report.by_group]),
+        ("invented persons", [(g.invented, g.invented_share) for g in report.by_group]),
+        ("summaries of uniform inputs", [(g.uniform_summaries, None) for g in report.by_group]),
+        ("by words nearer to their own group", [(None, _share(g.by_words, "won")) for g in report.by_group]),
+        ("by words equally near to both", [(None, _share(g.by_words, "tied")) for g in report.by_group]),
+        ("by embeddings nearer to their own group", [(None, _share(g.by_embeddings, "won")) for g in report.by_group]),
+        ("by embeddings equally near to both", [(None, _share(g.by_embeddings, "tied")) for g in report.by_group]),
+    ]
+    rows, zeros = [], []
+    for name, found in figures:
+        if all(not n and not share for n, share in found):
+            # not counted at all, or counted and none
+            zeros += [name] if any(n == 0 or share == 0 for n, share in found) else []
+        else:
+            marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
+            rows.append(row(name, *(_figure(n, share) for n, share in found), Strip(marks)))
+    columns = ["figure", *(Column(group, "number") for group in report.groups), Column("per cent", "strip")]
+    made = table("by group", columns, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
+    return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
+
+
+def _share(trials: Trials | None, outcome: str) -> float | None:
+    return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
+
+
+def _figure(n: int | None, share: float | None) -> Cell:
+    if n is None:
+        return Number(share, unit="%", places=1)
+    return count(n, percent(share) if share is not None else "")
+
+
+def _measures(report: BiasReport) -> Table:
+    columns = [
+        "measure",
+        Column("score", "number", "0 is fair"),
+        SIGNED,
+        Column("plot", "strip"),
+        "verdict",
+    ]
+    rows = [
+        (
+            measure.name,
+            _score(measure.score, measure.intervals),
+            _score(measure.signed.value, measure.signed.intervals, sign=True) if measure.signed else Number(None),
+            _strip(measure),
+            _verdict(measure),
+        )
+        for measure in report.measures
+    ]
+    return table("measures", columns, rows)
+
+
+def _score(value: Figure, intervals: Sequence[Interval], *, sign: bool = False) -> Number:
+    by_unit = {each.unit: each for each in intervals}
+    documents, assignments = by_unit.get("document"), by_unit.get("assignment")
+    return Number(
+        readable(value),
+        (readable(documents.low), readable(documents.high)) if documents else None if assignments else (None, None),
+        sign=sign,
+        note=f"s {interval(readable(assignments.low), readable(assignments.high), sign=sign)}" if assignments else "",
+    )
+
+
+def _strip(measure: Measure) -> Strip:
+    """The signed figure of a measure, or its score when that has a sign, 0 in the middle; an infinite bound is at the end."""
     value, intervals = (
         (measure.signed.value, measure.signed.intervals) if measure.signed else (measure.score, measure.intervals)
     )
     mean = readable(value)
     if mean is None or math.isinf(mean):
-        return None
+        return Strip(())
     drawn = next((each for each in intervals if each.unit == "document"), None)
     low, high = (readable(drawn.low), readable(drawn.high)) if drawn else (None, None)
-    reach = max(abs(each) for each in (mean, low, high) if each is not None and math.isfinite(each))
-    if low is None or high is None:
-        low = high = None
-    return Plot(mean, low, high, scale([-reach, reach], zero=True, most_ticks=5))
+    reach = max(abs(x) for x in (mean, low, high) if x is not None and math.isfinite(x))
+    mark = Mark(mean, low, high, "worse" if measure.verdict == "leans" else "unsure")
+    return Strip((mark,), scale([-reach, reach], zero=True, most_ticks=5))
+
+
+def _verdict(measure: Measure) -> Text:
+    if measure.verdict is None:
+        return Text(NONE)
+    if measure.verdict == "cannot tell":
+        return Text("no clear difference", tone="unsure")
+    return Text(f"leans to {measure.direction}" if measure.direction else "told apart", tone="worse")
+
+
+def _said(measure: Measure) -> Iterator[Block]:
+    signed = f" Signed: {measure.signed.name}." if measure.signed else ""
+    yield Heading(measure.name, 3)
+    yield Prose(measure.sentence)
+    yield Prose(f"{measure.question} Scale: {measure.scale}.{signed}", "small")
+    yield from (Prose(note, "small") for note in measure.notes)
+
+
+def _not_measured(report: BiasReport) -> Iterator[Block]:
+    if report.not_measured:
+        yield Heading("Not measured", 3)
+        yield Items(tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured))
+
+
+def _examples(report: BiasReport) -> Iterator[Block]:
+    if not report.examples:
+        return
+    yield Heading("Examples")
+    yield Prose(
+        "Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
+        "in which most persons are named by one summary only. They were chosen for that and do not stand for an average.",
+        "lead",
+    )
+    for example in report.examples:
+        named = f"{counted(example.n_changed, 'person')} named by one summary only"
+        yield Details(example.original_id, (_pair(example),), named, is_example=True)
+
+
+def _pair(example: Example) -> Table:
+    rows = [
+        ("persons", *(Text(_persons(side)) for side in example.sides)),
+        ("summary", *(Text(side.summary, style="long") for side in example.sides)),
+        ("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
+    ]
+    columns = ["", Column("one input", "long"), Column("the other", "long")]
+    return table(f"example {example.original_id}", columns, rows)
+
+
+def _persons(side: ExampleSide) -> str:
+    return "; ".join(
+        f"{person.name} ({person.category or 'not varied'}) {'named' if person.kept else 'not named'}"
+        for person in side.persons
+    )
+
+
+def _designs(designs: Sequence[DesignFigures]) -> Table:
+    names = ("documents", "made", "measured", "words each", "persons each", "of them invented")
+    rows: list[Row] = [
+        row(
+            each.design, count(each.documents), count(each.inputs), count(each.summaries), Number(each.words, places=1),
+            Number(each.persons, places=2), Number(each.invented_share, unit="%", places=1),
+        )
+        for each in designs
+    ]  # fmt: skip
+    return table("summaries", ["inputs", *(Column(name, "number") for name in names)], rows)
+
+
+def _left_out(report: BiasReport) -> Table:
+    rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
+    return table("left out", ["what", "stage", Column("reason", "long"), Column("count", "number")], rows)
+
+
+def _made(report: BiasReport) -> Facts:
+    return Facts(
+        (
+            ("summarizer", Text(report.signature, style="code")),
+            ("persons found by", Text(report.recogniser, style="code")),
+            *([("embeddings", Text(report.encoder, style="code"))] if report.encoder else []),
+            ("intervals", Text(f"{100 * report.level:g} %, {report.resamples} draws, seed {report.seed}")),
+            ("source", Text(SOURCE)),
+            ("versions", versions(report.versions)),
+        )
+    )

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..charts import Scale, scale
 from ..page import page_environment
+from ..pages.charts import Scale, scale
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
 from .scoring import LENGTH
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..contents import JudgeNote
 from ..findings import MOST_NAMED, direction
-from ..text_numbers import number, percent, places_for, signed
+from ..pages.numbers import number, percent, places_for, signed
 from ..worst_group import without_part
 from .contents import PairedTest, Ranking, WorstSides
 from .ranking import overlapping

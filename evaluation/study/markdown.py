@@ -1,7 +1,7 @@
 """The comparison as Markdown, for pull requests and notes."""
 
 from ..markdown import markdown_table, plain, plane_parts
-from ..plane_chart import plane_plots
+from ..pages.planes import plane_plots
 from ..text_numbers import interval, name, number, percent, signed
 from ..view import ScoreTable
 from ..worst_group import without_part

@@ -3,7 +3,7 @@
 import yaml
 
 from ..page import page_environment, page_style
-from ..plane_chart import plane_plots, standing
+from ..pages.planes import plane_plots, standing
 from ..worst_group import without_part
 from . import view
 from .contents import Comparison

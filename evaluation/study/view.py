@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..charts import Line, Panel, Point, Scale, panel
 from ..contents import JudgeNote
 from ..findings import direction
+from ..pages.charts import Line, Panel, Point, Scale, panel
 from ..systems import WORDS
 from ..text_numbers import places_for, signed
 from ..view import ScoreRow, ScoreTable, estimates_scale

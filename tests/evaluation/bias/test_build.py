@@ -10,11 +10,12 @@ from rich.console import Console
 from evenhand.config.recipe_file import load_bias
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
-from evenhand.evaluation.bias import bias_study, bias_table
+from evenhand.evaluation.bias import bias_study, page
 from evenhand.evaluation.bias.cautions import cautions
 from evenhand.evaluation.bias.contents import BiasReport
 from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
+from evenhand.evaluation.pages import terminal
 from evenhand.fairness.demographic import topic_label
 from evenhand.generate.backend import Reply
 from evenhand.storage import file_digest, write_jsonl
@@ -117,7 +118,7 @@ def test_dropped_documents_are_named_in_a_warning_and_in_the_terminal(make_recip
     (warning,) = (each for each in report.warnings if "left out" in each)
     assert warning.startswith("11 of 12 documents are left out (") and ", ...): names of source" in warning
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(bias_table(report))
+    console.print(terminal.render(page(report)))
     assert "left out: 11 document: names of source" in console.export_text()
 
 
@@ -214,7 +215,7 @@ def test_unreviewed_drafts_and_few_documents_are_warned_of(make_recipe, tmp_path
 def test_terminal_table_keeps_to_100_columns(make_recipe):
     report = bias_study(make_recipe(simulated="one-sided")).report
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(bias_table(report))
+    console.print(terminal.render(page(report)))
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 100
     assert any("leans to male" in line for line in lines)
@@ -246,6 +247,6 @@ def test_terminal_says_why_a_measure_has_no_score(make_recipe):
     report = bias_study(make_recipe(inputs={"assignments": 1})).report
     assert not any("sister" in warning for warning in report.warnings)
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(bias_table(report))
+    console.print(terminal.render(page(report)))
     said = "undefined: distinguishability (count): no original has a summary that can be compared with both sides"
     assert said in console.export_text()

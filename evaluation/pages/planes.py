@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..contents import Estimate, JudgeNote, Plane, PlanePoint
 from .charts import Scale, scale
-from .contents import Estimate, JudgeNote, Plane, PlanePoint
-from .text_numbers import places_for
+from .numbers import places_for
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,16 @@ class Axis:
         """Place of a score."""
         place = self.scale.at(value)
         return 100 - place if self.judge.better == "lower" else place
+
+    @property
+    def ticks(self) -> list[tuple[float, float]]:
+        """Ticks and their places from the left."""
+        return [(tick, self.at(tick)) for tick in self.scale.ticks]
+
+    @property
+    def ticks_up(self) -> list[tuple[float, float]]:
+        """Ticks and their places from the top, the best above."""
+        return [(tick, 100 - self.at(tick)) for tick in self.scale.ticks]
 
 
 @dataclass(frozen=True)

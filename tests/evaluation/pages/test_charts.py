@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.evaluation.charts import Line, Point, Scale, panel, scale, ticks
+from evenhand.evaluation.pages.charts import Line, Point, Scale, panel, scale, ticks
 
 
 def test_places_are_per_cent_of_the_axis():

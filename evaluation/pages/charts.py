@@ -57,6 +57,16 @@ class Panel:
     x: Scale
     y: Scale
 
+    @property
+    def x_ticks(self) -> list[tuple[float, float]]:
+        """Ticks and their places from the left."""
+        return [(tick, self.x.at(tick)) for tick in self.x.ticks]
+
+    @property
+    def y_ticks(self) -> list[tuple[float, float]]:
+        """Ticks and their places from the top."""
+        return [(tick, 100 - self.y.at(tick)) for tick in self.y.ticks]
+
 
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:
     """A panel whose axes hold all points of the lines and their intervals."""

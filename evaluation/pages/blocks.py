@@ -1,0 +1,336 @@
+"""What a page is made of. A family of results turns its records into these blocks; how they look is the renderers' affair."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from . import numbers
+from .charts import Panel, Scale
+from .planes import PlanePlot
+
+# what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
+Tone = Literal["better", "worse", "neutral", "unsure"]
+MARKS: dict[Tone, str] = {"better": "\u25b2", "worse": "\u25bc", "neutral": "\u25cf", "unsure": "\u25cb"}
+
+
+class Bounded(Protocol):
+    """Whatever has an interval, or none."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+@dataclass(frozen=True)
+class Text:
+    """A cell of words."""
+
+    text: str
+    # smaller, below
+    note: str = ""
+    # of a verdict, which gets its mark
+    tone: Tone | None = None
+    style: Literal["", "code", "long", "faint", "strong"] = ""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A cell with a number, and its interval where it can have one."""
+
+    value: float | None
+    # None of a number without interval; of one whose interval could not be drawn, both are None
+    bounds: tuple[float | None, float | None] | None = None
+    places: int = 3
+    # "%" and "points" are written of shares
+    unit: numbers.Unit = ""
+    # differences are written with their sign
+    sign: bool = False
+    tone: Tone | None = None
+    note: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The number as it is written, without its mark."""
+        return numbers.with_unit(self.value, self.places, self.unit, sign=self.sign)
+
+    @property
+    def interval(self) -> str:
+        """ "0.010 to 0.050"; "" of a number without interval."""
+        if self.bounds is None:
+            return ""
+        low, high = self.bounds
+        return numbers.interval(low, high, self.places, self.unit, sign=self.sign)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value on a table's axis, with its interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    # place in the palette of marks, or the tone of a difference; None is a line for the mean of all
+    style: int | Tone | None = 0
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A cell that draws marks on the table's axis, or on its own; the numbers beside it say the same."""
+
+    marks: tuple[Mark, ...]
+    scale: Scale | None = None
+
+
+Cell = Text | Number | Strip
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; the first one heads its rows."""
+
+    name: str
+    kind: Literal["words", "number", "long", "strip"] = "words"
+    # smaller, below its name
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table, a cell a column."""
+
+    cells: tuple[Cell, ...]
+    # of all sides, written in bold
+    is_total: bool = False
+    # rests on too little to be compared
+    is_faint: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows with a heading; without one, those of the whole table."""
+
+    rows: tuple[Row, ...]
+    heading: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. Its name is that of its CSV file, and what a screen reader says of it."""
+
+    name: str
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    # axis of its strips
+    scale: Scale | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """Those of all groups."""
+        return [row for group in self.groups for row in group.rows]
+
+    def without(self, *columns: Column) -> "Table":
+        """The table without these columns."""
+        kept = [place for place, column in enumerate(self.columns) if column not in columns]
+        groups = (
+            replace(g, rows=tuple(replace(row, cells=tuple(row.cells[k] for k in kept)) for row in g.rows))
+            for g in self.groups
+        )
+        return replace(self, columns=tuple(self.columns[k] for k in kept), groups=tuple(groups))
+
+    @property
+    def in_words(self) -> "Table":
+        """The table without its strips."""
+        return self.without(*(column for column in self.columns if column.kind == "strip"))
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; those of level 2 begin a section and are linked in the navigation."""
+
+    text: str
+    level: Literal[2, 3] = 2
+    note: str = ""
+
+    @property
+    def slug(self) -> str:
+        """Where links lead."""
+        return numbers.slug(self.text)
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph; "lead" explains what follows, "strong" is a finding."""
+
+    text: str
+    style: Literal["", "lead", "small", "code"] = ""
+    # in bold before it
+    head: str = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """Short paragraphs of the same kind, each with a head in bold or none."""
+
+    items: tuple[Prose, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms and what stands for them: how it was made, key figures."""
+
+    entries: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What marks mean: tones of differences, or the palette of a strip; None in the palette is the mean of all."""
+
+    entries: tuple[tuple[int | Tone | None, str], ...]
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Small line charts side by side, which have one legend."""
+
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True)
+class PlaneChart:
+    """Systems in the plane of two judges."""
+
+    plot: PlanePlot
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as it is: a recipe."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that are folded until somebody asks for them."""
+
+    summary: str
+    blocks: tuple["Block", ...]
+    # beside the summary
+    note: str = ""
+    # single cases, whose tables are no results and have no files
+    is_example: bool = False
+
+
+Block = Heading | Prose | Items | Facts | Legend | Table | Charts | PlaneChart | Code | Details
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that one result says."""
+
+    # "report", "audit", ...
+    kind: str
+    # what it is about, in a few words
+    about: str
+    title: str
+    warnings: tuple[str, ...]
+    # above the navigation
+    findings: tuple[Block, ...]
+    body: tuple[Block, ...]
+    # what the terminal shows: the headline's tables
+    main: tuple[Block, ...]
+    footer: str
+
+    @property
+    def sections(self) -> list[Heading]:
+        """What the navigation leads to."""
+        return [block for block in self.body if isinstance(block, Heading) and block.level == 2]
+
+
+def table(
+    name: str,
+    columns: Iterable[Column | str],
+    rows: Iterable[Row | Sequence[Cell | str]],
+    *,
+    scale: Scale | None = None,
+) -> Table:
+    """A table of one group; columns and cells may be given as plain words."""
+    return Table(name, as_columns(columns), (group(rows),), scale)
+
+
+def as_columns(columns: Iterable[Column | str]) -> tuple[Column, ...]:
+    """Columns, those of words by their names alone."""
+    return tuple(each if isinstance(each, Column) else Column(each) for each in columns)
+
+
+def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: str = "") -> Group:
+    """A group; cells may be given as plain words."""
+    return Group(tuple(each if isinstance(each, Row) else row(*each) for each in rows), heading, note)
+
+
+def row(*cells: Cell | str, is_total: bool = False, is_faint: bool = False) -> Row:
+    """A row; cells may be given as plain words."""
+    made = tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells)
+    return Row(made, is_total=is_total, is_faint=is_faint)
+
+
+def count(value: int | None, note: str = "") -> Text:
+    """A cell with a whole number, its thousands apart; a dash for none."""
+    return Text(numbers.NONE if value is None else f"{value:,}", note)
+
+
+def bounds(found: Bounded) -> tuple[float | None, float | None]:
+    """Of a record that has them."""
+    return found.low, found.high
+
+
+def without_zeros(found: Table) -> tuple[Table, str]:
+    """The table without the columns in which every row has 0 or nothing, and a sentence that names them."""
+    empty = [
+        column
+        for place, column in enumerate(found.columns)
+        if column.kind == "number" and all(_is_nothing(row.cells[place]) for row in found.rows)
+    ]
+    return found.without(*empty), f"0 everywhere: {', '.join(each.name for each in empty)}." if empty else ""
+
+
+def tables(blocks: Iterable[Block]) -> Iterator[Table]:
+    """All tables, folded ones with the others; of a line chart the table of its points."""
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Charts):
+            yield from map(points, block.panels)
+        elif isinstance(block, Details) and not block.is_example:
+            yield from tables(block.blocks)
+
+
+def points(panel: Panel, most: int | None = None) -> Table:
+    """A line chart as a table: x down, lines across.
+
+    Args:
+        panel: the chart.
+        most: of more rows than that, so many are shown, evenly spaced, the first and the last among them.
+    """
+    by_line = [{point.x: point for point in line.points} for line in panel.lines]
+    places = sorted({x for line in by_line for x in line})
+    if most is not None and len(places) > most:
+        places = [places[round(k * (len(places) - 1) / (most - 1))] for k in range(most)]
+    rows = [[f"{x:g}", *(_point(line.get(x)) for line in by_line)] for x in places]
+    columns = [Column(panel.x_label), *(Column(line.label, "number") for line in panel.lines)]
+    return table(f"{panel.title} by {panel.x_label}", columns, rows)
+
+
+def _point(found: object) -> Number:
+    if found is None:
+        return Number(None)
+    y, low, high = found.y, found.low, found.high  # type: ignore[attr-defined]
+    return Number(y, None if low is None and high is None else (low, high), numbers.places_for([y]))
+
+
+def _is_nothing(cell: Cell) -> bool:
+    if isinstance(cell, Number):
+        return not cell.value
+    return isinstance(cell, Text) and cell.text in ("0", numbers.NONE, "") and not cell.note

@@ -1,0 +1,48 @@
+"""A page as one self-contained file: no script, nothing fetched, everything from data escaped."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from . import numbers, words
+from .blocks import Block, Cell, Page
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(page: Page) -> str:
+    """The page as HTML."""
+    # the only text that is not escaped: our own file
+    style = Markup((TEMPLATES / "page.css").read_text(encoding="utf-8"))  # noqa: S704
+    environment = page_environment()
+
+    def write(each: Block | Cell) -> str:
+        """A block or a cell by the macro that has the name of its class."""
+        written: str = getattr(environment.get_template("blocks.html.j2").module, type(each).__name__)(each)
+        return written
+
+    environment.globals |= {"write": write, "on_front": words.on_front, "marks": words.MARK_NAMES}
+    return environment.get_template("page.html.j2").render(page=page, style=style)
+
+
+def page_environment(folder: Path = TEMPLATES) -> Environment:
+    """Jinja for pages: everything escaped, undefined names refused."""
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"breakable": _breakable, "tick": _tick, "minus": numbers.minus}
+    return environment
+
+
+def _breakable(text: str) -> Markup:
+    """The escaped text with a place to break the line after each underscore."""
+    return escape(text).replace("_", Markup("_<wbr>"))
+
+
+def _tick(value: float) -> str:
+    return f"{value:g}".replace("-", numbers.MINUS)

@@ -1,0 +1,117 @@
+"""A page as GitHub-flavoured Markdown, for pull requests and notes."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from ...text import fold
+from . import words
+from .blocks import (
+    MARKS,
+    Block,
+    Cell,
+    Charts,
+    Code,
+    Details,
+    Facts,
+    Heading,
+    Items,
+    Number,
+    Page,
+    PlaneChart,
+    Prose,
+    Strip,
+    Table,
+    Text,
+    points,
+)
+
+# points of a line chart that its table shows; the CSV file has all
+MOST_POINTS = 12
+
+
+def render(page: Page) -> str:
+    """The page as Markdown."""
+    parts = [
+        f"# {plain(page.title)}",
+        f"evenhand {page.kind}: {plain(page.about)}. The page is index.html beside this file, every table is in tables/.",
+        *(f"> **Warning.** {plain(warning)}" for warning in page.warnings),
+        *_blocks(page.findings),
+        *_blocks(page.body),
+        plain(page.footer),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """Text from data on one line, without the characters that start HTML, code or a link."""
+    return escape(fold(text), quote=False).replace("`", "'").replace("[", "\\[")
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Heading():
+                yield f"{'#' * block.level} {plain(block.text)}{f' ({plain(block.note)})' if block.note else ''}"
+            case Prose():
+                yield _prose(block)
+            case Items():
+                yield "\n".join(f"- {_prose(each)}" for each in block.items)
+            case Facts():
+                yield "\n".join(f"- {plain(term)}: {_cell(cell)}" for term, cell in block.entries)
+            case Table():
+                yield _table(block.in_words)
+            case Charts():
+                for panel in block.panels:
+                    title = f"{panel.title} ({panel.note})" if panel.note else panel.title
+                    yield f"**{plain(title)}**"
+                    yield _table(points(panel, MOST_POINTS))
+            case Code():
+                yield _fenced(block.text)
+            case Details():
+                note = f" ({plain(block.note)})" if block.note else ""
+                yield f"<details><summary>{plain(block.summary)}{note}</summary>"
+                yield from _blocks(block.blocks)
+                yield "</details>"
+            case PlaneChart():
+                yield f"On the front: {plain(words.on_front(block.plot))}."
+
+
+def _prose(block: Prose) -> str:
+    head = f"**{plain(block.head)}** " if block.head else ""
+    return f"{head}{f'`{plain(block.text)}`' if block.style == 'code' else plain(block.text)}"
+
+
+def _fenced(text: str) -> str:
+    """The text between fences longer than any of its own."""
+    fence = "`" * (1 + max(2, *(len(run) for run in re.findall("`+", text) or [""])))
+    return f"{fence}\n{text.rstrip()}\n{fence}"
+
+
+def _table(table: Table) -> str:
+    names = (f"{column.name} {column.note}".strip() for column in table.columns)
+    lines = [[_bar(plain(name)) for name in names], ["---"] * len(table.columns)]
+    for group in table.groups:
+        if group.heading:
+            note = f" {plain(group.note)}" if group.note else ""
+            lines.append([_bar(f"**{plain(group.heading)}**{note}"), *[""] * (len(table.columns) - 1)])
+        lines += [[_bar(_cell(cell)) for cell in row.cells] for row in group.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _bar(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Strip):
+        return ""
+    mark = f"{MARKS[cell.tone]} " if cell.tone else ""
+    notes: Sequence[str] = [plain(cell.note)] if cell.note else []
+    if isinstance(cell, Number):
+        notes = [cell.interval, *notes] if cell.interval else notes
+        text = cell.shown
+    else:
+        text = f"`{plain(cell.text)}`" if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)
+    said = f" ({'; '.join(notes)})" if notes else ""
+    return f"{mark}{text}{said}"

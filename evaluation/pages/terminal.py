@@ -1,0 +1,100 @@
+"""The headline of a page and its main tables for the terminal; names are whole at 80 columns."""
+
+from collections.abc import Iterable, Iterator
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+
+from .blocks import MARKS, Block, Cell, Facts, Heading, Items, Legend, Page, Prose, Strip, Table, Text, Tone
+
+STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutral": "bold", "unsure": "dim"}
+# room that a column of words needs beside the others
+LEAST_WORDS = 24
+
+
+def render(page: Page) -> RenderableType:
+    """Title, main blocks and warnings."""
+    warnings = (RichText(f"warning: {warning}", style="yellow") for warning in page.warnings)
+    return Group(RichText(page.title, style="bold"), *_blocks(page.main), *warnings)
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
+    for block in blocks:
+        match block:
+            case Heading():
+                yield RichText(f"\n{block.text}", style="bold")
+            case Prose():
+                style = "" if block.style != "lead" else "dim"
+                yield RichText.assemble((f"{block.head} " if block.head else "", "bold"), (block.text, style))
+            case Items():
+                yield from _blocks(block.items)
+            case Facts():
+                yield from (RichText.assemble(f"{term}: ", _cell(cell)) for term, cell in block.entries)
+            case Legend():
+                said = (f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str))
+                yield RichText("  ".join(said), style="dim")
+            case Table():
+                yield RichText()
+                yield _Fitting(block.in_words)
+
+
+class _Fitting:
+    """A table where it fits the width; else its rows one below the other."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        made = _table(self.table)
+        if Measurement.get(console, options.update(max_width=10_000), made).minimum <= options.max_width:
+            yield made
+        else:
+            yield from _stacked(self.table)
+
+
+def _table(table: Table) -> RichTable:
+    made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), collapse_padding=True)
+    has_groups = any(group.heading for group in table.groups)
+    for place, column in enumerate(table.columns):
+        name = RichText(f"{column.name}\n{column.note}" if column.note else column.name)
+        if column.kind == "long":
+            made.add_column(name, overflow="fold", min_width=LEAST_WORDS)
+        else:
+            is_words = place == 0 or column.kind == "words"
+            lines = (line for each in (name, *(_cell(row.cells[place]) for row in table.rows)) for line in each.split())
+            width = max(line.cell_len for line in lines) + (has_groups and place == 0)
+            made.add_column(name, justify="left" if is_words else "right", no_wrap=True, min_width=width)
+    for group in table.groups:
+        if group.heading:
+            made.add_row(RichText(group.heading, style="bold"))
+        for row in group.rows:
+            first, *others = (_cell(cell) for cell in row.cells)
+            made.add_row(RichText.assemble(" " * has_groups, first), *others, style="bold" if row.is_total else "")
+    return made
+
+
+def _stacked(table: Table) -> Iterator[RenderableType]:
+    for group in table.groups:
+        if group.heading:
+            yield RichText(group.heading, style="bold")
+        for row in group.rows:
+            yield _cell(row.cells[0], joint=" ")
+            for column, cell in zip(table.columns[1:], row.cells[1:], strict=True):
+                if (found := _cell(cell, joint=" ")).plain.strip():
+                    yield RichText.assemble(f"  {column.name} ", found)
+
+
+def _cell(cell: Cell, joint: str = "\n") -> RichText:
+    """The cell in words; the interval of a number below it, or after it where they are joined by a space."""
+    if isinstance(cell, Strip):
+        return RichText()
+    style = STYLES[cell.tone] if cell.tone else ""
+    mark = MARKS[cell.tone] if cell.tone else ""
+    if isinstance(cell, Text):
+        style = style or {"strong": "bold", "faint": "dim"}.get(cell.style, "")
+        return RichText.assemble((f"{mark}{cell.text}", style), (f" ({cell.note})" if cell.note else "", "dim"))
+    below = "".join(f"{joint}{each}" for each in (cell.interval, cell.note) if each)
+    return RichText.assemble((f"{mark}{cell.shown}", style), (below, "dim"))

@@ -1,0 +1,84 @@
+"""Phrases that several families of results use."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ..contents import Difference, JudgeNote
+from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
+from .planes import PlanePlot
+
+ALL = "all"
+NOTHING_LEFT_OUT = "Nothing was left out."
+TONES: tuple[tuple[Tone, str], ...] = (
+    ("better", "better"),
+    ("worse", "worse"),
+    ("unsure", "no clear difference: the interval includes zero, or there is none"),
+)
+# said aloud in place of a mark
+MARK_NAMES = {"better": "better", "worse": "worse", "neutral": "differs", "unsure": "no clear difference"}
+DIRECTIONS = {
+    "higher": "Higher is better.",
+    "lower": "Lower is better.",
+    None: "Neither more nor less is better.",
+}
+ROLES = {"report": "report judge", "reward": "reward", "both": "report and reward"}
+
+
+def legend(unsure: str = TONES[-1][1]) -> Legend:
+    """What the marks of differences mean.
+
+    Args:
+        unsure: when there is no clear difference.
+    """
+    return Legend((*TONES[:-1], ("unsure", unsure)))
+
+
+def tone(difference: Difference, judge: JudgeNote) -> Tone:
+    """What a difference says of the first of two systems, by what the judge calls better."""
+    if difference.verdict == "cannot tell":
+        return "unsure"
+    if judge.better is None:
+        return "neutral"
+    return "better" if difference.verdict == judge.better else "worse"
+
+
+def verdict(difference: Difference, judge: JudgeNote) -> Text:
+    """The same in words."""
+    found = tone(difference, judge)
+    said = {"unsure": "no clear difference", "neutral": difference.verdict}.get(found, found)
+    return Text(said, tone=found)
+
+
+def change(difference: Difference, judge: JudgeNote, places: int, *, interval: bool = True) -> Number:
+    """A difference with its sign, its interval and its mark."""
+    found = bounds(difference) if interval else None
+    return Number(difference.mean, found, places, sign=True, tone=tone(difference, judge))
+
+
+def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, ...]:
+    """Heading of what a judge says: its name, what its scores are used for, which are better, and what they depend on."""
+    return (
+        Heading(judge.name, 3, ROLES[judge.role]),
+        Prose(" ".join(filter(None, (DIRECTIONS[judge.better], meaning))), "small"),
+        Prose(judge.signature, "code"),
+    )
+
+
+def on_front(plot: PlanePlot) -> str:
+    """Names of the systems that no other beats."""
+    return "; ".join(point.name for point in plot.points if point.standing == "on the front") or "none"
+
+
+def counted(n: int, what: Literal["document"] | str, plural: str = "") -> str:
+    """ "1 document", "2 documents"."""
+    return f"{n:,} {what if n == 1 else plural or what + 's'}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+def versions(found: dict[str, str]) -> Text:
+    """What was installed, in a line."""
+    return Text(" \u00b7 ".join(f"{name} {version}" for name, version in found.items()))

@@ -1,0 +1,94 @@
+"""The files of a page: index.html, Markdown, and a CSV file for every table."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...storage import write_text
+from . import html, markdown, numbers
+from .blocks import Cell, Number, Page, Strip, Table, Text, tables
+
+PAGE, TABLES = "index.html", "tables"
+THOUSANDS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
+# a cell that begins so would be run by a spreadsheet
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_page(page: Page, folder: Path, markdown_name: str, *, is_ours: bool = True) -> None:
+    """Write the files; those of an earlier page are replaced.
+
+    Args:
+        page: what they say.
+        folder: where they stand.
+        markdown_name: name of the Markdown file.
+        is_ours: whether the folder is evenhand's, so that tables of an earlier page that this one lacks are taken away.
+
+    Raises:
+        StorageError: a file cannot be written.
+    """
+    write_text(folder / markdown_name, markdown.render(page))
+    write_text(folder / PAGE, html.render(page))
+    files = csv_files(page)
+    if is_ours:
+        for path in (folder / TABLES).glob("*.csv"):
+            if path.name not in files:
+                path.unlink(missing_ok=True)
+    for name, text in files.items():
+        write_text(folder / TABLES / name, text)
+
+
+def csv_files(page: Page) -> dict[str, str]:
+    """File name -> content, of every table; equal names are numbered."""
+    files: dict[str, str] = {}
+    for each in tables((*page.findings, *page.body)):
+        stem, n = numbers.slug(each.name), 1
+        while (name := f"{stem}{'' if n == 1 else f'-{n}'}.csv") in files:
+            n += 1
+        files[name] = _csv(each.in_words)
+    return files
+
+
+def _csv(table: Table) -> str:
+    """Numbers as they are, with bounds, verdicts and notes in columns of their own where a row has them."""
+    has_groups = any(group.heading for group in table.groups)
+    parts = [
+        {part for row in table.rows for part, value in _parts(row.cells[place]) if value not in (None, "")}
+        for place in range(len(table.columns))
+    ]
+    names = ["", "low", "high", "unit", "verdict", "note"]
+    kept = [(place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    header = [f"{table.columns[place].name} {part}".strip() for place, part in kept]
+    writer.writerow([*(["group"] if has_groups else []), *map(_safe, header)])
+    for group in table.groups:
+        for row in group.rows:
+            by_part = [dict(_parts(cell)) for cell in row.cells]
+            values = [by_part[place].get(part) for place, part in kept]
+            writer.writerow([*([_safe(group.heading)] if has_groups else []), *map(_safe, values)])
+    return out.getvalue()
+
+
+def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
+    if isinstance(cell, Number):
+        yield "", cell.value
+        yield "low", cell.bounds[0] if cell.bounds else None
+        yield "high", cell.bounds[1] if cell.bounds else None
+    elif isinstance(cell, Text):
+        yield "", _number(cell.text)
+    if not isinstance(cell, Strip):
+        yield "verdict", cell.tone or ""
+        yield "note", cell.note
+
+
+def _number(text: str) -> str:
+    """A count without the commas between its thousands; other words as they are."""
+    return text.replace(",", "") if THOUSANDS.fullmatch(text) else "" if text == numbers.NONE else text
+
+
+def _safe(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULAS) else value
+    return "" if value is None else repr(value)
