@@ -14,16 +14,17 @@ from ...runfolder.stages import RECORDED
 from ..compare import Bootstrap
 from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
-from .coverage import PARITY
 from .estimates import bounds, defined, draws, exact_bounds
 from .examples import take_apart
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
+from .headline import title
 from .input import AuditInput
 from .lengths import mean_length, of_length
 from .pairs import paired_differences
 from .plan import AuditPlan
-from .warnings import title, warnings
-from .worst import ORDERED_BY, Rows, extremes, worst_group
+from .quantities import COVERAGE_PARITY
+from .warnings import warnings
+from .worst import Rows, extremes, ordering, worst_group
 
 SCHEMA = "evenhand-audit/1"
 # sets that a family measures at a time, between two steps of the progress bar
@@ -116,7 +117,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     for each in measured:
         drawn = draws(each.figures, plan.bootstrap)
         # groups of word lists are no values, though they may have the same names
-        small = _small_values(each.figures, given, plan) if each.family.name in ORDERED_BY else frozenset()
+        small = _small_values(each.figures, given, plan) if ordering(each.figures) else frozenset()
         mine = [
             _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
                 update={"is_small": quantity.value in small}
@@ -144,7 +145,7 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     # draws of a single set repeat it and tell nothing of its uncertainty
     low, high, n_defined = bounds(drawn if n > 1 else drawn[:0], bootstrap.level)
     interval: Literal["bootstrap", "exact"] = "bootstrap"
-    if quantity.is_rate and n > 1 and estimate in (0, 1):
+    if quantity.kind.is_rate and n > 1 and estimate in (0, 1):
         low, high = exact_bounds(estimate, n, bootstrap.level)
         interval = "exact"
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
@@ -153,11 +154,12 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     for reason, those in ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present)):
         if those.any():
             left_out[reason] += int(those.sum())
-    shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.is_share else f"{estimate:.3f}"
-    said = each.family.sentences({quantity.name: shown}, figures) if shown and quantity.value is None else {}
-    undefined = "" if shown or quantity.value is not None else f"Undefined: {figures.undefined}."
+    shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.kind.is_share else f"{estimate:.3f}"
+    sentence = ""
+    if quantity.value is None:
+        sentence = each.family.sentence(quantity.kind, shown, figures) if shown else f"Undefined: {figures.undefined}."
     return Number(
-        measure=quantity.name,
+        measure=quantity.measure,
         family=each.family.name,
         signature=each.family.signature,
         system=each.system,
@@ -172,13 +174,13 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
         resamples=bootstrap.resamples,
         n_defined=n_defined,
         seed=bootstrap.seed,
-        is_share=quantity.is_share,
-        sentence=said.get(quantity.name, undefined),
+        is_share=quantity.kind.is_share,
+        sentence=sentence,
     )
 
 
 def _with_extremes(number: Number, rows: Rows) -> Number:
-    if not number.measure.startswith(PARITY) or not (said := extremes(rows)):
+    if number.measure.kind != COVERAGE_PARITY or not (said := extremes(rows)):
         return number
     return number.model_copy(update={"sentence": f"{number.sentence} {said}"})
 

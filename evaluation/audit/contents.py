@@ -5,6 +5,7 @@ from typing import Any, Literal
 from ...records import Record
 from ..contents import Verdict
 from ..worst_group import WorstGroups
+from .quantities import WrittenMeasure
 
 
 class MeasureNote(Record):
@@ -21,8 +22,8 @@ class MeasureNote(Record):
 class Number(Record):
     """A quantity of one system's summaries with its interval over document sets."""
 
-    # "BUR (ngram)", "share in sources (ngram)", ...
-    measure: str
+    # written "BUR (ngram)", "share in sources (ngram)", ...
+    measure: WrittenMeasure
     family: str
     signature: str
     system: str
@@ -56,7 +57,7 @@ class WorstGroup(Record):
 
     family: str
     system: str
-    measure: str
+    measure: WrittenMeasure
     # None when fewer than two values are large enough to be compared
     value: str | None
     next_value: str | None
@@ -73,7 +74,7 @@ class WorstGroup(Record):
 class PairedDifference(Record):
     """One system minus the first one, over the sets that are scored under both."""
 
-    measure: str
+    measure: WrittenMeasure
     family: str
     signature: str
     value: str | None
@@ -103,7 +104,7 @@ class Choice(Record):
     """Which system to choose by the value that it serves worst."""
 
     family: str
-    measure: str
+    measure: WrittenMeasure
     found: WorstGroups
     sentence: str
 

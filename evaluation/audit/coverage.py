@@ -4,7 +4,7 @@ Source: Li et al. 2025, sections 3.2 and 3.3; docs/papers.md#li. Units and entai
 entailer's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,20 @@ from ...fairness.groups.units import FEWEST_UNITS
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
 from .contents import Example, Line, Side
-from .figures import Figures, Floats, Quantity, most, over, reasons
+from .figures import Figures, Floats, most, over, reasons
+from .quantities import (
+    COVERAGE,
+    COVERAGE_DIFFERENCE,
+    COVERAGE_PARITY,
+    EQUAL_COVERAGE,
+    Kind,
+    Measure,
+    Quantity,
+)
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
-PARITY = "Coverage Parity"
-AGGREGATES = ("Equal Coverage", PARITY)
-DIFFERENCE = "coverage difference"
-NAMES = ("coverage", DIFFERENCE)
+AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
+ROWS = (COVERAGE, COVERAGE_DIFFERENCE)
 # columns of a set before four for each value: scored, Equal Coverage
 HEAD, BY_VALUE = 2, 4
 
@@ -97,22 +104,18 @@ class UnitCoverage:
             columns=columns,
             reduce=self._reduce,
             rests_on=np.hstack(
-                [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(NAMES), axis=1)]
+                [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
             ),
             unfairness=ec,
             left_out=reasons(found),
         )
 
-    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
-        """What each aggregate means."""
-        equal, parity = (self._named(name) for name in AGGREGATES)
-        what = self.attribute
-        return {
-            equal: f"Within a set, the documents of a {what} are covered {points.get(equal)} points of 100 more or less than "
-            "all of the set's documents, on average.",
-            parity: f"Over all sets, the documents of a {what} are covered {points.get(parity)} points of 100 more or less than "
-            "all documents of their sets, on average: what does not cancel out.",
-        }
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+        """What an aggregate means."""
+        amount = f"the documents of a {self.attribute} are covered {point} points of 100 more or less than"
+        if kind == EQUAL_COVERAGE:
+            return f"Within a set, {amount} all of the set's documents, on average."
+        return f"Over all sets, {amount} all documents of their sets, on average: what does not cancel out."
 
     def example(self, item: LabelledSummary, found: Covered, unfairness: float) -> Example:
         """Coverage of each value beside that of all documents, and for each unit how many documents of each value have it."""
@@ -177,13 +180,5 @@ class UnitCoverage:
         return np.concatenate([whole, np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)], axis=-1)
 
     def _quantities(self) -> tuple[Quantity, ...]:
-        whole = [Quantity(self._named(name), None, is_share=True) for name in AGGREGATES]
-        rows = [
-            Quantity(self._named(name), value, is_share=True, is_tested=name == DIFFERENCE, is_unfairness=False)
-            for value in self.values
-            for name in NAMES
-        ]
-        return (*whole, *rows)
-
-    def _named(self, name: str) -> str:
-        return f"{name} ({self.by})"
+        rows = [(kind, value) for value in self.values for kind in ROWS]
+        return tuple(Quantity(Measure(k, self.by), v) for k, v in (*((k, None) for k in AGGREGATES), *rows))

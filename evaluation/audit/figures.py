@@ -15,28 +15,13 @@ from ...fairness.groups import Unscored
 from ...fairness.labelled import LabelledSummary
 from ..compare import NOISE
 from .contents import Example
+from .quantities import Kind, Quantity
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NO_SUMMARY = "no summary"
 NO_WORD = "documents of this value, but none with a word that counts"
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One number of a corpus."""
-
-    name: str
-    # attribute value, or group of a word list; None for an aggregate
-    value: str | None
-    is_share: bool
-    # whether systems are compared by it
-    is_tested: bool = True
-    # whether less of it is fairer; otherwise neither more nor less is
-    is_unfairness: bool = True
-    # whether it is the share of sets of which something holds
-    is_rate: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,12 +78,13 @@ class Family(Protocol):
         """The sums of all sets, in their order."""
         ...
 
-    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
-        """For each aggregate what it means for a reader, by name.
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+        """What an aggregate means for a reader.
 
         Args:
-            points: the defined aggregates as they are printed, by name; shares in per cent.
-            figures: what they were made from.
+            kind: of the aggregate.
+            point: the aggregate as it is printed; shares in per cent.
+            figures: what it was made from.
         """
         ...
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ...text import sentences, words
 from .contents import PairedDifference, SystemNote
 from .input import System
-from .opinions import SCORE
+from .quantities import OPINION_GRAPH
 
 # ratio of mean sentences from which two systems are no longer of like length
 UNLIKE = 1.1
@@ -21,7 +21,9 @@ def mean_length(system: System) -> tuple[float, float]:
 def told_by_length(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> list[PairedDifference]:
     """The differences of the opinion graph between systems of unlike length."""
     by_label = {system.label: system.n_sentences for system in systems}
-    return [d for d in differences if d.measure == SCORE and _unlike(by_label[d.system], by_label[d.reference])]
+    return [
+        d for d in differences if d.measure.kind == OPINION_GRAPH and _unlike(by_label[d.system], by_label[d.reference])
+    ]
 
 
 def of_length(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> Iterator[str]:
@@ -32,8 +34,8 @@ def of_length(differences: Sequence[PairedDifference], systems: Sequence[SystemN
         by_label = {system.label: system for system in systems}
         shown = ", ".join(f"{label} {by_label[label].n_sentences:.1f}" for label in named)
         yield (
-            f"{SCORE}: it falls as summaries grow, whatever they say, and these differ in length (mean sentences: {shown}); its "
-            "differences tell of length too and are left out of the headline."
+            f"{OPINION_GRAPH.name}: it falls as summaries grow, whatever they say, and these differ in length (mean sentences: "
+            f"{shown}); its differences reflect length too and are left out of the headline."
         )
 
 

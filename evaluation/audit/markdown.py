@@ -39,13 +39,13 @@ def render_markdown(audit: Audit) -> str:
         parts += [f"- {plain(choice.sentence)}" for choice in audit.choices]
     if audit.examples:
         parts.append("## The most unfair summaries")
-        parts += [block for heading, found in view.example_groups(audit) for block in _examples(heading, found)]
+        parts += [block for heading, found in view.example_groups(audit) for block in _examples(audit, heading, found)]
     parts += ["## How it was made", "\n".join(f"- `{plain(measure.signature)}`" for measure in audit.measures)]
     return "\n\n".join(parts) + "\n"
 
 
 def _values(table: view.ValueTable) -> str:
-    header = ["value", "sets", "documents", *table.columns]
+    header = ["value", "sets", "documents", *map(str, table.columns)]
     rows = (
         [
             row.value, f"{row.n_sets:,}", f"{row.n_documents:,}",
@@ -62,7 +62,7 @@ def _values(table: view.ValueTable) -> str:
 def _aggregates(audit: Audit) -> str:
     header = ["measure", "system", "value", "interval", "sets", "left out", "what it means"]
     rows = (
-        [n.measure, n.system, view.shown(n), view.interval(n), f"{n.n:,}", view.left_out(n.left_out), n.sentence]
+        [str(n.measure), n.system, view.shown(n), view.interval(n), f"{n.n:,}", view.left_out(n.left_out), n.sentence]
         for n in audit.aggregates
     )
     return markdown_table(header, rows)
@@ -80,7 +80,7 @@ def _differences(audit: Audit) -> str:
     return markdown_table(header, rows)
 
 
-def _examples(heading: str, examples: tuple[Example, ...]) -> list[str]:
+def _examples(audit: Audit, heading: str, examples: tuple[Example, ...]) -> list[str]:
     blocks = [f"### {plain(heading)}"]
     for example in examples:
         sides = ", ".join(
@@ -95,7 +95,7 @@ def _examples(heading: str, examples: tuple[Example, ...]) -> list[str]:
         )
         blocks.append("\n".join(lines))
         if example.left_out:
-            blocks.append(f"{view.left_out_of(example)}:")
+            blocks.append(f"{view.left_out_of(audit, example)}:")
             blocks.append("\n".join(f"> {plain(text)}\n>" for text in example.documents).removesuffix("\n>"))
     return blocks
 

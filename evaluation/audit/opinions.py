@@ -5,7 +5,7 @@ documents voice the opinions.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -19,9 +19,9 @@ from ...fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_gr
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
-from .figures import Figures, Floats, Quantity, over, reasons
+from .figures import Figures, Floats, over, reasons
+from .quantities import OPINION_GRAPH, Kind, Measure, Quantity
 
-SCORE = "opinion graph"
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4
 PLAN = GraphPlan()
@@ -96,7 +96,7 @@ class Opinions:
         short = [isinstance(each, Heard) and each.is_too_short for each in found]
         scored = ~np.isnan(scores)
         return Figures(
-            quantities=(Quantity(SCORE, None, is_share=False),),
+            quantities=(Quantity(Measure(OPINION_GRAPH)),),
             columns=np.column_stack([scored, np.nan_to_num(scores), short]).astype(float),
             reduce=_mean,
             rests_on=scored[:, None],
@@ -104,7 +104,7 @@ class Opinions:
             left_out=reasons(found),
         )
 
-    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What the score means, and of how many summaries it says more of their length than of their fairness."""
         scored, short = int(figures.scored.sum()), int(figures.columns[:, 2].sum())
         note = (
@@ -112,11 +112,10 @@ class Opinions:
             if short
             else ""
         )
-        return {
-            SCORE: f"What a summary shows of the opinions in its documents is as unequal as a Gini coefficient of "
-            f"{points.get(SCORE, '')} on average: 0 when each keeps the same share of its {self.texts}, towards 1 when one has "
-            f"all.{note}"
-        }
+        return (
+            f"What a summary shows of the opinions in its documents is as unequal as a Gini coefficient of {point} on average: 0 "
+            f"when each keeps the same share of its {self.texts}, towards 1 when one has all.{note}"
+        )
 
     def example(self, item: LabelledSummary, found: Heard, unfairness: float) -> Example:
         """The largest opinions with their units in documents and summary, and what each of the summary's speaks for."""

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from ..page import TEMPLATES, page_environment, page_style
 from . import view
 from .contents import Audit
-from .warnings import n_tests
+from .headline import n_tests
 
 
 def render_page(audit: Audit) -> str:

@@ -40,7 +40,7 @@ def paired_differences(
             pair = _pair(figures[family.name, system], figures[family.name, systems[0]], bootstrap)
             for place, quantity in enumerate(pair.mine.quantities):
                 enough = quantity.value is None or pair.n(place) >= least_group
-                if quantity.is_tested and enough:
+                if quantity.kind.is_tested and enough:
                     found.append(_difference(family, pair, place, (system, systems[0]), bootstrap))
     corrected = adjusted([each.p_value for each in found])
     return tuple(
@@ -108,7 +108,7 @@ def _difference(
     n = pair.n(place)
     low, high, n_defined = bounds(pair.drawn[:, place] if n > 1 else pair.drawn[:0, place], bootstrap.level)
     return PairedDifference(
-        measure=quantity.name,
+        measure=quantity.measure,
         family=family.name,
         signature=family.signature,
         value=quantity.value,
@@ -123,8 +123,8 @@ def _difference(
         resamples=bootstrap.resamples,
         n_defined=n_defined,
         seed=bootstrap.seed,
-        is_share=quantity.is_share,
-        is_unfairness=quantity.is_unfairness,
+        is_share=quantity.kind.is_share,
+        is_unfairness=quantity.kind.is_unfairness,
         p_value=defined(pair.p_values[place]) if n > 1 else None,
         adjusted=None,
         verdict="cannot tell",

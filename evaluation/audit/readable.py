@@ -8,7 +8,8 @@ import numpy as np
 from ...fairness.opinion.tokens import share_borderless
 from .figures import Measured
 from .input import AuditInput
-from .shares import SOURCES, ValueShares
+from .quantities import SHARE_IN_SOURCES
+from .shares import ValueShares
 
 # share of the documents' letters from which a script without borders is spoken of
 MUCH = 0.1
@@ -32,7 +33,7 @@ def _without_words(each: Measured, given: AuditInput) -> Counter[str]:
     """Scored sets in which a value has documents and takes no part."""
     found = Counter[str]()
     for place, quantity in enumerate(each.figures.quantities):
-        if quantity.value is not None and quantity.name.startswith(SOURCES):
+        if quantity.value is not None and quantity.kind == SHARE_IN_SOURCES:
             silent = each.figures.scored & ~each.figures.rests_on[:, place]
             rows = np.flatnonzero(silent).tolist()
             n = sum(quantity.value in given.sets[row].values(given.attribute) for row in rows)

@@ -4,7 +4,7 @@ Source: Zhang et al. 2024, sections 3 and 5; docs/papers.md#zhang. The exact pip
 are the matcher's; Proportional Representation (Li et al. 2025) is added where the matcher is BARTScore.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,16 +26,29 @@ from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
-from .figures import Bools, Figures, Floats, Quantity, mean_deviation, most, over, reasons
+from .figures import Bools, Figures, Floats, mean_deviation, most, over, reasons
+from .quantities import (
+    AUC,
+    BUR,
+    REPRESENTATION,
+    SHARE_AIMED_AT,
+    SHARE_IN_SOURCES,
+    SHARE_IN_SUMMARIES,
+    SHORTFALL,
+    SOF,
+    UER,
+    UNDER_REPRESENTED,
+    Kind,
+    Measure,
+    Quantity,
+)
 
 # columns of a set, before six for each value: scored, unfair, UER, PR, then the unfair curve
 HEAD = 4 + len(TAU_GRID)
 BY_VALUE = 6
-AGGREGATES = ("BUR", "UER", "AUC", "SOF")
-REPRESENTATION = "Proportional Representation"
-SOURCES, AIM, SHORT = "share in sources", "share aimed at", "under-represented"
+AGGREGATES = (BUR, UER, AUC, SOF)
 # by value; the aimed-at share is shown where it is not that of the sources
-NAMES = (SOURCES, AIM, "share in summaries", "shortfall", SHORT)
+ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
 
 
 @dataclass(frozen=True)
@@ -91,22 +104,20 @@ class ValueShares:
             left_out=reasons(found),
         )
 
-    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
-        """What each aggregate means."""
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+        """What an aggregate means."""
         n, unfair = int(figures.scored.sum()), int(figures.columns[:, 1].sum())
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
         what = self.attribute
-        uer, auc, sof, pr = (points.get(self._named(name), "") for name in (*AGGREGATES[1:], REPRESENTATION))
-        said = {
-            "BUR": f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
-            "UER": f"In a summary a {what} falls short of its due share by {uer} points on average.",
-            "AUC": f"Over all tolerances from 0 to 1, {auc} % of the summaries are unfair on average.",
-            "SOF": f"The values' shortfalls lie {sof} points from their common mean on average: 0 when all fall short alike.",
-            REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {pr} points on average.",
-        }
-        return {self._named(name): text for name, text in said.items()}
+        return {
+            BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
+            UER: f"In a summary a {what} falls short of its due share by {point} points on average.",
+            AUC: f"Over all tolerances from 0 to 1, {point} % of the summaries are unfair on average.",
+            SOF: f"The values' shortfalls lie {point} points from their common mean on average: 0 when all fall short alike.",
+            REPRESENTATION: f"By BARTScore a {what} falls short of its share in the sources by {point} points on average.",
+        }[kind]
 
     def example(self, item: LabelledSummary, found: Masses, unfairness: float) -> Example:
         """The shares side by side, and for each sentence how many of its tokens each value has."""
@@ -123,7 +134,7 @@ class ValueShares:
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"error rate of this summary ({self.by})", is_share=True,
-            columns=(SOURCES if weights == "ratio" else AIM, "share in summary"),
+            columns=((SHARE_IN_SOURCES if weights == "ratio" else SHARE_AIMED_AT).name, "share in summary"),
             takes_what="matched words" if self.by in ("ngram", "words") else "matching score",
             sides=tuple(
                 Side(name=name, source=float(gold[k]), summary=float(target[k])) for k, name in enumerate(names) if kept[k]
@@ -133,30 +144,15 @@ class ValueShares:
             documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
 
-    def _named(self, name: str) -> str:
-        return f"{name} ({self.by})"
-
-    def _aggregates(self) -> tuple[str, ...]:
+    def _aggregates(self) -> tuple[Kind, ...]:
         return (*AGGREGATES, REPRESENTATION) if self.by == "bartscore" else AGGREGATES
 
-    def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in NAMES if name != AIM or self.target != "ratio")
+    def _rows(self) -> tuple[Kind, ...]:
+        return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
 
     def _quantities(self) -> tuple[Quantity, ...]:
-        whole = [Quantity(self._named(name), None, is_share=True, is_rate=name == "BUR") for name in self._aggregates()]
-        rows = [
-            Quantity(
-                self._named(name),
-                value,
-                is_share=True,
-                is_tested=name == "shortfall",
-                is_unfairness=False,
-                is_rate=name == SHORT,
-            )
-            for value in self.values
-            for name in self._names()
-        ]
-        return (*whole, *rows)
+        rows = [(kind, value) for value in self.values for kind in self._rows()]
+        return tuple(Quantity(Measure(k, self.by), v) for k, v in (*((k, None) for k in self._aggregates()), *rows))
 
     def _arrays(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Bools]:
         """Masses by the values of the audit; a set need not declare all of them."""
@@ -182,17 +178,17 @@ class ValueShares:
         n = sums[..., 0]
         by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
         kept, short, sources, aim, target, lacking = np.moveaxis(by_value, -1, 0)
-        means = dict(zip(NAMES, (over(x, kept) for x in (sources, aim, target, lacking, short)), strict=True))
+        means = dict(zip(ROWS, (over(x, kept) for x in (sources, aim, target, lacking, short)), strict=True))
         curve = np.moveaxis(over(sums[..., 4:HEAD], n[..., None]), -1, 0)
-        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means["shortfall"])]
+        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means[SHORTFALL])]
         if self.by == "bartscore":
             whole.append(over(sums[..., 3], n))
-        rows = np.stack([means[name] for name in self._names()], axis=-1).reshape(*sums.shape[:-1], -1)
+        rows = np.stack([means[kind] for kind in self._rows()], axis=-1).reshape(*sums.shape[:-1], -1)
         return np.concatenate([np.stack(whole, axis=-1), rows], axis=-1)
 
     def _rests_on(self, scored: Bools, kept: Bools) -> Bools:
         whole = np.repeat(scored[:, None], len(self._aggregates()), axis=1)
-        return np.hstack([whole, np.repeat(kept & scored[:, None], len(self._names()), axis=1)])
+        return np.hstack([whole, np.repeat(kept & scored[:, None], len(self._rows()), axis=1)])
 
 
 def _area(curve: Floats) -> Floats:

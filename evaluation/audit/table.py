@@ -9,7 +9,7 @@ from ..table import MARKS, UNSURE
 from ..text_numbers import number
 from . import view
 from .contents import Audit, Number
-from .shares import SHORT
+from .quantities import UNDER_REPRESENTED, Measure
 
 LEGEND = (
     "\u25b2 fairer  \u25bc less fair  \u25cf differs, neither fairer nor less\n"
@@ -47,16 +47,16 @@ def _values(table: view.ValueTable) -> Table:
     made.add_column("", max_width=18, overflow="fold")
     for column in table.columns:
         # its second line is one long word
-        is_long = column.startswith(SHORT)
+        is_long = column.kind == UNDER_REPRESENTED
         made.add_column(Text(_broken(column)), justify="right", max_width=14, overflow="fold", no_wrap=is_long)
     for row in table.rows:
         made.add_row(Text(row.value), *(_cell(cell) for cell in row.cells))
     return made
 
 
-def _broken(column: str) -> str:
+def _broken(column: Measure) -> str:
     """A column's name in lines that a narrow column holds."""
-    return column.replace("under-", "under-\n").replace(" (", "\n(")
+    return str(column).replace("under-", "under-\n").replace(" (", "\n(")
 
 
 def _cell(found: Number | None) -> Text:
@@ -74,7 +74,7 @@ def _aggregates(audit: Audit, system: str) -> Table:
     for found in (n for n in audit.aggregates if n.system == system):
         reason = f"Left out: {view.left_out(found.left_out)}." if found.left_out else ""
         value = Text.assemble(view.shown(found), "\n", (view.interval(found), "dim"))
-        made.add_row(Text(found.measure), value, f"{found.n:,}", Text(f"{found.sentence} {reason}".strip()))
+        made.add_row(Text(str(found.measure)), value, f"{found.n:,}", Text(f"{found.sentence} {reason}".strip()))
     return made
 
 

@@ -7,17 +7,14 @@ from ..compare import NOISE
 from ..pages.charts import Scale, scale
 from ..text_numbers import NONE, number, percent, signed
 from .contents import Audit, Example, Number, PairedDifference, SystemNote
-from .coverage import PARITY
-from .opinions import SCORE as OPINIONS
+from .quantities import AUC, OPINION_GRAPH, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, Measure
 
-# the two numbers of a value that the picture sets side by side
-SHARES = ("share in sources", "share in summaries")
-# differences, which are written with their sign
-SIGNED = ("coverage difference",)
 # in place of an interval without width
 FLAT = "no variation"
-# measures whose noise only adds up
-GROWING = ("SOF", PARITY, "word-list bias")
+# families whose examples set counts side by side, not shares
+COUNTING = ("opinions", "word-lists")
+# what a text is called that an example leaves out, by what the opinion graph takes for a unit
+TEXTS = {"documents": "post", "sentences": "sentence"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class ValueTable:
     """All values under one system."""
 
     system: str
-    columns: tuple[str, ...]
+    columns: tuple[Measure, ...]
     rows: tuple[ValueRow, ...]
 
 
@@ -82,16 +79,16 @@ def pictures(audit: Audit) -> list[Picture]:
     shown = [x for bars in drawn for b in bars for n in (b.source, b.summary) for x in (n.estimate, n.low, n.high)]
     axis = scale([None if x is None else 100 * x for x in shown], zero=True)
     return [
-        Picture(system.label, bars[0].source.measure.partition(" (")[2].rstrip(")"), tuple(bars), axis)
+        Picture(system.label, bars[0].source.measure.by, tuple(bars), axis)
         for system, bars in zip(audit.systems, drawn, strict=True)
         if bars
     ]
 
 
 def _bars(audit: Audit, system: str) -> Iterator[Bar]:
-    mine = {(n.measure.partition(" (")[0], n.value): n for n in audit.by_value if n.system == system}
+    mine = {(n.measure.kind, n.value): n for n in audit.by_value if n.system == system}
     for note in audit.values:
-        source, summary = (mine.get((name, note.value)) for name in SHARES)
+        source, summary = (mine.get((kind, note.value)) for kind in (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES))
         if source and summary and source.estimate is not None and summary.estimate is not None:
             yield Bar(note.value, source, summary)
 
@@ -125,7 +122,7 @@ def interval(found: Number | PairedDifference, places: int = 2) -> str:
 
 
 def _is_difference(found: Number | PairedDifference) -> bool:
-    return isinstance(found, PairedDifference) or found.measure.startswith(SIGNED)
+    return isinstance(found, PairedDifference) or found.measure.kind.is_difference
 
 
 def _is_flat(found: Number | PairedDifference) -> bool:
@@ -140,12 +137,12 @@ def rests_on(found: Number) -> str:
 def fairest(audit: Audit) -> str:
     """Which value of the measures is fair."""
     said = ["0 is fair."]
-    if any(n.measure.startswith("AUC") for n in audit.aggregates) and audit.options["mode"] != "paper":
+    if any(n.measure.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
         said.append(
             "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
             "every summary there is one."
         )
-    if any(n.measure == OPINIONS for n in audit.aggregates):
+    if any(n.measure.kind == OPINION_GRAPH for n in audit.aggregates):
         said.append(
             "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever "
             "they say."
@@ -165,9 +162,8 @@ def length(system: SystemNote) -> str:
 
 def rising(audit: Audit) -> str:
     """Which measures grow by chance alone; "" where there is none."""
-    found = dict.fromkeys(
-        name for n in audit.aggregates for name in GROWING if n.measure.startswith(name) and n.estimate is not None
-    )
+    kinds = (n.measure.kind for n in audit.aggregates if n.estimate is not None)
+    found = dict.fromkeys(kind.name for kind in kinds if kind.grows_by_chance)
     if not found:
         return ""
     return (
@@ -213,7 +209,7 @@ def tone(difference: PairedDifference) -> str:
 
 def difference_name(difference: PairedDifference) -> str:
     """ "shortfall (ngram): neu"."""
-    return f"{difference.measure}: {difference.value}" if difference.value else difference.measure
+    return f"{difference.measure}: {difference.value}" if difference.value else str(difference.measure)
 
 
 def difference_groups(audit: Audit) -> list[tuple[str, Scale, tuple[PairedDifference, ...]]]:
@@ -234,19 +230,18 @@ def example_groups(audit: Audit) -> list[tuple[str, tuple[Example, ...]]]:
     return [(heading, tuple(examples)) for heading, examples in found.items()]
 
 
-def left_out_of(example: Example) -> str:
+def left_out_of(audit: Audit, example: Example) -> str:
     """Who is left out most, with the number of its texts."""
     n = len(example.documents)
-    texts = example.columns[0].partition(" ")[0].removesuffix("s") if example.family == "opinions" else "document"
-    return f"Left out most: {', '.join(example.left_out)} ({n} {texts}{'' if n == 1 else 's'})"
+    text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
+    return f"Left out most: {', '.join(example.left_out)} ({n} {text}{'' if n == 1 else 's'})"
 
 
 def side_number(example: Example, value: float | None) -> str:
     """A side's share, or its count where the columns count."""
     if value is None:
         return NONE
-    is_count = any(column.startswith(("sentences", "posts", "words")) for column in example.columns)
-    return f"{value:g}" if is_count else percent(value)
+    return f"{value:g}" if example.family in COUNTING else percent(value)
 
 
 def unfairness(example: Example) -> str:

@@ -1,4 +1,4 @@
-"""The audit's headline, and what a reader must know before believing its numbers."""
+"""What a reader must know before believing the audit's numbers."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,75 +6,22 @@ from collections.abc import Iterator, Sequence
 from ...judges.measures.measure import ModelMasses
 from ...text import did_you_mean
 from ..cautions import FEW_SETS
-from .contents import Number, PairedDifference, SystemNote
-from .coverage import PARITY, Covered
+from .contents import Number
+from .coverage import Covered
 from .figures import NO_WORD, Measured
 from .input import AuditInput
-from .lengths import told_by_length
 from .plan import AuditPlan
+from .quantities import COVERAGE_PARITY, SOF
 from .readable import scripts, values_without_words
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
 from .word_lists import GenderWords, n_words
 
 # least share of draws with a value below which an interval is doubtful
 LEAST_DEFINED = 0.95
-# systems that the headline compares
-MOST_COMPARED = 3
 # values that a warning names
 MOST_NAMED = 8
-# aggregates that small groups enter with the weight of large ones
-SPREADS = {"value-shares": "SOF", "coverage": PARITY}
-
-
-def title(aggregates: Sequence[Number], differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> str:
-    """With one system what its first measure says; with several by how many measures each is told to be fairer or less fair.
-
-    Args:
-        aggregates: of all systems.
-        differences: of all measures; those of which less is no fairer, and those that length alone may make, are not counted.
-        systems: the reference first.
-    """
-    if len(systems) > 1:
-        return _title_of_several(differences, systems)
-    said_of_one = next((number.sentence for number in aggregates if number.sentence), "Nothing could be measured.")
-    return said_of_one.removesuffix(".")
-
-
-def _title_of_several(differences: Sequence[PairedDifference], systems: Sequence[SystemNote]) -> str:
-    reference = systems[0].label
-    by_length = told_by_length(differences, systems)
-    told = [each for each in differences if each.is_unfairness and each not in by_length]
-    if by_length and not told:
-        *unlike, last = dict.fromkeys(each.system for each in by_length)
-        return f"{', '.join([reference, *unlike])} and {last} differ in length; nothing else can be compared"
-    if not n_tests(told):
-        return f"No difference to {reference} can be tested"
-    said = [
-        _compared(system, reference, [each for each in told if each.system == system])
-        for system in dict.fromkeys(each.system for each in told)
-    ]
-    more = len(said) - MOST_COMPARED
-    return "; ".join(said[:MOST_COMPARED]) + (f"; and {more} other systems" if more > 0 else "")
-
-
-def _compared(system: str, reference: str, differences: Sequence[PairedDifference]) -> str:
-    """ "tuned is fairer than base by 3 of 8 measures"."""
-    n = n_tests(differences)
-    counts = Counter[str](each.verdict for each in differences)
-    told = [
-        (word, counts[verdict]) for word, verdict in (("fairer", "lower"), ("less fair", "higher")) if counts[verdict]
-    ]
-    measures = f"{n} measure{'' if n == 1 else 's'}"
-    if not told:
-        return f"{system} cannot be told from {reference} by any of {measures}" if n else f"{system} cannot be tested"
-    (first, k), *others = told
-    also = "".join(f" and {word} by {count}" for word, count in others)
-    return f"{system} is {first} than {reference} by {k}{also} of {measures}"
-
-
-def n_tests(differences: Sequence[PairedDifference]) -> int:
-    """How many differences have a p-value."""
-    return sum(each.p_value is not None for each in differences)
+# means over values, which small groups enter with the weight of large ones
+SPREADS = (SOF, COVERAGE_PARITY)
 
 
 def warnings(
@@ -91,7 +38,7 @@ def warnings(
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
     doubtful = dict.fromkeys(
-        number.measure for number in numbers if 0 < number.n_defined < LEAST_DEFINED * number.resamples
+        str(number.measure) for number in numbers if 0 < number.n_defined < LEAST_DEFINED * number.resamples
     )
     if doubtful:
         yield f"{', '.join(doubtful)}: undefined in more than 5 % of the draws; the interval is that of the others."
@@ -196,15 +143,16 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
             its = tuple(v for v, has in values.items() if has == is_scored and (family, system, v) not in silent)
             if its:
                 systems.setdefault((family, its, is_scored), []).append(system)
+    spreads = {number.family: number.measure.kind.name for number in numbers if number.measure.kind in SPREADS}
     for (family, its, is_scored), mine in systems.items():
-        where = f"{', '.join(mine)}, {family}: {_named(its)}"
+        which = f"{', '.join(mine)}, {family}"
         if is_scored:
             yield (
-                f"{where}: in fewer than {plan.least_group} scored sets; marked few and kept out of worst group and extremes, "
-                f"but {SPREADS[family]} counts each like any other."
+                f"{which}: fewer than {plan.least_group} scored sets have {_named(its)}. Such values are marked few and left out "
+                f"of the worst group and the extremes; {spreads[family]} counts them like any other value."
             )
         else:
-            yield f"{where}: in no scored set."
+            yield f"{which}: no scored set has {_named(its)}."
 
 
 def _named(values: Sequence[str]) -> str:

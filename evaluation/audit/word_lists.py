@@ -5,7 +5,7 @@ the score would fall most. Source: Steen and Markert 2024, section 3.1, with HEL
 docs/papers.md#steen-word-lists.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,8 @@ from ...fairness.labelled import LabelledSummary
 from ...storage import digest
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side
-from .figures import Figures, Floats, Quantity, most, reasons
-
-SCORE = "word-list bias (gender words)"
-NAMES = ("share of gender words in sources", "share of gender words in summaries")
+from .figures import Figures, Floats, most, reasons
+from .quantities import WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, Kind, Measure, Quantity
 
 Counts = NDArray[np.int64]
 
@@ -63,8 +61,8 @@ class GenderWords:
         whole = self._reduce(columns.sum(axis=0))[0]
         rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
         quantities = (
-            Quantity(SCORE, None, is_share=True),
-            *(Quantity(name, group, is_share=True, is_tested=False) for group in groups for name in NAMES),
+            Quantity(Measure(WORD_LIST_BIAS, "gender words")),
+            *(Quantity(Measure(kind), group) for group in groups for kind in (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES)),
         )
         return Figures(
             quantities=quantities,
@@ -76,15 +74,15 @@ class GenderWords:
             undefined=_undefined(columns),
         )
 
-    def sentences(self, points: Mapping[str, str], figures: Figures) -> dict[str, str]:
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What the score means."""
         first, counts = self.lists.groups[0], _counts(figures.columns)
         source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
         n_source, n_summary = n_words(figures)
-        return {
-            SCORE: f"Of the gender words {source} are {first} in the documents and {summary} in the summaries "
+        return (
+            f"Of the gender words {source} are {first} in the documents and {summary} in the summaries "
             f"({n_source:,} and {n_summary:,} words)."
-        }
+        )
 
     def example(self, item: LabelledSummary, found: Counts, unfairness: float) -> Example:
         """The set's gender words in documents and summary, sentence by sentence."""

@@ -41,7 +41,7 @@ def family(tables, values=("left", "right"), mode="released"):
 
 
 def numbers(figures):
-    return {(q.name, q.value): x for q, x in zip(figures.quantities, figures.all_sets().tolist(), strict=True)}
+    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, figures.all_sets().tolist(), strict=True)}
 
 
 def test_worked_by_hand():

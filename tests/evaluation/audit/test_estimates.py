@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.estimates import bounds, drawn_weights, draws
-from evenhand.evaluation.audit.figures import Figures, Quantity, mean_deviation, over
+from evenhand.evaluation.audit.figures import Figures, mean_deviation, over
+from evenhand.evaluation.audit.quantities import OPINION_GRAPH, Measure, Quantity
 from evenhand.evaluation.compare import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.9, resamples=200, seed=4)
@@ -13,7 +14,7 @@ def mean_figures(values):
     array = np.array(values, dtype=float)
     known = ~np.isnan(array)
     return Figures(
-        quantities=(Quantity("mean", None, is_share=True),),
+        quantities=(Quantity(Measure(OPINION_GRAPH)),),
         columns=np.column_stack([known.astype(float), np.nan_to_num(array)]),
         reduce=lambda sums: over(sums[..., 1:], sums[..., :1]),
         rests_on=known[:, None],

@@ -2,9 +2,9 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.headline import title
 from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.warnings import title
 from evenhand.evaluation.compare import Bootstrap
 
 pytest.importorskip("networkx")

@@ -1,6 +1,7 @@
 import pytest
 
 from evenhand.evaluation.audit.opinions import Opinions
+from evenhand.evaluation.audit.quantities import OPINION_GRAPH
 from evenhand.fairness.groups import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.fairness.opinion import opinion_graph
@@ -85,7 +86,7 @@ def test_summaries_with_fewer_sentences_than_opinions_are_counted():
     )
     n_opinions = found[0].bias.exposure.n_opinions
     assert [each.is_too_short for each in found] == [n_opinions > 1, n_opinions > 3]
-    said = mine.sentences({"opinion graph": "0.5"}, mine.figures(found))["opinion graph"]
+    said = mine.sentence(OPINION_GRAPH, "0.5", mine.figures(found))
     assert (
         f"{sum(each.is_too_short for each in found)} of 2 summaries have fewer sentences than there are opinions"
         in said

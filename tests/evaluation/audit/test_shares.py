@@ -5,6 +5,7 @@ from audit_inputs import ATTRIBUTE, make_input, two_sided
 from hypothesis import strategies as st
 
 from evenhand.config.fairness import MatcherSection
+from evenhand.evaluation.audit.quantities import BUR
 from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
 from evenhand.fairness.groups import Masses, Unscored, group_fairness
 from evenhand.judges.measures import open_matcher
@@ -18,7 +19,7 @@ def family(values=("left", "right"), mode="drop_zero", tau=0.8, target="ratio"):
 
 def numbers(figures, sums=None):
     found = figures.all_sets() if sums is None else figures.reduce(sums)
-    return {(q.name, q.value): x for q, x in zip(figures.quantities, found.tolist(), strict=True)}
+    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, found.tolist(), strict=True)}
 
 
 def random_masses(seed, n, values):
@@ -132,11 +133,9 @@ def test_sentence_counts_summaries():
     given = make_input(two_sided(4), mine=["Apple."] + ["Apple berry cherry grape river stone."] * 3)
     mine = family()
     figures = mine.figures(mine.measure(given.items(given.systems[0])))
-    said = mine.sentences({}, figures)["BUR (words)"]
+    said = mine.sentence(BUR, "", figures)
     assert said == "In 1 of 4 summaries at least one stance gets at most 80 % of the room that its documents have."
-    assert (
-        "less than 80 % of an equal share" in family(mode="paper", target="equal").sentences({}, figures)["BUR (words)"]
-    )
+    assert "less than 80 % of an equal share" in family(mode="paper", target="equal").sentence(BUR, "", figures)
 
 
 def test_signature_names_what_changes_a_number():

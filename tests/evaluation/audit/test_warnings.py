@@ -6,9 +6,9 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.headline import n_tests, title
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.audit.warnings import n_tests, title
 from evenhand.evaluation.audit.word_lists import GenderWords
 from evenhand.evaluation.compare import Bootstrap
 from evenhand.fairness.demographic import WordLists
@@ -34,8 +34,8 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     found = audit(given)
     said = [warning for warning in found.warnings if "marked few" in warning]
     assert said == [
-        "lean, coverage: left, right: in fewer than 3 scored sets; marked few and kept out of worst group and extremes, but "
-        "Coverage Parity counts each like any other."
+        "lean, coverage: fewer than 3 scored sets have left, right. Such values are marked few and left out of the worst group "
+        "and the extremes; Coverage Parity counts them like any other value."
     ]
     small = {(n.system, n.family) for n in found.by_value if n.is_small}
     assert small == {("lean", "coverage")}
@@ -45,14 +45,14 @@ def test_systems_with_the_same_small_values_are_named_together_and_not_all_value
     sets = [make_set(f"set-{k}", *((f"speaker {j}", f"word{j} apple") for j in range(12))) for k in range(2)]
     found = audit(make_input(sets, one=["Apple."] * 2, other=["Apple."] * 2))
     (said,) = [warning for warning in found.warnings if "marked few" in warning and "value-shares" in warning]
-    assert said.startswith("one, other, value-shares: speaker 0, ")
-    assert "speaker 7 and 4 others: in fewer than 3" in said
+    assert said.startswith("one, other, value-shares: fewer than 3 scored sets have speaker 0, ")
+    assert "speaker 7 and 4 others." in said
 
 
 def test_a_value_without_a_scored_set_is_not_said_to_be_in_few():
     sets = [*two_sided(3), make_set("rare", ("left", "apple"), ("third", "lake"))]
     found = audit(make_input(sets, mine=[SENTENCES] * 3 + [""]))
-    assert "mine, value-shares: third: in no scored set." in found.warnings
+    assert "mine, value-shares: no scored set has third." in found.warnings
 
 
 def test_a_single_set_has_no_intervals_rather_than_narrow_ones():
@@ -107,7 +107,8 @@ def test_the_title_says_who_is_fairer_and_by_how_many_measures():
         make_input(two_sided(12), lean=["Apple berry."] * 12, full=[SENTENCES] * 12, same=["Apple berry."] * 12)
     )
     assert (
-        found.title == "full is fairer than lean by 4 of 4 measures; same cannot be told from lean by any of 4 measures"
+        found.title
+        == "full is fairer than lean by 4 of 4 measures; same does not clearly differ from lean in any of 4 measures"
     )
     mixed = [
         d.model_copy(update={"verdict": v}) for d, v in zip(found.differences[:2], ("higher", "lower"), strict=True)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.word_lists import SCORE, GenderWords
+from evenhand.evaluation.audit.quantities import WORD_LIST_BIAS
+from evenhand.evaluation.audit.word_lists import GenderWords
 from evenhand.fairness.demographic import WordLists
 from evenhand.fairness.groups import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
@@ -18,8 +19,8 @@ def test_counts_are_pooled_before_shares_are_formed():
     found = WORDS.measure([item("She and her sister.", "She left."), item("He left.", "A man left.")])
     figures = WORDS.figures(found)
     assert figures.all_sets()[0] == pytest.approx(0.25)
-    assert figures.quantities[0].name == SCORE
-    said = WORDS.sentences({}, figures)[SCORE]
+    assert str(figures.quantities[0].measure) == "word-list bias (gender words)"
+    said = WORDS.sentence(WORD_LIST_BIAS, "25.0", figures)
     assert said == "Of the gender words 75.0 % are female in the documents and 50.0 % in the summaries (4 and 2 words)."
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.contents import Number
+from evenhand.evaluation.audit.quantities import UNDER_REPRESENTED, Measure
 from evenhand.evaluation.audit.worst import Rows, extremes, worst_group
 
 COVERAGE = {"measure": "coverage difference (words)", "family": "coverage"}
@@ -38,7 +39,7 @@ def test_a_large_group_is_not_worst_for_its_size():
     names = ("share in sources (words)", "shortfall (words)", "under-represented (words)")
     numbers = [number(value, x, measure=m) for value, its in keys.items() for m, x in zip(names, its, strict=True)]
     found = worst_group(rows(numbers, 0.001), "stance")
-    assert (found.value, found.measure) == ("right", "under-represented (words)")
+    assert (found.value, found.measure) == ("right", Measure(UNDER_REPRESENTED, "words"))
     assert found.sentence.endswith("The largest shortfall is that of left: 5.6 points of share (due 86.0 %).")
 
 
@@ -47,15 +48,15 @@ def test_where_nothing_is_under_represented_nobody_is_worst():
     assert (found.verdict, found.sentence) == ("cannot tell", "No stance is under-represented in any summary.")
 
 
-def test_cannot_tell_where_the_interval_holds_0():
+def test_cannot_tell_where_the_interval_includes_zero():
     found = worst_group(rows([number("left", 0.29), number("right", 0.3)], 0.1), "stance")
     assert found.verdict == "cannot tell"
     assert found.low < 0 < found.high
-    assert found.sentence.startswith("Cannot tell which stance")
-    assert found.sentence.endswith("but the interval of its distance to left holds 0.")
+    assert found.sentence.startswith("No stance is clearly the worst-represented")
+    assert found.sentence.endswith("but the interval of its distance to left includes zero.")
 
 
-def test_without_an_interval_none_is_said_to_hold_0():
+def test_without_an_interval_none_is_said_to_include_zero():
     found = worst_group(rows([number("left", 0.1), number("right", 0.3)], 0.1, draws=0), "stance")
     assert (found.low, found.verdict) == (None, "cannot tell")
     assert found.sentence.endswith("but its distance to left has no interval.")
@@ -90,16 +91,16 @@ def test_by_coverage_the_lowest_difference_is_worst_and_extremes_say_what_they_c
     assert "covered 10.0 points of 100 less than all documents of their sets" in found.sentence
     assert extremes(rows(numbers, 0.01)) == (
         "Among those with enough sets, most over-represented is left (+20.0 points), most under-represented right (\u221210.0 "
-        "points, cannot tell: its interval holds 0)."
+        "points, not clearly: its interval includes zero)."
     )
 
 
-def test_extremes_without_interval_and_on_the_other_side_of_0():
+def test_extremes_without_interval_and_on_the_other_side_of_zero():
     numbers = [
         number("left", 0.2, low=None, high=None, **COVERAGE),
         number("right", 0.1, low=0.05, high=0.2, **COVERAGE),
     ]
     assert extremes(rows(numbers, 0.01)) == (
-        "Most over-represented is left (+20.0 points, cannot tell: it has no interval), most under-represented right (+10.0 "
-        "points, not under-represented: its interval lies on the other side of 0)."
+        "Most over-represented is left (+20.0 points, without an interval), most under-represented right (+10.0 points, but its "
+        "interval lies on the other side of zero)."
     )
