@@ -30,6 +30,8 @@ MOST_LISTED = 20
 MOST_SHOWN = 80
 # characters of one mistake that an error tells
 MOST_TOLD = 1000
+# lines with the same mistake that an error names
+MOST_NUMBERED = 5
 # problems of one record that an error names
 MOST_PROBLEMS = 5
 # arrays and objects within each other that JSON and YAML may have; Python's own bound differs from version to version
@@ -236,8 +238,26 @@ def listed(mistakes: Sequence[str]) -> str:
 
 
 def listed_lines(path: Path, mistakes: Sequence[tuple[int, str]]) -> str:
-    """Mistakes of a file's lines in the order of the lines, each with file and line number, as one text."""
-    return listed([f"{path}:{line}: {text}" for line, text in sorted(mistakes)])
+    """Mistakes of a file's lines in the order of the lines, each with file and line number, as one text.
+
+    A mistake that several lines have is one, with the numbers of the other lines.
+    """
+    lines: dict[str, list[int]] = {}
+    for line, text in sorted(mistakes):
+        lines.setdefault(text, []).append(line)
+    return listed(
+        [
+            f"{path}:{first}: {text}" + (f"; the same in {numbered('line', others)}" if others else "")
+            for text, (first, *others) in lines.items()
+        ]
+    )
+
+
+def numbered(unit: str, numbers: Sequence[int]) -> str:
+    """ "line 3", "lines 3, 4 and 7", "lines 3, 4, 7, 8, 9 and 48 more"."""
+    more = len(numbers) - MOST_NUMBERED
+    *first, last = [*map(str, numbers[:MOST_NUMBERED]), *([f"{more} more"] if more > 0 else [])]
+    return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
 
 
 def read_text(path: Path) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
-    "PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), coverage fairness; "
+    "Tables of your own; PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), "
+    "coverage fairness; "
     "news texts to annotate.",
     epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl",
     no_args_is_help=True,
@@ -29,6 +30,43 @@ Out = Annotated[Path, typer.Option(help="JSON-lines file (.jsonl) of document se
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 Split = Annotated[str | None, typer.Option(help="Split that the sets are given: train, test, ...")]
 REVIEWED = "What a person reviewed in it would be lost."
+
+
+@app.command(
+    epilog="Example: evenhand import table docs.csv --set topic --text text --attribute side --topic topic --out docs.jsonl"
+)
+def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: Annotated[
+        Path,
+        typer.Argument(help="CSV, TSV, Parquet or JSON lines with a row for each document; .gz is unpacked."),
+    ],
+    set_: Annotated[str, typer.Option("--set", metavar="COLUMN", help="Which set the document belongs to.")],
+    text: Annotated[str, typer.Option(metavar="COLUMN", help="The document's text.")],
+    attribute: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="A social attribute of the document. Repeatable.")
+    ],
+    out: Out,
+    topic: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="What the set is about, for prompts; may be the column of --set."),
+    ] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="The document's id. Default: numbers.")
+    ] = None,
+    split_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Split of each set, where the table has it.")
+    ] = None,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Any table of documents: a row is a document, and rows of one set are summarised together."""
+    from ..config import ColumnsSection
+    from ..corpora.tables import read_table
+
+    columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
+    with _reading(file, out, force=force):
+        sets = read_table(file, columns, attribute)
+    _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
 
 
 @app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")

@@ -16,7 +16,7 @@ from .needs import JudgeSection
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section
-from .task import CorpusSection, SplitSection, TaskSection
+from .task import ColumnsSection, CorpusSection, SplitSection, TaskSection
 from .train import PACKED_ATTENTION, UNWEIGHTED, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "AttentionReweightingSection",
     "BackendSection",
     "BiasRecipe",
+    "ColumnsSection",
     "ControlledRecipe",
     "CorpusSection",
     "DebateSection",

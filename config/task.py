@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ..text import repeated, some_of
+from ..records import is_none, not_
+from ..text import fold, repeated, some_of
 from .section import Section
 
 
@@ -19,11 +20,29 @@ class SplitSection(Section):
     sample: int | None = Field(default=None, ge=1)
 
 
+class ColumnsSection(Section):
+    """What the columns of a table of documents are called; the attribute's column has the attribute's name."""
+
+    # says which set a row's document belongs to
+    set: str = "set"
+    # the document's text
+    text: str = "text"
+    # what the set is about, the same in all rows of a set; None where prompts need no topic
+    topic: str | None = None
+    # the document's id; None numbers the documents of a set
+    id: str | None = None
+    # the set's split ("train", "test"), the same in all rows of a set
+    split: str | None = None
+
+
 class CorpusSection(Section):
     """The documents, and which sides there are."""
 
-    # a bundled corpus ("sample" of disputes, "reviews" of products), or a JSON-lines file of document sets
+    # a bundled corpus ("sample" of disputes, "reviews" of products), a JSON-lines file of document sets, or a table (CSV, TSV,
+    # Parquet) with a row for each document
     path: str = "sample"
+    # columns of a table; with it, JSON lines are read as a table too
+    columns: ColumnsSection | None = Field(default=None, exclude_if=is_none)
     # social attribute by which documents are grouped
     attribute: str = "stance"
     # the attribute values that summaries are asked for; None takes every value of a set
@@ -48,7 +67,10 @@ class TaskSection(Section):
     # a shipped template or a file with the fields {documents} {topic} {length}, and {side} {opening} {begin} for scope: side;
     # scope: all takes "all-sides" unless another is named, and knows {about} {in_length} {fairness} besides
     template: str = "perspective"
-    # words a summary opens with; {side} is the capitalised side; None asks for none, as scope: all does
+    # attribute value -> what prompts and openings call it, a plural that can stand after "the": {ban: supporters of the ban}. The
+    # shipped templates then say "the supporters of the ban argue that"; values without a label stay as they are
+    labels: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
+    # words a summary opens with; {side} is the capitalised side, or its label; None asks for none, as scope: all does
     opening: str | None = "The {side}"
     # number of sentences asked for; None asks for none, as scope: all does. "natural", for scope: all, asks for no length at all
     sentences: int | None = Field(default=1, ge=1)
@@ -69,6 +91,14 @@ class TaskSection(Section):
         words = 50 if given.get("sentences") is None else None
         usual = {"template": "all-sides", "opening": None, "sentences": None, "words": words}
         return usual | given | ({"sentences": None} if is_natural else {})
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> "TaskSection":
+        if blank := [value for value, label in self.labels.items() if not label.strip()]:
+            raise ValueError(f"labels.{blank[0]} is empty; write what prompts are to call it, or leave it out")
+        if twice := repeated(fold(label).casefold() for label in self.labels.values()):
+            raise ValueError(f"labels calls two values {some_of(twice)}; give each a label of its own")
+        return self
 
     @model_validator(mode="after")
     def _sides_are_asked_for_alone(self) -> "TaskSection":

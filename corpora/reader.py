@@ -7,11 +7,12 @@ one pass, not one pass a mistake.
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..config import CorpusSection
+from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
 from ..records import DocumentSet
 from ..storage import as_given, listed, listed_lines, read_numbered, shortened
 from ..text import did_you_mean
+from .tables import is_table, read_table
 
 HERE = Path(__file__).parent
 # what names a corpus that ships with evenhand -> its file
@@ -27,8 +28,12 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     if section.path in BUNDLED:
         sets = read_document_sets(BUNDLED[section.path], section.attribute)
     else:
+        path = Path(section.path).expanduser()
         with as_given("key 'corpus.path': "):
-            sets = read_document_sets(Path(section.path).expanduser(), section.attribute)
+            if section.columns or is_table(path):
+                sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
+            else:
+                sets = read_document_sets(path, section.attribute)
     check_sides(sets, section)
     return sets
 

@@ -9,6 +9,7 @@ from ..storage import NotJsonError, as_given, numbered_lines, parse_json, parse_
 from .coverage import UNNAMED, read_coverage_sets
 from .perspectivesumm.released import released_sets
 from .reader import documents_file, read_document_sets
+from .tables import is_table
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
@@ -32,7 +33,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
     """
     path = documents_file(path)
-    text = read_text(path)
+    text = "" if is_table(path) else read_text(path)
     start = text.lstrip()[:1]
     if start == "[":
         records = parse_json_of(path, text)
@@ -47,7 +48,10 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
             )
         return read_coverage_sets(path)
     if start != "{":
-        raise DataError(f"{path}: is none of the formats of documents that can be read: {FORMATS}")
+        raise DataError(
+            f"{path}: is none of the formats of documents that can be read: {FORMATS}; make document sets of a table with "
+            f"`evenhand import table {path} --set COLUMN --text COLUMN --attribute COLUMN --out docs.jsonl`"
+        )
     return read_document_sets(path, attribute)
 
 

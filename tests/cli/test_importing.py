@@ -18,6 +18,16 @@ def run(*arguments):
     return done
 
 
+def test_table(tmp_path):
+    source, out = tmp_path / "docs.csv", tmp_path / "sets.jsonl"
+    source.write_text("topic,side,age,text\nTrams,ban,old,Too loud.\nTrams,allow,young,Clean.\n")
+    columns = ("--set", "topic", "--text", "text", "--attribute", "side", "--attribute", "age", "--topic", "topic")
+    done = run("table", source, *columns, "--split", "test", "--out", out)
+    (documents,) = read_document_sets(out, "side")
+    assert (documents.topic, documents.split, documents.values("age")) == ("Trams", "test", ("old", "young"))
+    assert "1 document sets; 2 documents" in done.output
+
+
 def test_perspectivesumm(tmp_path):
     released = {
         "units": [{"text": "Fine.", "value": {"sentiment": "pos", "rating": 4}}],

@@ -78,11 +78,19 @@ def test_a_document_without_the_attribute_is_named_with_what_it_has(tmp_path):
 
 
 def test_many_mistakes_are_counted_after_the_first_twenty(tmp_path):
-    path = write(tmp_path / "docs.jsonl", *["nonsense"] * 25)
+    path = write(tmp_path / "docs.jsonl", *({f"key{number}": 1} for number in range(25)))
     with pytest.raises(DataError) as caught:
         read_document_sets(path)
     assert len(str(caught.value).splitlines()) == 21
     assert str(caught.value).endswith("... and 5 more")
+
+
+def test_a_mistake_of_many_lines_is_told_once_with_their_numbers(tmp_path):
+    path = write(tmp_path / "docs.jsonl", a_set("good"), *["nonsense"] * 25)
+    with pytest.raises(DataError) as caught:
+        read_document_sets(path)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{path}:2: is not JSON") and line.endswith("the same in lines 3, 4, 5, 6, 7 and 19 more")
 
 
 def test_a_file_without_sets_is_refused(tmp_path):

@@ -1,0 +1,201 @@
+"""Document sets from tables: each row is a document, and a column says which set it belongs to.
+
+Rows of a set may stand anywhere in the table. What is wrong with a table is reported once for each kind of mistake, with the
+lines that have it: a column of the wrong name is one mistake and not as many as there are rows.
+"""
+
+import csv
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ..config import ColumnsSection
+from ..errors import DataError
+from ..extras import need
+from ..records import Document, DocumentSet
+from ..storage import as_given, listed, listed_lines, numbered, numbered_lines, parse_json, read_text, shortened
+from ..text import did_you_mean, repeated, some_of
+
+# names of files that are tables whatever is in them
+TABLES = (".csv", ".tsv", ".parquet")
+
+# a row's number, and its cells by column
+Row = tuple[int, Mapping[str, Any]]
+
+
+def is_table(path: Path) -> bool:
+    """Whether the name of a file says that it is a table."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES
+
+
+@as_given()
+def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -> list[DocumentSet]:
+    """The document sets of a table, in order of first appearance.
+
+    Args:
+        path: CSV (commas or semicolons) or TSV with a line of names on top, Parquet, or JSON lines of flat objects; all but
+            Parquet may be packed as .gz.
+        columns: what the columns are called.
+        attributes: columns that are social attributes of the documents, under the same name; each row must have them.
+
+    Raises:
+        DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
+        MissingExtra: the table is Parquet, and pyarrow is not installed.
+    """
+    kind = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if kind == ".parquet":
+        return sets_of_rows(enumerate(_parquet_rows(path), start=1), columns, attributes, source=str(path))
+    rows = list(_csv_rows(path, columns.text) if kind in TABLES else _json_rows(path))
+    return sets_of_rows(rows, columns, attributes, source=str(path), unit="line")
+
+
+def sets_of_rows(
+    rows: Iterable[Row], columns: ColumnsSection, attributes: Sequence[str], *, source: str, unit: str = "row"
+) -> list[DocumentSet]:
+    """The document sets of numbered rows, in order of first appearance.
+
+    Args:
+        rows: each with its cells by column; None, "" and NaN are empty cells, and numbers become texts.
+        columns: what the columns are called.
+        attributes: columns that are social attributes.
+        source: what the rows come from, for errors.
+        unit: what numbers count, for errors.
+
+    Raises:
+        DataError: there is no row, columns are absent or cells are wrong; all mistakes are listed.
+    """
+    rows = list(rows)
+    if not rows:
+        raise DataError(f"{source}: has no rows; each row is a document")
+    required = tuple(filter(None, (columns.set, columns.text, columns.id, *attributes)))
+    _refuse_absent(rows, (*required, *filter(None, (columns.topic, columns.split))), source)
+    wrong: dict[str, list[int]] = defaultdict(list)
+    members: dict[str, list[Mapping[str, str]]] = {}
+    for number, row in rows:
+        if None in row:
+            wrong["has more cells than there are columns; put cells with commas in quotes"].append(number)
+        cells = {name: _cell(value) for name, value in row.items()}
+        broken = [name for name, text in cells.items() if text is None]
+        empty = [name for name in required if name not in broken and not (cells[name] or "").strip()]
+        for name in broken:
+            wrong[f"column {name!r} holds something that is not a text or a number"].append(number)
+        for name in empty:
+            wrong[f"column {name!r} is empty"].append(number)
+        if not broken and not empty:
+            full = {name: text or "" for name, text in cells.items()}
+            members.setdefault(full[columns.set].strip(), []).append(full)
+    mistakes = [f"{source}: {what} in {numbered(unit, lines)}" for what, lines in wrong.items()]
+    mistakes += [f"{source}: {text}" for name, mine in members.items() for text in _set_mistakes(name, mine, columns)]
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
+
+
+def _refuse_absent(rows: Sequence[Row], wanted: Sequence[str], source: str) -> None:
+    known = list(dict.fromkeys(str(name) for _, row in rows for name in row if name is not None))
+    if absent := [name for name in dict.fromkeys(wanted) if name not in known]:
+        raise DataError(
+            listed([f"{source}: has no column {shortened(name)}{did_you_mean(name, known)}" for name in absent])
+            + f"\nits columns are {', '.join(map(shortened, known))}; say which is the set, the text and the attribute"
+        )
+
+
+def _cell(value: Any) -> str | None:
+    """A cell as text, "" for an empty one; None for what is not a text or a number."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        # whole numbers become floats where a column has empty cells
+        value = int(value)
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _set_mistakes(name: str, rows: Sequence[Mapping[str, str]], columns: ColumnsSection) -> Iterator[str]:
+    for column in filter(None, (columns.topic, columns.split)):
+        found = list(dict.fromkeys(row.get(column, "") for row in rows))
+        if len(found) > 1:
+            yield f"set {name!r} has several values in column {column!r}: {some_of(found)}; give all its rows the same"
+    if columns.id and (twice := repeated(row[columns.id] for row in rows)):
+        yield f"set {name!r}: ids in column {columns.id!r} occur more than once: {some_of(twice)}"
+
+
+def _document_set(
+    name: str, rows: Sequence[Mapping[str, str]], columns: ColumnsSection, attributes: Sequence[str]
+) -> DocumentSet:
+    return DocumentSet(
+        id=name,
+        topic=rows[0][columns.topic].strip() if columns.topic else "",
+        documents=tuple(
+            Document(
+                id=row[columns.id].strip() if columns.id else f"{name}/{number}",
+                text=row[columns.text],
+                attributes={attribute: row[attribute].strip() for attribute in attributes},
+            )
+            for number, row in enumerate(rows, start=1)
+        ),
+        split=(rows[0][columns.split].strip() or None) if columns.split else None,
+    )
+
+
+def _csv_rows(path: Path, text_column: str) -> Iterator[Row]:
+    """The rows of a file with a line of names; the separator is the one that makes a column of the texts."""
+    text = read_text(path)
+    first = text.partition("\n")[0]
+    separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")
+    fitting = [each for each in separators if text_column in next(csv.reader([first], delimiter=each), ())]
+    with _long_cells():
+        reader = csv.DictReader(
+            StringIO(text), delimiter=[*fitting, *separators][0], strict=True, skipinitialspace=True
+        )
+        if twice := repeated(filter(None, reader.fieldnames or ())):
+            raise DataError(f"{path}: column names occur more than once: {some_of(twice)}; rename them")
+        try:
+            for row in reader:
+                # a cell in quotes may run over several lines
+                yield reader.line_num - sum(str(cell).count("\n") for cell in row.values()), row
+        except csv.Error as error:
+            raise DataError(
+                f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write a quote "
+                "within a cell twice"
+            ) from error
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """The library refuses cells of more than 131,072 characters, and documents may be longer."""
+    usual = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    mistakes = []
+    for number, line in numbered_lines(read_text(path)):
+        try:
+            found = parse_json(line)
+        except DataError as error:
+            mistakes.append((number, str(error)))
+            continue
+        if isinstance(found, dict):
+            yield number, found
+        else:
+            mistakes.append((number, "is not an object; one document a line is expected"))
+    if mistakes:
+        raise DataError(listed_lines(path, mistakes))
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    parquet = need("pyarrow.parquet", f"{path}: reading Parquet")
+    arrow = need("pyarrow", "reading Parquet")
+    try:
+        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
+    return rows
