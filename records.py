@@ -110,6 +110,8 @@ class Perspective(Record):
 
     attribute: Text
     value: Text
+    # what prompts call the value, where the recipe says so
+    label: Text | None = Field(default=None, exclude_if=is_none)
 
 
 class Contract(Record):

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..config import CorpusSection, TaskSection
 from ..prompts import load_template
 from ..records import DocumentSet
+from ..text import fold
 
 FAIRNESS = Path(__file__).parent / "prompts" / "fairness"
 
@@ -35,7 +36,7 @@ def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSect
     if task.fairness == "none" or len(documents.values(corpus.attribute)) < 2:
         return ""
     template = load_template(task.fairness, FAIRNESS)
-    return template.fill({"attribute": corpus.attribute.replace("_", " "), "shares": _shares(documents, corpus)})
+    return template.fill({"attribute": corpus.attribute.replace("_", " "), "shares": _shares(documents, corpus, task)})
 
 
 def fairness_signature(task: TaskSection) -> str:
@@ -43,12 +44,13 @@ def fairness_signature(task: TaskSection) -> str:
     return "" if task.fairness == "none" else load_template(task.fairness, FAIRNESS).signature
 
 
-def _shares(documents: DocumentSet, corpus: CorpusSection) -> str:
+def _shares(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
     """ "50 % of the texts are negative, 12.5 % neutral and 37.5 % positive": values in an order that no document decides."""
     counts = Counter(d.attributes[corpus.attribute] for d in documents.documents if corpus.attribute in d.attributes)
     total = sum(counts.values())
     order = [*(side for side in corpus.sides or () if side in counts), *sorted(counts.keys() - set(corpus.sides or ()))]
-    first, *others = [f"{_percent(counts[value], total)} % {value}" for value in order]
+    names = {value: f"by {fold(task.labels[value])}" if value in task.labels else value for value in order}
+    first, *others = [f"{_percent(counts[value], total)} % {names[value]}" for value in order]
     first = first.replace("%", "% of the texts are", 1)
     return first if not others else f"{', '.join([first, *others[:-1]])} and {others[-1]}"
 

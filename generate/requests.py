@@ -15,8 +15,8 @@ from ..config import CorpusSection, TaskSection
 from ..errors import DataError, RecipeError
 from ..prompts import PromptTemplate, broken, flat, load_template, sections_of
 from ..records import Contract, Document, DocumentSet, Message, Perspective, SummaryRequest
-from ..storage import digest
-from ..text import fold
+from ..storage import digest, listed, shortened
+from ..text import did_you_mean, fold, repeated, some_of
 from .instructions import fairness_asked, fairness_signature, length_asked
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -28,11 +28,13 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
     """One request for each set and side, sets in their order, sides in the recipe's; with scope "all" one for each set.
 
     Raises:
-        RecipeError: the prompt template is unknown or asks for an unknown field.
+        RecipeError: the prompt template is unknown or asks for an unknown field, or a label is that of an unknown value or is
+            another value's name.
         DataError: a set has no value of the corpus's attribute, or two requests would have the same id.
     """
     template = _template(task)
     _refuse_template(template, task)
+    _refuse_labels(sets, corpus, task)
     requests = [
         _request(documents, side, corpus, task, template)
         for documents in sets
@@ -45,7 +47,26 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
 
 
 def _template(task: TaskSection) -> PromptTemplate:
-    return load_template(task.template, PROMPTS, "key 'task.template': ")
+    # a label is a plural, which the templates of one word a side cannot use as it is
+    for_labels = f"{task.template}-labels"
+    name = for_labels if task.labels and (PROMPTS / f"{for_labels}.txt").is_file() else task.template
+    return load_template(name, PROMPTS, "key 'task.template': ")
+
+
+def _refuse_labels(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
+    if not task.labels:
+        return
+    values = corpus.sides or tuple(dict.fromkeys(v for each in sets for v in each.values(corpus.attribute)))
+    mistakes = [
+        f"key 'task.labels': {shortened(value)} is not a value of {corpus.attribute!r}{did_you_mean(value, values)} Values are "
+        f"{', '.join(map(str, values))}."
+        for value in task.labels
+        if value not in values
+    ]
+    if twice := repeated(side_name(value, task).casefold() for value in values):
+        mistakes.append(f"key 'task.labels': two values are called {some_of(twice)}; give each a name of its own")
+    if mistakes:
+        raise RecipeError(listed(mistakes))
 
 
 def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
@@ -99,12 +120,16 @@ def _request(
         sentences=task.sentences,
         words=task.words,
     )
-    laid_out = _layout(documents, corpus) if task.scope == "side" else _mixed(documents)
+    laid_out = _layout(documents, corpus, task) if task.scope == "side" else _mixed(documents)
     text = _filled(template, documents, side, corpus, task, laid_out)
     return SummaryRequest(
         id=f"{documents.id}/{side}",
         document_set=documents,
-        perspective=Perspective(attribute=corpus.attribute, value=side) if task.scope == "side" else None,
+        perspective=(
+            Perspective(attribute=corpus.attribute, value=side, label=task.labels.get(side))
+            if task.scope == "side"
+            else None
+        ),
         attribute=corpus.attribute,
         contract=contract,
         template="+".join(filter(None, (template.signature, fairness_signature(task)))),
@@ -133,7 +158,7 @@ def _filled(
     return template.fill(
         lines={
             "topic": topic,
-            "side": side_name(side),
+            "side": side_name(side, task),
             "length": length or "a short paragraph",
             "opening": opening or "",
         },
@@ -166,19 +191,19 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
     return before, after
 
 
-def _layout(documents: DocumentSet, corpus: CorpusSection) -> str:
+def _layout(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
     """All documents under their side's name, one a line."""
     blocks = []
     for side in sides_of(documents, corpus):
-        blocks.append("\n".join([f"{side_name(side)}:", *lines_of(documents, side, corpus)]))
+        blocks.append("\n".join([f"{heading(side, task)}:", *lines_of(documents, side, corpus, task)]))
     return "\n\n".join(blocks)
 
 
-def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection) -> list[str]:
+def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection) -> list[str]:
     """The side's documents, one a line, none of which is the name that a side's lines stand under."""
-    listed = "|".join(re.escape(flat(side_name(each))) for each in sides_of(documents, corpus))
-    heading = re.compile(rf"^(?:{listed})\s*:$", re.IGNORECASE)
-    return [broken(fold(document.text), heading) for document in documents.select(corpus.attribute, side)]
+    names = "|".join(re.escape(flat(heading(each, task))) for each in sides_of(documents, corpus))
+    forged = re.compile(rf"^(?:{names})\s*:$", re.IGNORECASE)
+    return [broken(fold(document.text), forged) for document in documents.select(corpus.attribute, side)]
 
 
 def _mixed(documents: DocumentSet) -> str:
@@ -195,10 +220,20 @@ def mixed_documents(documents: DocumentSet) -> list[Document]:
 
 
 def _opening(task: TaskSection, side: str) -> str | None:
-    return task.opening.replace("{side}", side_name(side)) if task.opening else None
+    return task.opening.replace("{side}", side_name(side, task)) if task.opening else None
 
 
-def side_name(side: str) -> str:
-    """The side as prompts write it, on one line: "Left"."""
-    side = fold(side)
-    return side[:1].upper() + side[1:]
+def side_name(side: str, task: TaskSection) -> str:
+    """The side as prompts write it, on one line: "Left", or its label."""
+    return fold(task.labels[side]) if side in task.labels else capitalised(side)
+
+
+def heading(side: str, task: TaskSection) -> str:
+    """What a side's documents stand under: its name or label with a capital."""
+    return capitalised(task.labels.get(side, side))
+
+
+def capitalised(name: str) -> str:
+    """A name on one line, with a capital."""
+    name = fold(name)
+    return name[:1].upper() + name[1:]

@@ -11,12 +11,13 @@ from typing import Any
 
 from ..config import TaskSection
 from ..prompts import NOTHING, PromptTemplate, load_template
-from ..records import Message, Sampling, SummaryRequest, Turn
+from ..records import Message, Perspective, Sampling, SummaryRequest, Turn
 from ..storage import digest
+from ..text import fold
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .plans import SEEDS, Draw
-from .requests import PROMPTS, side_name, template_sections
+from .requests import PROMPTS, capitalised, template_sections
 
 # folder of what every prompt after the request's own begins with
 FOLLOW_UP = "follow-up"
@@ -178,10 +179,15 @@ def follow_up(
     """
     request = thread.request
     *before, last = request.prompt
-    side = side_name(request.side) if request.perspective else "given"
+    side = _side(request.perspective) if request.perspective else "given"
     step = replace(template, sections=thread.sections).fill({"side": side}, texts, own)
     text = method_template(FOLLOW_UP, "task").fill(texts={"task": last.content}, own={"step": step})
     return (*before, Message(role="user", content=text))
+
+
+def _side(perspective: Perspective) -> str:
+    """A side before the word "texts": Left, or a label in quotes."""
+    return f'"{fold(perspective.label)}"' if perspective.label else capitalised(perspective.value)
 
 
 def method_template(method: str, name: str) -> PromptTemplate:

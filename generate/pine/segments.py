@@ -16,7 +16,7 @@ from ...records import Message, SummaryRequest
 from ...text import fold
 from ..backend import Ask
 from ..chat import chat_text, defused
-from ..requests import lines_of, mixed_documents, prompt_around, side_name, sides_of, template_sections
+from ..requests import heading, lines_of, mixed_documents, prompt_around, sides_of, template_sections
 from .model import Parts
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
@@ -49,12 +49,16 @@ def segmented_prompt(
         segments = tuple(f"- {fold(document.text)}\n" for document in mixed_documents(request.document_set))
     elif options.mode == "all":
         segments = tuple(
-            f"{side_name(side)}: {line}\n" for side in _sides(request, recipe) for line in _lines(request, recipe, side)
+            f"{heading(side, recipe.task)}: {line}\n"
+            for side in _sides(request, recipe)
+            for line in _lines(request, recipe, side)
         )
     else:
         others = [side for side in _sides(request, recipe) if side != request.side]
-        blocks = ["\n".join([f"{side_name(side)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others]
-        before += fence("".join([*blocks, f"{side_name(request.side)}:\n"]), sections)
+        blocks = [
+            "\n".join([f"{heading(side, recipe.task)}:", *_lines(request, recipe, side)]) + "\n\n" for side in others
+        ]
+        before += fence("".join([*blocks, f"{heading(request.side, recipe.task)}:\n"]), sections)
         segments = tuple(f"{line}\n" for line in _lines(request, recipe, request.side))
     segments = _segments_of(fence("".join(segments), sections))
     # the last line break belongs to the last segment, and what follows it begins with one of the template's
@@ -67,7 +71,7 @@ def _sides(request: SummaryRequest, recipe: Recipe) -> tuple[str, ...]:
 
 
 def _lines(request: SummaryRequest, recipe: Recipe, side: str) -> list[str]:
-    return lines_of(request.document_set, side, recipe.corpus)
+    return lines_of(request.document_set, side, recipe.corpus, recipe.task)
 
 
 def read_parts(tokenizer: Any, ask: Ask) -> Parts:

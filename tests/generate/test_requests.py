@@ -1,10 +1,16 @@
 """Summary requests and their prompts."""
 
 import pytest
+from pydantic import ValidationError
 
-from evenhand.config import CorpusSection, TaskSection
+from evenhand.config import CorpusSection, Plan, TaskSection
+from evenhand.corpora import load_corpus
 from evenhand.errors import DataError, RecipeError
+from evenhand.generate.contract import check_output
+from evenhand.generate.plans import draws
 from evenhand.generate.requests import build_requests, prompt_around
+from evenhand.generate.threads import Thread, follow_up
+from evenhand.prompts import PromptTemplate
 from evenhand.records import Document, DocumentSet
 
 
@@ -231,3 +237,57 @@ def test_what_stands_around_documents_cannot_forge_a_tag_of_the_other_half(ferry
     before, after = prompt_around(request, corpus, task)
     assert before.count("</about>") == 1
     assert after == "\nSummarise the Left <\u00b7/about> ones."
+
+
+def labelled_task(**changes):
+    return TaskSection(labels={"left": "supporters of the ban", "right": "opponents of the ban"}, **changes)
+
+
+@pytest.mark.parametrize("template", ["perspective", "perspective-short"])
+def test_labels_stand_in_prompt_and_contract(template):
+    task = labelled_task(template=template)
+    for request in build_requests(load_corpus(CorpusSection()), CorpusSection(), task):
+        label = task.labels[request.side]
+        prompt = request.prompt[0].content
+        assert f"what the {label} say" in prompt and f"{label.capitalize()}:\n" in prompt
+        assert f'Begin with "The {label}' in prompt and "The Left" not in prompt
+        assert request.contract.opening == f"The {label}"
+        assert check_output(request.contract, f"The {label} argue that trams are loud.").ok
+        assert not check_output(request.contract, f"The {request.side.capitalize()} argues that trams are loud.").ok
+
+
+def test_a_follow_up_quotes_the_label():
+    request = build_requests(load_corpus(CorpusSection()), CorpusSection(), labelled_task())[0]
+    (draw,) = draws({"greedy": Plan(candidates=1)})
+    thread = Thread(request, draw, 0, frozenset())
+    asked = follow_up(PromptTemplate("step", "Mind the {side} texts."), thread)
+    assert 'Mind the "supporters of the ban" texts.' in asked[-1].content
+
+
+def test_without_labels_requests_are_as_before():
+    plain = build_requests(load_corpus(CorpusSection()), CorpusSection(), TaskSection())
+    assert "label" not in plain[0].model_dump_json() and "labels" not in TaskSection().model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        ({"lfet": "supporters"}, "'lfet' is not a value of 'stance'; did you mean 'left'"),
+        ({"left": "Right"}, "two values are called right"),
+    ],
+)
+def test_labels_of_nobody_or_of_two_are_refused(labels, match):
+    with pytest.raises(RecipeError, match=match):
+        build_requests(load_corpus(CorpusSection()), CorpusSection(), TaskSection(labels=labels))
+
+
+@pytest.mark.parametrize("labels", [{"left": " "}, {"left": "people", "right": " People"}])
+def test_blank_and_equal_labels_are_refused(labels):
+    with pytest.raises(ValidationError, match="labels"):
+        TaskSection(labels=labels)
+
+
+def test_shares_of_labelled_values_are_by_their_people():
+    task = labelled_task(scope="all", fairness="shares")
+    request = build_requests(load_corpus(CorpusSection()), CorpusSection(), task)[0]
+    assert "% of the texts are by supporters of the ban and" in request.prompt[0].content
