@@ -141,7 +141,7 @@ def _work(step: Step, n_requests: dict[str, int]) -> str:
 
 def _beside(phase: Phase, how: str = "") -> str:
     """What a method makes besides one candidate for each draw."""
-    return f", and as many of each thinned copy of a set{how}" if phase.method == "thinned" else ""
+    return f", and as many of {phase.copies}{how}" if phase.copies else ""
 
 
 def run_loop(

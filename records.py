@@ -232,6 +232,11 @@ class Candidate(Record):
     # sum of the generated tokens' log-probabilities in nats; None when the backend does not tell
     logps: float | None = None
 
+    @property
+    def answers_request(self) -> bool:
+        """Whether it answers the request's own prompt, and not that of a copy of the set."""
+        return self.thinned is None
+
 
 class Turn(Record):
     """What a model said on the way to a candidate, of a method that asks more than once."""

@@ -7,10 +7,10 @@ library (`trainer:` to trl.DPOConfig, `engine:` to vllm.LLM) are passed on as th
 
 from .bias import BiasRecipe
 from .controlled import ControlledRecipe
-from .fair_extractive import FairExtractiveSection, MixSection
-from .generate import GenerateSection, Plan
+from .fairpo import RegenerationSection, ThinnedSection
+from .generate import METHOD_OPTIONS, GenerateSection
 from .judges import JudgeOptions
-from .methods import METHOD_OPTIONS, AttentionReweightingSection, DebateSection, RegenerationSection, ThinnedSection
+from .methods import AttentionReweightingSection, DebateSection, FairExtractiveSection, MixSection, Plan
 from .model import BackendSection, ModelSection, without_speed
 from .needs import JudgeSection
 from .recipe import Recipe

@@ -4,52 +4,30 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from ..records import Sampling
-from .fair_extractive import FairExtractiveSection
+from .fairpo import ThinnedSection
 from .methods import (
-    METHOD_OPTIONS,
+    EXTRACTED,
     AttentionReweightingSection,
     ChainOfThoughtSection,
     DebateSection,
+    FairExtractiveSection,
+    MethodSection,
+    Plan,
     SelfRefineSection,
     ShuffledSection,
-    ThinnedSection,
 )
 from .model import BackendSection
 
-
-class Plan(Sampling):
-    """A named way of drawing candidates, and how many of them."""
-
-    # candidates of one request under this plan
-    candidates: int = Field(default=3, ge=1)
-
-    @model_validator(mode="after")
-    def _repeats_must_differ(self) -> "Plan":
-        if self.temperature == 0 and self.candidates > 1:
-            raise ValueError(
-                f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
-                "write candidates: 1 or a temperature above 0"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _something_looks_at_the_prompt(self) -> "Plan":
-        if self.include_prompt and self.repetition_penalty == 1 and not self.no_repeat_ngram_size:
-            raise ValueError(
-                "include_prompt says what repetition_penalty and no_repeat_ngram_size look at, and neither is set; "
-                "set one, or leave include_prompt out"
-            )
-        return self
-
-    @property
-    def sampling(self) -> Sampling:
-        """The sampling parameters without the number of candidates."""
-        return Sampling(**self.model_dump(exclude={"candidates"}))
-
-
-# the plan of a summary that is not drawn
-EXTRACTED = Plan(temperature=0.0, candidates=1)
+# method -> key of its options
+METHOD_OPTIONS = {
+    "self-refine": "self_refine",
+    "debate": "debate",
+    "attention-reweighting": "attention_reweighting",
+    "shuffled": "shuffled",
+    "chain-of-thought": "chain_of_thought",
+    "thinned": "thinned",
+    "fair-extractive": "fair_extractive",
+}
 
 
 class GenerateSection(BackendSection):
@@ -104,28 +82,25 @@ class GenerateSection(BackendSection):
                 f"method attention-reweighting changes the model's attention, which backend: {self.backend} does not allow; "
                 "write backend: transformers"
             )
-        if self.debate is not None:
-            self._refuse_plans(self.debate)
-        greedy = [name for name, plan in self.plans.items() if plan.temperature == 0]
-        if self.thinned is not None and self.thinned.regenerate is not None and greedy:
-            raise ValueError(
-                f"plans.{greedy[0]}: temperature 0 is greedy, so thinned.regenerate would draw the same again; write a "
-                "temperature above 0, or leave thinned.regenerate out"
-            )
+        if self.options:
+            self.options.refuse_plans(self.plans)
         return self
 
-    def _refuse_plans(self, debate: DebateSection) -> None:
-        for name, plan in self.plans.items():
-            if plan.temperature == 0:
-                raise ValueError(
-                    f"plans.{name}: temperature 0 is greedy, so all agents of a debate would say the same; "
-                    "write a temperature above 0"
-                )
-            if debate.final == "judge" and plan.candidates % debate.agents:
-                raise ValueError(
-                    f"plans.{name}: with debate.final: judge each of the {debate.agents} agents gives a candidate, got "
-                    f"candidates: {plan.candidates}; write a multiple of {debate.agents}"
-                )
+    @property
+    def options(self) -> MethodSection | None:
+        """Those of the method; None for zero-shot, which has none."""
+        key = METHOD_OPTIONS.get(self.method)
+        return getattr(self, key) if key else None
+
+    @property
+    def can_train(self) -> bool:
+        """Whether rounds can train on the candidates."""
+        return self.options is None or self.options.can_train
+
+    @property
+    def unseen_method(self) -> str:
+        """The method by which sets that were not trained on are summarised."""
+        return self.method if self.options is None or self.options.for_unseen else "zero-shot"
 
     @property
     def has_model(self) -> bool:

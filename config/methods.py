@@ -1,13 +1,83 @@
-"""The options of the methods that make candidates."""
+"""Sampling plans, and the options of the methods that make candidates.
 
-from typing import Any, Literal
+Each method's section says what the method can do: nothing else in a recipe asks which method it is.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from ..records import Sampling
 from .section import Section
 
 
-class SelfRefineSection(Section):
+class Plan(Sampling):
+    """A named way of drawing candidates, and how many of them."""
+
+    # candidates of one request under this plan
+    candidates: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _repeats_must_differ(self) -> "Plan":
+        if self.temperature == 0 and self.candidates > 1:
+            raise ValueError(
+                f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
+                "write candidates: 1 or a temperature above 0"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _something_looks_at_the_prompt(self) -> "Plan":
+        if self.include_prompt and self.repetition_penalty == 1 and not self.no_repeat_ngram_size:
+            raise ValueError(
+                "include_prompt says what repetition_penalty and no_repeat_ngram_size look at, and neither is set; "
+                "set one, or leave include_prompt out"
+            )
+        return self
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling parameters without the number of candidates."""
+        return Sampling(**self.model_dump(exclude={"candidates"}))
+
+
+# the plan of a summary that is not drawn
+EXTRACTED = Plan(temperature=0.0, candidates=1)
+
+
+class MethodSection(Section):
+    """The options of a method."""
+
+    # whether rounds can train on its candidates, which answer the request's own prompt then
+    can_train: ClassVar[bool] = False
+    # whether sets that were not trained on are summarised by it; else they are by zero-shot
+    for_unseen: ClassVar[bool] = True
+    # what it makes besides a candidate for each draw, in words; "" for nothing
+    copies: ClassVar[str] = ""
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the options, and not its prompts, have it ask more than once for a candidate."""
+        return False
+
+    def chosen(self) -> dict[str, Any]:
+        """The options that summaries depend on, as JSON."""
+        return self.model_dump(mode="json")
+
+    def refuse_plans(self, plans: Mapping[str, Plan]) -> None:
+        """Refuse plans that the method cannot draw by.
+
+        Raises:
+            ValueError: there is one.
+        """
+
+    def scope_mistake(self, scope: str) -> str | None:
+        """Why the method cannot do what is asked of it by this `task.scope`; None when it can."""
+        return None
+
+
+class SelfRefineSection(MethodSection):
     """A summary, then rounds of feedback and revision."""
 
     # rounds after the first summary
@@ -16,7 +86,7 @@ class SelfRefineSection(Section):
     feedback_tokens: int = Field(default=256, ge=1)
 
 
-class DebateSection(Section):
+class DebateSection(MethodSection):
     """Agents that answer, then revise their answers in sight of the others'."""
 
     # agents that answer in each round
@@ -27,8 +97,22 @@ class DebateSection(Section):
     # answer is a candidate of its own, and reranking takes the best, so a plan has as many candidates as agents, or a multiple
     final: Literal["first", "final_agent", "judge"] = "first"
 
+    def refuse_plans(self, plans: Mapping[str, Plan]) -> None:
+        """Agents must differ, and each be a candidate where a judge decides."""
+        for name, plan in plans.items():
+            if plan.temperature == 0:
+                raise ValueError(
+                    f"plans.{name}: temperature 0 is greedy, so all agents of a debate would say the same; "
+                    "write a temperature above 0"
+                )
+            if self.final == "judge" and plan.candidates % self.agents:
+                raise ValueError(
+                    f"plans.{name}: with debate.final: judge each of the {self.agents} agents gives a candidate, got "
+                    f"candidates: {plan.candidates}; write a multiple of {self.agents}"
+                )
 
-class AttentionReweightingSection(Section):
+
+class AttentionReweightingSection(MethodSection):
     """Position-invariant attention over the passages."""
 
     # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides, as
@@ -37,73 +121,98 @@ class AttentionReweightingSection(Section):
     # false runs the same prompts on the same backend with ordinary attention: the control
     reweight: bool = True
 
+    def scope_mistake(self, scope: str) -> str | None:
+        """A mode that needs a side."""
+        if scope == "all" and self.mode == "target":
+            return (
+                "attention_reweighting.mode target needs a side that is asked for, which task.scope: all does not have; write "
+                "mode: all"
+            )
+        return None
 
-class ShuffledSection(Section):
+
+class ShuffledSection(MethodSection):
     """One summary of each cyclic rotation of the side's documents, then all of them merged."""
 
     # most rotations of a request, evenly spaced; None takes as many as the side has documents
     rotations: int | None = Field(default=None, ge=1)
 
 
-class ChainOfThoughtSection(Section):
+class ChainOfThoughtSection(MethodSection):
     """Key points, a summary of them, a critique, a revision."""
 
     # most tokens of the key points and of the critique; summaries have the plan's max_tokens
     thought_tokens: int = Field(default=256, ge=1)
 
 
-class RegenerationSection(Section):
-    """Summaries that are drawn once more, because they are far too short or too long; the defaults are the published values."""
+class MixSection(Section):
+    """Two groups mixed in every proportion, the others fixed."""
 
-    # those of so many white-space words or fewer, and of so many or more
-    few_words: int = Field(default=35, ge=0)
-    many_words: int = Field(default=75, ge=1)
-    # the draw nearer to so many words is kept, the first of equals
-    words: int = Field(default=50, ge=1)
-    # most tokens of the second draw; the first has the plan's
-    max_tokens: int = Field(default=256, ge=1)
+    # the group that grows from 0 units in steps, and the one that shrinks
+    first: str
+    second: str
+    step: int = Field(default=1, ge=1)
+    # units of the other groups, the same in all summaries
+    fixed: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _wanted_length_is_between(self) -> "RegenerationSection":
-        if not self.few_words < self.words < self.many_words:
-            raise ValueError(
-                f"words lie between few_words and many_words, got {self.few_words}, {self.words}, {self.many_words}; "
-                "published are few_words: 35, words: 50, many_words: 75"
-            )
+    def _groups_differ(self) -> "MixSection":
+        if len({self.first, self.second, *self.fixed}) < 2 + len(self.fixed):
+            raise ValueError(f"each group is named once, got {', '.join([self.first, self.second, *self.fixed])}")
         return self
 
 
-class ThinnedSection(Section):
-    """For training: a summary of all documents, and of copies of the set that lack some documents of one value."""
+class FairExtractiveSection(MethodSection):
+    """Whole documents or sentences, chosen without a language model by a submodular objective under a quota for each group.
 
-    # share of all documents that is taken from a copy, at least one document
-    rate: float = Field(default=0.1, gt=0, lt=1)
-    # a longer summary is cut after its last sentence that ends within so many characters, if that leaves half of them; the
-    # published runs cut at 400. None cuts nothing
-    most_characters: int | None = Field(default=None, ge=2)
-    # the published runs do all of these three. A refusal and a text that speaks of "document 1" leave an empty summary and an
-    # issue: "refusal" or "names_document". The judges `length` and `contract` give it 0; every other one leaves it unscored,
-    # which counts towards limits.unscored
-    reject: bool = False
-    # lines of at most one character are dropped; of more than two lines the first, and of two where the second is longer
-    # (issue "first_line"); the others are joined with spaces
-    join_lines: bool = False
-    # None draws nothing again
-    regenerate: RegenerationSection | None = None
+    Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV.A.
+    """
 
-    def chosen(self) -> dict[str, Any]:
-        """The options that summaries depend on, as JSON; those that are off are left out and change no finished work."""
-        off = {name for name in ("reject", "join_lines", "regenerate") if not getattr(self, name)}
-        return self.model_dump(mode="json", exclude=off)
+    # units of a summary
+    length: int = Field(default=5, ge=1)
+    # a document, or a sentence of one; its group is the document's attribute value
+    unit: Literal["document", "sentence"] = "document"
+    # units of each group: "proportional" to its units, "equal", as `quotas` says ("custom"), whatever is best ("free"), or every
+    # mix of two groups ("biased"): a candidate for each, whose bias is known by construction
+    notion: Literal["proportional", "equal", "custom", "free", "biased"] = "proportional"
+    # custom: units of each group, summing to `length`
+    quotas: dict[str, Annotated[int, Field(ge=0)]] | None = None
+    # biased: which groups are mixed
+    mix: MixSection | None = None
+    # "per_unit": every unit of the source finds something like it in the summary; "global": as the authors' program computes it
+    coverage: Literal["per_unit", "global"] = "per_unit"
 
+    @model_validator(mode="after")
+    def _notion_has_its_numbers(self) -> "FairExtractiveSection":
+        for key, notion in (("quotas", "custom"), ("mix", "biased")):
+            if self.notion == notion and getattr(self, key) is None:
+                raise ValueError(f"notion {notion} needs {key}; write it, or another notion")
+            if self.notion != notion and getattr(self, key) is not None:
+                raise ValueError(
+                    f"{key} has no effect with notion: {self.notion}; write notion: {notion}, or leave it out"
+                )
+        if self.quotas is not None and sum(self.quotas.values()) != self.length:
+            raise ValueError(f"quotas sum to {sum(self.quotas.values())}, but length is {self.length}; make them equal")
+        free = self.length - sum(self.mix.fixed.values()) if self.mix else 0
+        if free < 0:
+            raise ValueError(f"mix.fixed sums to more than length {self.length}; write fewer, or a larger length")
+        if self.mix is not None and self.mix.step > free:
+            raise ValueError(
+                f"mix.step is {self.mix.step}, but only {free} units are left to mix, so that there is a single mix; write a "
+                "smaller step, or a larger length"
+            )
+        return self
 
-# method -> key of its options
-METHOD_OPTIONS = {
-    "self-refine": "self_refine",
-    "debate": "debate",
-    "attention-reweighting": "attention_reweighting",
-    "shuffled": "shuffled",
-    "chain-of-thought": "chain_of_thought",
-    "thinned": "thinned",
-    "fair-extractive": "fair_extractive",
-}
+    def scope_mistake(self, scope: str) -> str | None:
+        """One summary of all sides."""
+        if scope == "all":
+            return None
+        return "method fair-extractive chooses among the documents of all sides; write task.scope: all"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each candidate is called: the notion, or how many units the first of two mixed groups has."""
+        if self.mix is None:
+            return (self.notion,)
+        free = self.length - sum(self.mix.fixed.values())
+        return tuple(f"{self.mix.first} {n}" for n in range(0, free + 1, self.mix.step))

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from ..storage import shortened
 from ..text import did_you_mean
 from .fairness import FairnessJudgeSection
+from .fairpo import THINNED
 from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
@@ -16,14 +17,13 @@ from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
 from .train import (
-    FAIRNESS_KEYS,
     LOSS_TYPES,
     MOST_SERVED_RANK,
-    UNWEIGHTED,
     LoraSection,
     TrainSection,
     loss_types,
     unpackable,
+    weight_mistakes,
     without_effect,
 )
 
@@ -164,15 +164,8 @@ class Recipe(Section):
         """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
         mistakes = []
         generate, is_all = self.generate, self.task.scope == "all"
-        if generate.fair_extractive is not None and not is_all:
-            mistakes.append(
-                "generate.method fair-extractive chooses among the documents of all sides; write task.scope: all."
-            )
-        if is_all and (reweighting := generate.attention_reweighting) and reweighting.mode == "target":
-            mistakes.append(
-                "generate.attention_reweighting.mode target needs a side that is asked for, which task.scope: all does not have; "
-                "write mode: all."
-            )
+        if generate.options and (mistake := generate.options.scope_mistake(self.task.scope)):
+            mistakes.append(f"generate.{mistake}.")
         for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)):
             options = self.judges[name]
             if not is_all:
@@ -196,7 +189,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _method_can_train(self) -> "Recipe":
-        if self.rounds and self.generate.method not in ("zero-shot", "thinned"):
+        if self.rounds and not self.generate.can_train:
             raise ValueError(
                 f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
                 f"{self.generate.method!r} asks other prompts; write rounds: 0, or generate.method: zero-shot"
@@ -216,30 +209,26 @@ class Recipe(Section):
                 f"lora.r {self.lora.r} is more than the {MOST_SERVED_RANK} that vLLM serves; write less, or "
                 "generate.adapter: merge"
             )
-        if self.generate.method == "thinned" and self.task.scope != "all":
-            raise ValueError("generate.method thinned summarises whole sets; write task.scope: all")
         return self
 
     @model_validator(mode="after")
     def _fairpo_has_its_parts(self) -> "Recipe":
         mistakes = []
-        if self.pairs.judge is not None:
-            kind: str = self.judges[self.pairs.judge].kind if self.pairs.judge in self.judges else "equal-coverage"
+        pairs, copies = self.pairs, self.generate.options.copies if self.generate.options else ""
+        if pairs.judge is not None:
+            kind: str = self.judges[pairs.judge].kind if pairs.judge in self.judges else "equal-coverage"
             if kind != "equal-coverage":
-                mistakes.append(f"pairs.judge {self.pairs.judge!r} is of kind {kind}: name one of kind equal-coverage.")
-            if self.generate.method != "thinned":
-                mistakes.append("pairs.mode fairpo compares summaries of thinned sets: write generate.method: thinned.")
+                mistakes.append(f"pairs.judge {pairs.judge!r} is of kind {kind}: name one of kind equal-coverage.")
+            if not copies:
+                mistakes.append(f"pairs.mode fairpo compares summaries of copies: write generate.method: {THINNED}.")
             if self.corpus.sides is not None and len(set(self.corpus.sides)) < 2:
                 mistakes.append("pairs.mode fairpo compares values: write at least 2 corpus.sides, or leave them out.")
-        elif self.rounds and self.generate.method == "thinned" and self.train.pairs is None:
+        elif self.rounds and copies and self.train.pairs is None:
             mistakes.append(
-                f"pairs.mode {self.pairs.mode} compares summaries by the reward, which those of thinned sets do not get: write "
+                f"pairs.mode {pairs.mode} compares summaries by the reward, which those of {copies} do not get: write "
                 "pairs.mode: fairpo, or generate.method: zero-shot."
             )
-        if self.pairs.margin_weights:
-            mistakes += self._weight_mistakes()
-        if self.train.fairness is not None:
-            mistakes += self._fairness_mistakes()
+        mistakes += weight_mistakes(pairs, self.train, self.trainer)
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self
@@ -253,30 +242,6 @@ class Recipe(Section):
                 f"{', '.join(LOSS_TYPES)}."
             )
         return self
-
-    def _weight_mistakes(self) -> list[str]:
-        mistakes = [
-            f"pairs.margin_weights cannot weigh trainer.loss_type {name!r}: {UNWEIGHTED[name]}."
-            for name in loss_types(self.trainer)
-            if name in UNWEIGHTED
-        ]
-        if self.train.trainer == "pairwise":
-            mistakes.append("pairs.margin_weights needs train.trainer: shared-prefix.")
-        return mistakes
-
-    def _fairness_mistakes(self) -> list[str]:
-        mistakes = [
-            f"trainer.{key} {self.trainer[key]!r} changes the loss, but train.fairness weighs the plain one: leave it out."
-            for key, known in FAIRNESS_KEYS.items()
-            if key in self.trainer and self.trainer[key] not in known
-        ]
-        if self.train.trainer == "pairwise":
-            mistakes.append("train.fairness needs train.trainer: shared-prefix.")
-        if self.pairs.mode != "fairpo" and self.train.pairs is None:
-            mistakes.append("train.fairness needs pairs that say what is fair: write pairs.mode: fairpo.")
-        if self.pairs.margin_weights:
-            mistakes.append("pairs.margin_weights is the baseline of train.fairness: leave one of them out.")
-        return mistakes
 
     @model_validator(mode="after")
     def _trainer_can(self) -> "Recipe":

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from .reward import PairsSection
 from .section import Section, refuse_without_effect
 
 # largest rank of an adapter that vLLM serves; larger ones have to be merged
@@ -157,3 +158,24 @@ def without_effect(trainer: Mapping[str, Any], lora: LoraSection) -> Iterator[st
         for name in losses:
             if name in UNWEIGHTED:
                 yield f"trainer.use_weighting cannot weigh loss_type {name}: {UNWEIGHTED[name]}."
+
+
+def weight_mistakes(pairs: PairsSection, train: TrainSection, trainer: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes: weights of pairs, by their margins or by FairPO, that the loss or the trainer cannot have."""
+    if pairs.margin_weights:
+        for name in loss_types(trainer):
+            if name in UNWEIGHTED:
+                yield f"pairs.margin_weights cannot weigh trainer.loss_type {name!r}: {UNWEIGHTED[name]}."
+        if train.trainer == "pairwise":
+            yield "pairs.margin_weights needs train.trainer: shared-prefix."
+    if train.fairness is None:
+        return
+    for key, known in FAIRNESS_KEYS.items():
+        if key in trainer and trainer[key] not in known:
+            yield f"trainer.{key} {trainer[key]!r} changes the loss, but train.fairness weighs the plain one: leave it out."
+    if train.trainer == "pairwise":
+        yield "train.fairness needs train.trainer: shared-prefix."
+    if pairs.mode != "fairpo" and train.pairs is None:
+        yield "train.fairness needs pairs that say what is fair: write pairs.mode: fairpo."
+    if pairs.margin_weights:
+        yield "pairs.margin_weights is the baseline of train.fairness: leave one of them out."

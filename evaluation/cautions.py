@@ -38,9 +38,8 @@ def _inactive(probed: dict[str, Any] | None) -> list[str]:
 
 
 def _other_method(recipe: Recipe) -> list[str]:
-    method = recipe.generate.method
-    # unseen sets are never thinned: what is compared there are plain answers
-    if method in ("zero-shot", "thinned"):
+    method = recipe.generate.unseen_method
+    if method == "zero-shot":
         return []
     return [
         f"The candidates were made by the method {method}: 'zero-shot' below means one such candidate, not a plain answer."

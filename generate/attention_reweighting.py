@@ -5,35 +5,19 @@ control: with `reweight: false` it answers the same prompts with ordinary attent
 Source: Wang et al. 2024 (PINE, arXiv:2407.01100); docs/papers.md#ri-pine.
 """
 
-from collections.abc import Sequence
-
-from ..config import Recipe
-from ..records import SummaryRequest
-from .backend import Backend, Reply
-from .plans import Draw
+from .backend import Reply
+from .method import Job
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """Replies of each request, one for each draw.
-
-    Args:
-        backend: one that knows segments.
-        seeds: seeds[request][draw].
-        recipe: generate.attention_reweighting holds the options.
-    """
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw."""
     from .pine.segments import SegmentedAsk, segmented_prompt
 
-    options = recipe.generate.attention_reweighting
+    options = job.recipe.generate.attention_reweighting
     assert options is not None, "the recipe chose another method"
     asks = []
-    for request, row in zip(requests, seeds, strict=True):
-        prompt, segments, start = segmented_prompt(request, recipe, options)
+    for request, drawn in job.drawn():
+        prompt, segments, start = segmented_prompt(request, job.recipe, options)
         asks += [
             SegmentedAsk(
                 prompt,
@@ -43,8 +27,6 @@ def summarise(
                 start=start,
                 is_joined=not options.reweight,
             )
-            for draw, seed in zip(draws, row, strict=True)
+            for draw, seed in drawn
         ]
-    replies = backend.complete(asks)
-    n = len(draws)
-    return [replies[start : start + n] for start in range(0, len(replies), n)]
+    return job.rows(job.backend.complete(asks))

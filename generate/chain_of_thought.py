@@ -4,12 +4,8 @@ A call for each step instead of one long reply: nothing need be found in a text,
 Source: docs/papers.md#ri-extras.
 """
 
-from collections.abc import Sequence
-
-from ..config import Recipe
-from ..records import SummaryRequest
-from .backend import Backend, Reply
-from .plans import Draw
+from .backend import Reply
+from .method import Job
 from .threads import Call, Thread, ask_round, candidates, follow_up, going, method_template, open_threads
 
 METHOD = "chain-of-thought"
@@ -17,22 +13,11 @@ METHOD = "chain-of-thought"
 STEPS = (("points", False), ("summary", True), ("critique", False), ("revise", True))
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """Replies of each request, one for each draw, each with its turns.
-
-    Args:
-        seeds: seeds[request][draw].
-        recipe: generate.chain_of_thought holds the options.
-    """
-    options = recipe.generate.chain_of_thought
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.chain_of_thought
     assert options is not None, "the recipe chose another method"
-    threads = open_threads(requests, draws, seeds, recipe.task)
+    threads = open_threads(job)
     # what each thread has said, by role, as a prompt may quote it
     said: dict[Thread, dict[str, str]] = {each: {} for each in going(threads)}
     for number, (role, is_summary) in enumerate(STEPS):
@@ -44,7 +29,7 @@ def summarise(
                 sampling = sampling.model_copy(update={"max_tokens": options.thought_tokens})
             prompt = follow_up(template, each, said[each])
             calls.append(Call(each, role, prompt, sampling, is_candidate=is_summary))
-        for call, reply in zip(calls, ask_round(backend, number, calls), strict=True):
+        for call, reply in zip(calls, ask_round(job.backend, number, calls), strict=True):
             if not call.thread.has_failed:
                 said[call.thread][role] = call.thread.summary() if is_summary else reply.text.strip()
     return candidates(threads)

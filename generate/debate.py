@@ -10,11 +10,11 @@ Source: Du et al. 2023 (arXiv:2305.14325), as used by Ri et al. 2025, section 4;
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..config import DebateSection, Recipe
+from ..config import DebateSection
 from ..prompts import PromptTemplate, section
 from ..records import SummaryRequest
 from .backend import Backend, Reply
-from .plans import Draw
+from .method import Job
 from .threads import (
     Call,
     Thread,
@@ -53,29 +53,18 @@ class _Debate:
         )
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """Replies of each request, one for each draw, each with its turns.
-
-    Args:
-        seeds: seeds[request][draw].
-        recipe: generate.debate holds the options.
-    """
-    options = recipe.generate.debate
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.debate
     assert options is not None, "the recipe chose another method"
     revise, final = (method_template(METHOD, name) for name in ("revise", "final"))
-    threads = open_threads(requests, draws, seeds, recipe.task)
+    threads = open_threads(job)
     debates = [debate for row in threads for debate in _debates(row, options)]
     for number in range(options.rounds + 1):
-        _round(backend, number, [each for each in debates if not each.has_failed], revise)
+        _round(job.backend, number, [each for each in debates if not each.has_failed], revise)
     open_debates = [each for each in debates if not each.has_failed]
     if options.final == "final_agent":
-        _ask_final_agent(backend, options.rounds + 1, open_debates, final)
+        _ask_final_agent(job.backend, options.rounds + 1, open_debates, final)
     else:
         for debate in open_debates:
             # from the last agent to the first, so that of agents with one thread the first has the last word

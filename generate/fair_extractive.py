@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..config import FairExtractiveSection, Recipe
+from ..config import FairExtractiveSection
 from ..errors import DataError
 from ..fairness.opinion import ObjectivePlan, Selection, biased_batch, group_quotas, select_batch, select_fair
 from ..fairness.opinion.tokens import VERSION
 from ..records import SummaryRequest
 from ..storage import digest
 from ..text import fold, sentences
-from .backend import Ask, Backend, Reply, Usage
-from .plans import Draw
+from .backend import Ask, Reply, Usage
+from .method import Job
 
 UNMET = "quotas cannot be met"
 # signature of what writes these summaries
@@ -39,24 +39,12 @@ class NoModel:
         """Nothing to give back."""
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """The summaries of each request, one for each draw; a request whose units cannot meet a quota fails with the reason.
-
-    Args:
-        backend: is not asked.
-        seeds: have no effect.
-        recipe: generate.fair_extractive holds the options.
-    """
-    options = recipe.generate.fair_extractive
+def summarise(job: Job) -> list[list[Reply]]:
+    """The summaries of each request, one for each draw; a request whose units cannot meet a quota fails with the reason."""
+    options = job.recipe.generate.fair_extractive
     assert options is not None, "the recipe chose another method"
-    assert len(draws) == len(options.names), "each summary is drawn once"
-    return [_replies(request, options) for request in requests]
+    assert len(job.draws) == len(options.names), "each summary is drawn once"
+    return [_replies(request, options) for request in job.requests]
 
 
 def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Reply]:

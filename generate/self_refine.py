@@ -5,35 +5,20 @@ last round's summary. Every round's replies are kept in turns.jsonl, so one run 
 Source: Madaan et al. 2023 (arXiv:2303.17651), as used by Ri et al. 2025, section 4; docs/papers.md#ri-self-refine.
 """
 
-from collections.abc import Sequence
-
-from ..config import Recipe
-from ..records import SummaryRequest
-from .backend import Backend, Reply
-from .plans import Draw
+from .backend import Reply
+from .method import Job
 from .threads import Call, ask_round, candidates, first_answers, follow_up, going, method_template, open_threads
 
 METHOD = "self-refine"
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """Replies of each request, one for each draw, each with its turns.
-
-    Args:
-        seeds: seeds[request][draw].
-        recipe: generate.self_refine holds the options.
-    """
-    options = recipe.generate.self_refine
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.self_refine
     assert options is not None, "the recipe chose another method"
     feedback, feedback_all, refine = (method_template(METHOD, name) for name in ("feedback", "feedback-all", "refine"))
-    threads = open_threads(requests, draws, seeds, recipe.task)
-    first_answers(backend, going(threads))
+    threads = open_threads(job)
+    first_answers(job.backend, going(threads))
     for number in range(1, options.rounds + 1):
         calls = []
         for each in going(threads):
@@ -41,11 +26,11 @@ def summarise(
             prompt = follow_up(asked, each, {"summary": each.summary()})
             sampling = each.sampling.model_copy(update={"max_tokens": options.feedback_tokens})
             calls.append(Call(each, "feedback", prompt, sampling, is_candidate=False))
-        replies = ask_round(backend, number, calls)
+        replies = ask_round(job.backend, number, calls)
         said = [(call.thread, reply) for call, reply in zip(calls, replies, strict=True) if not call.thread.has_failed]
         calls = []
         for each, reply in said:
             prompt = follow_up(refine, each, {"summary": each.summary(), "feedback": reply.text.strip()})
             calls.append(Call(each, "refine", prompt, each.sampling))
-        ask_round(backend, number, calls)
+        ask_round(job.backend, number, calls)
     return candidates(threads)

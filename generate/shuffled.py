@@ -5,13 +5,11 @@ the request's own prompt and all summaries.
 Source: docs/papers.md#ri-extras.
 """
 
-from collections.abc import Sequence
-
 from ..config import Recipe
 from ..prompts import section
 from ..records import DocumentSet, Message, SummaryRequest
-from .backend import Backend, Reply
-from .plans import Draw
+from .backend import Reply
+from .method import Job
 from .requests import build_requests
 from .threads import (
     Call,
@@ -44,27 +42,16 @@ def rotated(request: SummaryRequest, first: int, recipe: Recipe) -> tuple[Messag
     return next(each.prompt for each in build_requests([changed], recipe.corpus, recipe.task) if each.id == request.id)
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
-    """Replies of each request, one for each draw, each with its turns.
-
-    Args:
-        seeds: seeds[request][draw].
-        recipe: generate.shuffled holds the options.
-    """
-    options = recipe.generate.shuffled
+def summarise(job: Job) -> list[list[Reply]]:
+    """Replies of each request, one for each draw, each with its turns."""
+    options = job.recipe.generate.shuffled
     assert options is not None, "the recipe chose another method"
     merge = method_template(METHOD, "merge")
-    threads = open_threads(requests, draws, seeds, recipe.task)
+    threads = open_threads(job)
     calls = []
-    for row, request in zip(threads, requests, strict=True):
+    for row, request in zip(threads, job.requests, strict=True):
         prompts = {
-            first: rotated(request, first, recipe)
+            first: rotated(request, first, job.recipe)
             for first in rotations(len(request.source_documents), options.rotations)
         }
         calls += [
@@ -73,11 +60,11 @@ def summarise(
             for first, prompt in prompts.items()
         ]
     said: dict[Thread, list[str]] = {}
-    for call, reply in zip(calls, ask_round(backend, 0, calls), strict=True):
+    for call, reply in zip(calls, ask_round(job.backend, 0, calls), strict=True):
         said.setdefault(call.thread, []).append(quoted_summary(call.thread.request, reply))
     calls = []
     for each in going(threads):
         listed = "\n".join(section("summary", text, sections=each.sections) for text in said[each])
         calls.append(Call(each, "merge", follow_up(merge, each, own={"summaries": listed}), each.sampling))
-    ask_round(backend, 1, calls)
+    ask_round(job.backend, 1, calls)
     return candidates(threads)

@@ -8,9 +8,8 @@ between: requests that are in the journal stay as they are, and the others are c
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from functools import partial
 from typing import Any
 
 from pydantic import RootModel
@@ -31,32 +30,28 @@ from . import (
     debate,
     drafts,
     fair_extractive,
-    refusals,
     self_refine,
     shuffled,
     thinned,
     zero_shot,
 )
-from .backend import Backend, Reply, Usage
-from .contract import check_output
+from .backend import Backend, Usage
+from .method import Answer, Job, Method
 from .phase_backend import open_backend_of, signature_of
 from .plans import Draw, draw_seed, draws
 from .requests import build_requests
 from .rounds import KeptRounds, Round
 from .threads import Made, method_prompts
 
-# (backend, requests, draws, seeds) -> replies by request and draw; a method that has options takes the recipe besides
-Method = Callable[..., list[list[Reply]]]
-
 METHODS: dict[str, Method] = {
-    "zero-shot": zero_shot.summarise,
-    "self-refine": self_refine.summarise,
-    "debate": debate.summarise,
-    "attention-reweighting": attention_reweighting.summarise,
-    "shuffled": shuffled.summarise,
-    "chain-of-thought": chain_of_thought.summarise,
-    "thinned": thinned.summarise,
-    "fair-extractive": fair_extractive.summarise,
+    "zero-shot": Method(zero_shot.summarise),
+    "self-refine": Method(self_refine.summarise),
+    "debate": Method(debate.summarise),
+    "attention-reweighting": Method(attention_reweighting.summarise),
+    "shuffled": Method(shuffled.summarise),
+    "chain-of-thought": Method(chain_of_thought.summarise),
+    "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs),
+    "fair-extractive": Method(fair_extractive.summarise),
 }
 
 
@@ -125,25 +120,21 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     own = METHOD_OPTIONS.get(phase.method)
     others = {key for key in METHOD_OPTIONS.values() if key != own}
     asked = without_speed(section.model_dump(mode="json", exclude={"python", *others})) | {"method": phase.method}
-    draws_again = False
-    if phase.method == thinned.METHOD and section.thinned is not None:
-        asked["thinned"] = section.thinned.chosen()
-        draws_again = section.thinned.regenerate is not None
+    options = section.options if own else None
+    if own and options:
+        asked[own] = options.chosen()
     inputs: dict[str, Any] = {
         "run": [recipe.name, recipe.seed, phase.name],
         "requests": digest_of_all(requests),
         "generate": asked,
         "model": signature_of(phase),
+        **METHODS[phase.method].inputs(recipe),
     }
-    if phase.method == thinned.METHOD:
-        inputs["sides"] = recipe.corpus.sides
-        if section.thinned is not None and section.thinned.reject:
-            inputs["refusals"] = refusals.VERSION
     prompts = method_prompts(phase.method)
     if prompts:
         inputs["prompts"] = prompts
-    # a method with prompts of its own asks more than once, and so does one that draws again
-    turns = [TURNS] if prompts or draws_again else []
+    # a method with prompts of its own asks more than once
+    turns = [TURNS] if prompts or (options and options.asks_again) else []
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
@@ -189,35 +180,22 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     return counts.as_json()
 
 
-def _method(phase: Phase) -> Method:
-    """The phase's method, with the recipe where the method has options."""
-    name = phase.method
-    return partial(METHODS[name], recipe=phase.recipe) if name in METHOD_OPTIONS else METHODS[name]
-
-
 def _batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
     """What comes of one batch; `backend` has answered nothing else."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
-    replies = _method(phase)(backend, requests, order, seeds)
+    job, method = Job(phase.method, backend, requests, order, seeds, recipe), METHODS[phase.method]
+    replies = method.summarise(job)
     candidates: list[Candidate] = []
     failures: list[Failure] = []
-    for request, row, row_seeds in zip(requests, replies, seeds, strict=True):
-        refused = [reply for reply in row if reply.finish_reason == "failed"]
-        if refused:
-            first = refused[0]
-            failures.append(Failure(request_id=request.id, side=request.side, reason=first.reason, detail=first.error))
-            continue
-        made_by = (phase.method, backend.signature)
-        for draw, reply, seed in zip(order, row, row_seeds, strict=True):
-            candidates.append(_candidate(request, *thinned.as_drawn(draw, reply, seed), reply, made_by))
-        for draw, copy in thinned.copies_of(row, order):
-            kept = copy.draft.kept
-            made = _candidate(request, draw, kept.ask.seed, kept.reply, made_by)
-            candidates.append(made.model_copy(update={"thinned": copy.thinned}))
-    if phase.method == thinned.METHOD and (options := recipe.generate.thinned) is not None:
-        contracts = {request.id: request.contract for request in requests}
-        candidates = [drafts.finished(each, contracts[each.request_id], options) for each in candidates]
+    for (request, drawn), row in zip(job.drawn(), replies, strict=True):
+        if refused := next((reply for reply in row if reply.finish_reason == "failed"), None):
+            failures.append(
+                Failure(request_id=request.id, side=request.side, reason=refused.reason, detail=refused.error)
+            )
+        else:
+            answers = [Answer(*each, reply) for each, reply in zip(drawn, row, strict=True)]
+            candidates += method.candidates(job, request, answers)
     return Batch(
         request_ids=tuple(request.id for request in requests),
         candidates=tuple(candidates),
@@ -225,31 +203,6 @@ def _batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], o
         turns=tuple(turn for row in replies for reply in row if isinstance(reply, Made) for turn in reply.turns),
         prompt_tokens=backend.usage.prompt_tokens,
         prefilled_tokens=backend.usage.prefilled_tokens,
-    )
-
-
-def _candidate(request: SummaryRequest, draw: Draw, seed: int, reply: Reply, made_by: tuple[str, str]) -> Candidate:
-    method, model = made_by
-    checked = check_output(request.contract, reply.text)
-    return Candidate(
-        id=digest([request.id, draw.index, seed, model, reply.text]),
-        request_id=request.id,
-        text=checked.text,
-        raw_text=reply.text,
-        issues=checked.issues,
-        contract_ok=checked.ok,
-        method=method,
-        plan=draw.name,
-        sampling=draw.plan.sampling,
-        index=draw.index,
-        seed=seed,
-        model=model,
-        prompt_digest=reply.prompt_digest,
-        n_prompt_tokens=reply.n_prompt_tokens,
-        token_ids=reply.token_ids,
-        n_tokens=len(reply.token_ids) or len(reply.text.split()),
-        finish_reason=reply.finish_reason,
-        logps=reply.logps,
     )
 
 

@@ -12,20 +12,21 @@ Source: FairPO; docs/papers.md#fairpo-thinning.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from ..config import Recipe
 from ..fairness.groups.fairpo import thinnings
-from ..records import DocumentSet, Message, SummaryRequest, Thinned, Turn
+from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, Turn
 from ..storage import digest
-from .backend import Ask, Backend, Reply
-from .drafts import AGAIN, Draft, draw_drafts
+from . import refusals
+from .backend import Ask, Reply
+from .drafts import AGAIN, Draft, draw_drafts, finished
+from .method import Answer, Job
 from .plans import SEEDS, Draw
 from .requests import build_requests
 from .threads import Made, said
-
-METHOD = "thinned"
 
 
 @dataclass(frozen=True)
@@ -101,67 +102,74 @@ def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[C
     return copies
 
 
-def summarise(
-    backend: Backend,
-    requests: Sequence[SummaryRequest],
-    draws: Sequence[Draw],
-    seeds: Sequence[Sequence[int]],
-    recipe: Recipe,
-) -> list[list[Reply]]:
+def summarise(job: Job) -> list[list[Reply]]:
     """Replies of each request, one for each draw, each with those to its thinned copies; all go to the engine together.
 
-    Those to the request's own prompt are zero-shot's. If a copy cannot be summarised, the draw has failed.
-
-    Args:
-        seeds: seeds[request][draw]; the first seed of a request chooses the documents of its copies.
-        recipe: generate.thinned holds the options.
+    Those to the request's own prompt are zero-shot's. If a copy cannot be summarised, the draw has failed. The first seed of a
+    request chooses the documents of its copies.
     """
-    copies = [thinned_copies(request, row[0], recipe) for request, row in zip(requests, seeds, strict=True)]
+    options = job.recipe.generate.thinned
+    assert options is not None, "the recipe chose another method"
+    copies = [thinned_copies(request, drawn[0][1], job.recipe) for request, drawn in job.drawn()]
     asks = []
-    for request, row, mine in zip(requests, seeds, copies, strict=True):
-        for draw, seed in zip(draws, row, strict=True):
+    for (request, drawn), mine in zip(job.drawn(), copies, strict=True):
+        for draw, seed in drawn:
             asks.append(Ask(request.prompt, draw.plan.sampling, seed))
             asks += [Ask(each.prompt, draw.plan.sampling, _seed(seed, place)) for place, each in enumerate(mine)]
-    options = recipe.generate.thinned
-    assert options is not None, "the recipe chose another method"
-    drafts = iter(draw_drafts(backend, asks, options))
+    drafts = iter(draw_drafts(job.backend, asks, options))
     found: list[list[Reply]] = []
-    for request, mine in zip(requests, copies, strict=True):
+    for request, mine in zip(job.requests, copies, strict=True):
         found.append([])
-        for draw in draws:
+        for draw in job.draws:
             own = next(drafts)
             reply = _joined(own, [OfThinned(each.thinned, next(drafts)) for each in mine])
             if options.regenerate is not None and isinstance(reply, WithThinned):
-                reply = replace(reply, turns=_turns(request, draw, reply, len(draws)))
+                reply = replace(reply, turns=_turns(request, draw, reply, len(job.draws)))
             found[-1].append(reply)
     return found
 
 
-def copies_of(row: Sequence[Reply], draws: Sequence[Draw]) -> list[tuple[Draw, OfThinned]]:
-    """The summaries of a request's thinned copies, copy by copy, each as a draw whose index goes on after those of the full set.
-
-    So the index tells the draw (its remainder by the number of draws) and the copy (its quotient, from 1). [] for the replies of
-    other methods.
-    """
-    drawn = [(draw, reply.copies) for draw, reply in zip(draws, row, strict=True) if isinstance(reply, WithThinned)]
-    n_copies = len(drawn[0][1]) if drawn else 0
-    return [
-        (_as_kept(replace(draw, index=_index(draw, place, len(draws))), copies[place].draft), copies[place])
-        for place in range(n_copies)
-        for draw, copies in drawn
+def candidates(job: Job, request: SummaryRequest, answers: Sequence[Answer]) -> list[Candidate]:
+    """The summaries of the full set, then those of its thinned copies, each cleaned as the options say."""
+    options = job.recipe.generate.thinned
+    assert options is not None, "the recipe chose another method"
+    found = [job.candidate(request, as_drawn(each)) for each in answers]
+    found += [
+        job.candidate(request, answer).model_copy(update={"thinned": thinned}) for answer, thinned in copies_of(answers)
     ]
+    return [finished(each, request.contract, options) for each in found]
 
 
-def as_drawn(draw: Draw, reply: Reply, seed: int) -> tuple[Draw, int]:
-    """The draw and seed that a reply to the request's own prompt came from: others than planned where it was drawn again."""
-    if not isinstance(reply, WithThinned):
-        return draw, seed
-    return _as_kept(draw, reply.draft), reply.draft.kept.ask.seed
+def inputs(recipe: Recipe) -> dict[str, Any]:
+    """What the summaries depend on besides the options: which values there are, and what counts as a refusal."""
+    options = recipe.generate.thinned
+    rejects = options is not None and options.reject
+    return {"sides": recipe.corpus.sides} | ({"refusals": refusals.VERSION} if rejects else {})
 
 
-def _as_kept(draw: Draw, draft: Draft) -> Draw:
-    most = draft.kept.ask.sampling.max_tokens
-    return replace(draw, plan=draw.plan.model_copy(update={"max_tokens": most}))
+def copies_of(answers: Sequence[Answer]) -> list[tuple[Answer, Thinned]]:
+    """The summaries of a request's thinned copies, copy by copy, each as an answer whose index goes on after the full set's.
+
+    So the index tells the draw (its remainder by the number of draws) and the copy (its quotient, from 1). [] where nothing could
+    be thinned.
+    """
+    found = []
+    for draw, _, reply in answers:
+        for place, copy in enumerate(reply.copies if isinstance(reply, WithThinned) else ()):
+            again = replace(draw, index=_index(draw, place, len(answers)))
+            found.append((_as_kept(again, copy.draft), copy.thinned))
+    return sorted(found, key=lambda each: each[0].draw.index)
+
+
+def as_drawn(answer: Answer) -> Answer:
+    """The answer with the draw and seed that it came from: others than planned where it was drawn again."""
+    return _as_kept(answer.draw, answer.reply.draft, answer.reply) if isinstance(answer.reply, WithThinned) else answer
+
+
+def _as_kept(draw: Draw, draft: Draft, reply: Reply | None = None) -> Answer:
+    ask = draft.kept.ask
+    plan = draw.plan.model_copy(update={"max_tokens": ask.sampling.max_tokens})
+    return Answer(replace(draw, plan=plan), ask.seed, reply or draft.kept.reply)
 
 
 def _index(draw: Draw, place: int, n_draws: int) -> int:

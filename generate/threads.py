@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ..config import TaskSection
 from ..prompts import NOTHING, PromptTemplate, load_template
 from ..records import Message, Perspective, Sampling, SummaryRequest, Turn
 from ..storage import digest
 from ..text import fold
 from .backend import Ask, Backend, Reply
 from .contract import check_output
+from .method import Job
 from .plans import SEEDS, Draw
 from .requests import PROMPTS, capitalised, template_sections
 
@@ -80,15 +80,10 @@ class Call:
     is_first: bool = False
 
 
-def open_threads(
-    requests: Sequence[SummaryRequest], draws: Sequence[Draw], seeds: Sequence[Sequence[int]], task: TaskSection
-) -> list[list[Thread]]:
-    """A thread for each request and draw; seeds[request][draw]."""
-    sections = template_sections(task)
-    return [
-        [Thread(request, draw, seed, sections) for draw, seed in zip(draws, row, strict=True)]
-        for request, row in zip(requests, seeds, strict=True)
-    ]
+def open_threads(job: Job) -> list[list[Thread]]:
+    """A thread for each request and draw."""
+    sections = template_sections(job.recipe.task)
+    return [[Thread(request, draw, seed, sections) for draw, seed in drawn] for request, drawn in job.drawn()]
 
 
 def going(threads: Sequence[Sequence[Thread]]) -> list[Thread]:

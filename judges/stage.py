@@ -71,7 +71,7 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
         "candidates": made[CANDIDATES],
         "judges": [[judge.name, judge.signature] for judge in judges],
     }
-    if phase.method == "thinned":
+    if phase.copies:
         inputs["of_copies"] = phase.recipe.pairs.judge
     return Stage("judge", phase.folder, inputs, (JUDGEMENTS,))
 

@@ -98,7 +98,7 @@ def preference_pair(group: CandidateGroup, chosen: ScoredCandidate, rejected: Sc
         chosen_reward=_reward(chosen),
         rejected_reward=_reward(rejected),
         margin=_reward(chosen) - _reward(rejected),
-        prompt_digest=next(c.candidate.prompt_digest for c in group.candidates if c.candidate.thinned is None),
+        prompt_digest=next(c.candidate.prompt_digest for c in group.candidates if c.candidate.answers_request),
         chosen_token_ids=generated_ids(chosen),
         rejected_token_ids=generated_ids(rejected),
     )

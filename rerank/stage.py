@@ -57,7 +57,7 @@ def rerank_stage(phase: Phase) -> Stage:
         if is_fair:
             inputs["sides"] = recipe.corpus.sides
         outputs.append(PAIRS)
-    if phase.method == "thinned":
+    if phase.copies:
         inputs["rewarded"] = "summaries of full sets"
     return Stage("rerank", phase.folder, inputs, tuple(outputs))
 
@@ -128,12 +128,12 @@ def score_group(
 ) -> CandidateGroup:
     """The candidates of a request with their scores and the rewards that the phase's recipe gives them.
 
-    The summary of a thinned copy has no reward: it answers another prompt, and FairPO's pairs compare it by a judge of their own.
+    The summary of a copy of the set has no reward: it answers another prompt, and pairs compare it by a judge of their own.
 
     Args:
         phase: its recipe says which judges make the reward.
         request: what the candidates answer.
-        candidates: rewards that rest on the request's other candidates see these alone, and no thinned copies.
+        candidates: rewards that rest on the request's other candidates see these alone, and no copies' summaries.
         judgements: may be of more candidates than these.
         ranges: the judges' scales, as `reward_ranges` gives them.
     """
@@ -164,7 +164,7 @@ def _rewards(
     ranges: Ranges,
 ) -> dict[str, float | None]:
     """Reward of each candidate of a request that answers the request's own prompt, by its id."""
-    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.thinned is None]
+    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.answers_request]
     combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section, ranges)
     return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
 
@@ -180,7 +180,7 @@ def best_summary(group: CandidateGroup) -> BestSummary:
         candidate_id=group.best_id,
         reward=best.reward if best else None,
         scores=best.scores if best else {},
-        n_candidates=sum(each.candidate.thinned is None for each in group.candidates),
+        n_candidates=sum(each.candidate.answers_request for each in group.candidates),
     )
 
 
@@ -196,7 +196,7 @@ class _Ledger:
         """Count a request and its candidates."""
         if group.best_id is None:
             self.leave_out("rerank", group.side, {"request without a scored candidate": 1})
-        unrewarded = sum(c.reward is None and c.candidate.thinned is None for c in group.candidates)
+        unrewarded = sum(c.reward is None and c.candidate.answers_request for c in group.candidates)
         self.leave_out("rerank", group.side, {"candidate without a reward": unrewarded})
         n = len(group.candidates)
         self._n_requests += 1

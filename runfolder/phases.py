@@ -82,9 +82,15 @@ class Phase:
 
     @property
     def method(self) -> str:
-        """The method that makes the candidates. Thinned sets are for training alone: unseen sets are summarised as they are."""
-        method = self.recipe.generate.method
-        return "zero-shot" if method == "thinned" and self.split == "test" else method
+        """The method that makes the candidates; some are for training alone."""
+        generate = self.recipe.generate
+        return generate.unseen_method if self.split == "test" else generate.method
+
+    @property
+    def copies(self) -> str:
+        """Copies of the sets that the method summarises besides, in words; "" for none."""
+        options = self.recipe.generate.options
+        return options.copies if options and self.method == self.recipe.generate.method else ""
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -97,8 +103,8 @@ class Phase:
         return tuple(dict.fromkeys(names))
 
     def is_judged(self, candidate: Candidate, judge: str) -> bool:
-        """Whether a judge is asked about a candidate: summaries of thinned copies are for pairs, and have no reward."""
-        return candidate.thinned is None or judge == self.recipe.pairs.judge
+        """Whether a judge is asked about a candidate: summaries of copies of a set are for pairs, and have no reward."""
+        return candidate.answers_request or judge == self.recipe.pairs.judge
 
 
 def hold_run(recipe: Recipe) -> AbstractContextManager[bool]:

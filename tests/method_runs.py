@@ -1,6 +1,7 @@
 """What tests of methods share: a recipe on the scripted backend, and a backend that keeps what it was asked."""
 
 from evenhand.config import Plan, Recipe
+from evenhand.generate.method import Job
 from evenhand.generate.plans import draws
 from evenhand.generate.scripted import ScriptedBackend
 
@@ -40,3 +41,9 @@ def order(candidates=2):
 def seeds_of(requests, n):
     """Seeds that differ between all draws: 100, 101, ... 200, 201, ..."""
     return [[100 * (i + 1) + draw for draw in range(n)] for i in range(len(requests))]
+
+
+def job(backend, requests, order, seeds, recipe=None):
+    """What a method is given."""
+    recipe = recipe or make_recipe("zero-shot")
+    return Job(recipe.generate.method, backend, requests, order, seeds, recipe)

@@ -223,7 +223,10 @@ def test_fairpo_recipe_is_sound_and_thins_a_tenth():
         ({"pairs": {"mode": "fairpo", "judge": "e"}}, "pairs.judge names 'e', which 'judges' does not have"),
         ({"judges": MINIMAL["judges"] | {"ec": {"kind": "length"}}}, "'ec' is of kind length: name one of kind equal"),
         ({"pairs": {}}, "train.fairness needs pairs that say what is fair"),
-        ({"pairs": {}, "train": {}}, "pairs.mode top_bottom compares summaries by the reward, which those of thinned"),
+        (
+            {"pairs": {}, "train": {}},
+            "pairs.mode top_bottom compares summaries by the reward, which those of each thinned",
+        ),
         ({"pairs": FAIRPO["pairs"] | {"margin_weights": True}}, "margin_weights is the baseline of train.fairness"),
         ({"train": {"fairness": {}, "trainer": "pairwise"}}, "train.fairness needs train.trainer: shared-prefix"),
         ({"trainer": {"loss_type": "ipo"}}, "trainer.loss_type 'ipo' changes the loss"),

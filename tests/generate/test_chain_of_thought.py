@@ -1,7 +1,7 @@
 """Chain of thought: four steps, each of which sees those before it."""
 
 import pytest
-from method_runs import Noting, make_recipe, order, seeds_of
+from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate.chain_of_thought import summarise
@@ -27,7 +27,7 @@ def requests(ferry):
 def test_each_step_sees_the_ones_before_it(requests):
     backend = Noting(answer)
     recipe = make_recipe("chain-of-thought", chain_of_thought={"thought_tokens": 44})
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), recipe)
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), recipe))
     said = list(WRITTEN.values())
     assert {reply.text for row in replies for reply in row} == {said[-1]}
     assert [(t.round, t.role, t.text) for t in replies[1][1].turns] == [
@@ -49,5 +49,5 @@ def test_step_that_does_not_fit_ends_the_thread(requests):
     n_words = max(len(request.prompt[-1].content.split()) for request in requests)
     backend = Noting(answer, max_model_len=n_words + 40)
     recipe = make_recipe("chain-of-thought", chain_of_thought={"thought_tokens": 20})
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), recipe)
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), recipe))
     assert {reply.reason for row in replies for reply in row} == {"prompt too long"}

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from method_runs import Noting, make_recipe, order, seeds_of
+from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate import zero_shot
@@ -31,7 +31,7 @@ def run(requests, n=2, **options):
     options = {"agents": 2, "rounds": 2} | options
     plans = {"nucleus": {"candidates": n, "max_tokens": 20}}
     recipe = make_recipe("debate", debate=options, plans=plans)
-    return backend, summarise(backend, requests, order(n), seeds_of(requests, n), recipe)
+    return backend, summarise(job(backend, requests, order(n), seeds_of(requests, n), recipe))
 
 
 def test_first_agents_last_answer_is_the_candidate(requests):
@@ -63,7 +63,7 @@ def test_agents_of_all_debates_are_asked_together(requests):
 
 def test_first_agent_begins_with_zero_shots_answer(requests):
     _, replies = run(requests)
-    expected = zero_shot.summarise(Noting(answer), requests, order(), seeds_of(requests, 2))
+    expected = zero_shot.summarise(job(Noting(answer), requests, order(), seeds_of(requests, 2)))
     assert [[reply.turns[0].text for reply in row] for row in replies] == [[r.text for r in row] for row in expected]
 
 
@@ -91,7 +91,7 @@ def test_debate_ends_with_its_first_failure(requests):
     n_words = max(len(request.prompt[-1].content.split()) for request in requests)
     backend = Noting(answer, max_model_len=n_words + 20)
     recipe = make_recipe("debate", debate={"agents": 2, "rounds": 2})
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), recipe)
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), recipe))
     assert {reply.finish_reason for row in replies for reply in row} == {"failed"}
     assert replies[0][0].error.startswith("round 1, agent-1: prompt of ")
     assert len(backend.calls) == 2

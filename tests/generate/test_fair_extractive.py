@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from method_runs import job
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
@@ -51,7 +52,7 @@ SQUARE = make_set(
 def texts(documents, **options):
     recipe = make_recipe(**options)
     (request,) = build_requests([documents], CorpusSection(), TaskSection(scope="all"))
-    (row,) = summarise(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe)
+    (row,) = summarise(job(NoModel(), [request], draws(recipe.generate.plans), [[0] * 20], recipe))
     return [reply.text for reply in row], row
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from method_runs import Noting, make_recipe, order, seeds_of
+from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import CorpusSection, TaskSection
 from evenhand.generate.requests import build_requests
@@ -40,7 +40,7 @@ def test_rotation_moves_the_sides_documents_and_no_others(requests):
 
 def test_summaries_of_all_rotations_are_merged(requests):
     backend = Noting(answer)
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), make_recipe("shuffled"))
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), make_recipe("shuffled")))
     # two requests, two draws, two documents a side; then a merge for each draw
     assert [len(asks) for asks in backend.calls] == [8, 4]
     first, second, merge = replies[0][0].turns
@@ -54,7 +54,7 @@ def test_summaries_of_all_rotations_are_merged(requests):
 def test_failure_of_one_rotation_fails_the_candidate(requests):
     n_words = [len(request.prompt[-1].content.split()) for request in requests]
     backend = Noting(answer, max_model_len=max(n_words) + 19)
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), make_recipe("shuffled"))
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), make_recipe("shuffled")))
     assert replies[n_words.index(max(n_words))][0].finish_reason == "failed"
     assert {reply.reason for row in replies for reply in row} == {"prompt too long"}
 

@@ -1,9 +1,10 @@
 """Thinned sets: which copies there are, what their prompts hold, and what becomes of their summaries."""
 
 import pytest
-from method_runs import Noting, make_recipe, order, seeds_of
+from method_runs import Noting, job, make_recipe, order, seeds_of
 
 from evenhand.config import Recipe
+from evenhand.generate.method import Answer
 from evenhand.generate.requests import build_requests
 from evenhand.generate.rounds import KeptRounds
 from evenhand.generate.stage import generate, generate_stage, phase_requests
@@ -42,6 +43,10 @@ def recipe(**changes):
 def requests_for(*sets):
     used = recipe()
     return build_requests(sets, used.corpus, used.task)
+
+
+def answers(row):
+    return [Answer(*each) for each in zip(order(), (100, 101), row, strict=True)]
 
 
 def listed(prompt):
@@ -92,17 +97,17 @@ def test_set_of_single_documents_has_no_copies():
 def test_full_set_is_summarised_as_zero_shot_would_and_each_copy_by_the_same_plan():
     requests = requests_for(reviews(), reviews("lamp", ["good", "bad"]))
     backend = Noting(lambda ask: f"Summary {ask.seed}.")
-    replies = summarise(backend, requests, order(), seeds_of(requests, 2), recipe())
+    replies = summarise(job(backend, requests, order(), seeds_of(requests, 2), recipe()))
     (asks,) = backend.calls
     assert len(asks) == 2 * (1 + 3) + 2
     assert [reply.text for row in replies for reply in row] == [f"Summary {s}." for s in (100, 101, 200, 201)]
     assert len({ask.seed for ask in asks}) == len(asks)
-    kettle, lamp = (copies_of(row, order()) for row in replies)
+    kettle, lamp = (copies_of(answers(row)) for row in replies)
     # two draws of the full set, then two of each copy
-    assert [(draw.index, copy.thinned.value) for draw, copy in kettle] == [
+    assert [(answer.draw.index, thinned.value) for answer, thinned in kettle] == [
         (2, "good"), (3, "good"), (4, "good"), (5, "good"), (6, "bad"), (7, "bad"),
     ]  # fmt: skip
-    assert [draw.index % 2 == draw.repeat for draw, _ in kettle] == [True] * 6
+    assert [answer.draw.index % 2 == answer.draw.repeat for answer, _ in kettle] == [True] * 6
     assert lamp == []
 
 
@@ -119,7 +124,7 @@ def test_copy_that_cannot_be_summarised_fails_the_draw():
             refused = iter(super().complete([ask for ask in asks if ask.prompt != own]))
             return [next(answered if ask.prompt == own else refused) for ask in asks]
 
-    ((reply, _),) = summarise(OwnPromptOnly(lambda _: "A."), requests, order(), seeds_of(requests, 2), recipe())
+    ((reply, _),) = summarise(job(OwnPromptOnly(lambda _: "A."), requests, order(), seeds_of(requests, 2), recipe()))
     assert not isinstance(reply, WithThinned)
     assert (reply.finish_reason, reply.reason) == ("failed", "prompt too long")
     assert reply.error.startswith("without some documents of 'good': prompt of ")
@@ -219,16 +224,15 @@ def test_summaries_drawn_again_say_so_and_keep_both_draws(tmp_path, corpus):
 
 def test_kept_second_draw_is_the_candidate_with_its_own_seed_and_length():
     requests = requests_for(reviews())
-    plan = order()
     firsts = {100, 101}
 
     def script(ask):
         return "Too short." if ask.seed in firsts else "word " * 50
 
     used = recipe(generate={"thinned": PUBLISHED})
-    (row,) = summarise(Noting(script), requests, plan, seeds_of(requests, 2), used)
-    for draw, reply, seed in zip(plan, row, (100, 101), strict=True):
-        kept, its_seed = as_drawn(draw, reply, seed)
+    (row,) = summarise(job(Noting(script), requests, order(), seeds_of(requests, 2), used))
+    for draw, seed, reply in answers(row):
+        kept, its_seed, _ = as_drawn(Answer(draw, seed, reply))
         assert reply.text == "word " * 50
         assert its_seed not in firsts
         assert (kept.index, kept.plan.max_tokens, draw.plan.max_tokens) == (draw.index, 256, 20)
@@ -237,7 +241,7 @@ def test_kept_second_draw_is_the_candidate_with_its_own_seed_and_length():
             ("Too short.", seed, True), ("word " * 50, its_seed, True),
         ]  # fmt: skip
         assert len(reply.turns) == 2 + 3
-    assert {each.plan.max_tokens for each, _ in copies_of(row, plan)} == {20}
+    assert {each.draw.plan.max_tokens for each, _ in copies_of(answers(row))} == {20}
 
 
 def test_rejected_summaries_are_candidates_without_text_that_the_receipt_counts(tmp_path, corpus):
@@ -275,14 +279,14 @@ def test_first_draws_are_not_made_again_when_the_second_ones_were_interrupted():
 
     def run(backend):
         return summarise(
-            KeptRounds(backend, "batch", kept, kept.append), requests, order(), seeds_of(requests, 2), used
+            job(KeptRounds(backend, "batch", kept, kept.append), requests, order(), seeds_of(requests, 2), used)
         )
 
     with pytest.raises(KeyboardInterrupt):
         run(Interrupted(echo))
     backend, undisturbed = Noting(echo), Noting(echo)
     found = run(backend)
-    assert found == summarise(undisturbed, requests, order(), seeds_of(requests, 2), used)
+    assert found == summarise(job(undisturbed, requests, order(), seeds_of(requests, 2), used))
     assert backend.calls == undisturbed.calls[1:]
 
 

@@ -1,7 +1,7 @@
 """The reweighting backend, and the method on a real if tiny model."""
 
 import pytest
-from method_runs import make_recipe
+from method_runs import job, make_recipe
 
 from evenhand.config import BackendSection, CorpusSection, ModelSection, Plan, TaskSection
 from evenhand.errors import ModelError
@@ -48,7 +48,7 @@ def turned(requests):
 def written(backend, requests, **options):
     recipe = make_recipe("attention-reweighting", backend="transformers", attention_reweighting=options)
     order = draws({"greedy": Plan(temperature=0, candidates=1, max_tokens=24)})
-    return [row[0] for row in summarise(backend, requests, order, [[0]] * len(requests), recipe)]
+    return [row[0] for row in summarise(job(backend, requests, order, [[0]] * len(requests), recipe))]
 
 
 def test_order_of_the_passages_changes_no_token(backend, requests):
