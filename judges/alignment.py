@@ -119,8 +119,7 @@ def _readers(options: AlignmentJudge) -> Iterator[Reader]:
         read = partial(NliAligner, options.model, 1, revision=options.revision)
         yield Reader("model", options.model, options.revision, read)
     if options.aligner == "alignscore":
-        read = partial(refuse_other_checkpoint, options.model)
-        yield Reader("model", checkpoint_folder(options.model), None, read)
+        yield Reader("model", checkpoint_folder(options.model), None, partial(refuse_other_checkpoint, options.model))
 
 
 ALIGNMENT = Kind(open_alignment, checks=_checks, readers=_readers)

@@ -9,7 +9,7 @@ Source: the split of the softmax is that of Milakov & Gimelshein 2018 (arXiv:180
 Liu et al. 2023 (arXiv:2310.01889).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -17,6 +17,29 @@ from .layout import Layout, Span
 
 FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
 BACKWARD = f"{FORWARD}_backward"
+
+
+class Packed(NamedTuple):
+    """What attention takes, or the gradients of it; each (1, heads, length, head size)."""
+
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+
+
+class Attended(NamedTuple):
+    """What attention makes: the output, like the queries, and its log-sum-exp, (1, heads, length)."""
+
+    out: torch.Tensor
+    lse: torch.Tensor
+
+
+class Part(NamedTuple):
+    """A span of the packed sequence, and the factor of its scores."""
+
+    layout: Layout
+    span: Span
+    scaling: float
 
 
 def can_join(query: torch.Tensor, value: torch.Tensor) -> bool:
@@ -46,25 +69,26 @@ class JoinedAttention(torch.autograd.Function):
     def forward(
         ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
     ) -> torch.Tensor:
-        out = _empty_like(query)
-        lse = query.new_empty(query.shape[:3], dtype=torch.float32)
+        made = Attended(_empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32))
         for span in layout.spans:
-            _forward_span((query, key, value), (out, lse), (layout, span), scaling)
-        ctx.save_for_backward(query, key, value, out, lse)
+            _forward_span(Packed(query, key, value), made, Part(layout, span, scaling))
+        ctx.save_for_backward(query, key, value, *made)
         ctx.layout, ctx.scaling = layout, scaling
-        return out
+        return made.out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         query, key, value, out, lse = ctx.saved_tensors
-        found = tuple(_empty_like(each) for each in (query, key, value))
+        taken, made = Packed(query, key, value), Attended(out, lse)
+        found = Packed(*map(_empty_like, taken))
         for span in ctx.layout.spans:
-            _backward_span((gradients[0], query, key, value, out, lse), found, (ctx.layout, span), ctx.scaling)
+            _backward_span(gradients[0], taken, made, found, Part(ctx.layout, span, ctx.scaling))
         return *found, None, None
 
 
-def _forward_span(taken: Any, made: Any, where: tuple[Layout, Span], scaling: float) -> None:
-    (query, key, value), (out, lse), (layout, span) = taken, made, where
+def _forward_span(taken: Packed, made: Attended, part: Part) -> None:
+    """Fill in what the span's tokens make."""
+    (query, key, value), (out, lse), (layout, span, scaling) = taken, made, part
     kernel = getattr(torch.ops.aten, FORWARD)
     prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
     q, k, v = (each[:, :, prompt] for each in (query, key, value))
@@ -80,14 +104,16 @@ def _forward_span(taken: Any, made: Any, where: tuple[Layout, Span], scaling: fl
     out[:, :, own] = on_prompt * (lse_prompt - whole).exp()[..., None] + on_self * (lse_self - whole).exp()[..., None]
 
 
-def _backward_span(taken: Any, found: Any, where: tuple[Layout, Span], scaling: float) -> None:
-    (grad, query, key, value, out, lse), (d_query, d_key, d_value), (layout, span) = taken, found, where
+def _backward_span(grad: torch.Tensor, taken: Packed, made: Attended, found: Packed, part: Part) -> None:
+    """Fill in the gradients `found` of what the span's tokens took, from that of what they made."""
+    (query, key, value), (out, lse), (layout, span, scaling) = taken, made, part
+    d_query, d_key, d_value = found
     kernel = getattr(torch.ops.aten, BACKWARD)
     prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
     g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
     parts = kernel(g, q, k, v, o, s, 0.0, True, scale=scaling)
-    for whole, part in zip((d_query, d_key, d_value), parts, strict=True):
-        whole[:, :, prompt] = part
+    for whole, mine in zip(found, parts, strict=True):
+        whole[:, :, prompt] = mine
     if not sum(span.own):
         return
     g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
@@ -97,8 +123,8 @@ def _backward_span(taken: Any, found: Any, where: tuple[Layout, Span], scaling: 
     # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
     g = g.masked_fill(~kept[:, None, :, None], 0)
     self_parts = kernel(g, q, own_key, own_value, o, s, 0.0, True, scale=scaling)
-    for whole, part in zip((d_query, d_key, d_value), self_parts, strict=True):
-        whole[:, :, own] = _packed(part, kept)
+    for whole, mine in zip(found, self_parts, strict=True):
+        whole[:, :, own] = _packed(mine, kept)
     d_query[:, :, own] += q_part
     d_key[:, :, prompt] += k_part
     d_value[:, :, prompt] += v_part

@@ -131,7 +131,7 @@ class _Numbers:
     def _ranking(self, judge: JudgeNote, k: int, side: str | None, drawn: dict[str, list[Weighted]]) -> Ranking | None:
         rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
         kept = {label: [found[row] for row in rows] for label, found in drawn.items()}
-        return rank(judge, (k, side), kept, [self.compare.sets[row] for row in rows], self.compare.bootstrap)
+        return rank(judge, k, side, kept, [self.compare.sets[row] for row in rows], self.compare.bootstrap)
 
     @cached_property
     def traits(self) -> list[BudgetEstimate]:

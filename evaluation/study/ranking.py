@@ -42,7 +42,8 @@ def chance_to_win(first: Weighted, second: Weighted) -> float | None:
 
 def rank(
     judge: JudgeNote,
-    place: tuple[int, str | None],
+    k: int,
+    side: str | None,
     by_label: Mapping[str, Sequence[Weighted]],
     sets: Sequence[str],
     bootstrap: Bootstrap,
@@ -51,7 +52,8 @@ def rank(
 
     Args:
         judge: whose scores are compared; the lower score wins when lower is better.
-        place: the budget, and the side; None for all requests.
+        k: the budget.
+        side: whose requests they are; None for all.
         by_label: of each entry, what may be drawn for each request.
         sets: the document set of each request, resampled whole.
         bootstrap: how the intervals are drawn.
@@ -60,7 +62,6 @@ def rank(
     n = int((won.sum(axis=(1, 2)) > 0).sum())
     if len(by_label) < 2 or not n:
         return None
-    k, side = place
     resamples = min(bootstrap.resamples, MOST_DRAWS)
     draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed) if len(set(sets)) > 1 else None
     return Ranking(
