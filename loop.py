@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import Recipe
-from .config.recipe_file import dump_recipe
-from .errors import EvenhandError
+from .config.recipe_file import differing_keys, dump_recipe, load_recipe
+from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
 from .runfolder.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
-from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt
+from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt, superseded
 from .storage import write_text
+
+# the recipe in a run folder, every default spelled out
+RESOLVED = "recipe.yaml"
 
 # lines of a failed step's log that are shown
 SHOWN_LINES = 12
@@ -77,6 +80,8 @@ class PlannedStep:
     # what the step handles: "40 requests x 9 candidates"
     work: str
     is_done: bool
+    # where the files that an earlier run finished here are put, when the step makes them anew; None where there are none
+    aside: Path | None = None
 
 
 def plan(recipe: Recipe) -> list[PlannedStep]:
@@ -93,8 +98,28 @@ def plan(recipe: Recipe) -> list[PlannedStep]:
     for step in steps(recipe):
         done = {each.step.name for each in planned if each.is_done}
         is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
-        planned.append(PlannedStep(step, _work(step, n_requests), is_done))
+        planned.append(PlannedStep(step, _work(step, n_requests), is_done, None if is_done else _aside(step, recipe)))
     return planned
+
+
+def changed_keys(recipe: Recipe) -> list[str]:
+    """Dotted keys in which the recipe differs from the one that the last command in its run folder left there."""
+    try:
+        earlier = load_recipe(recipe.output / RESOLVED)
+    except RecipeError:
+        # of a version that knew other keys, or damaged; the next command writes it anew
+        return []
+    # the same folder may be written in several ways
+    return [key for key in differing_keys(earlier, recipe) if key != "output"]
+
+
+def _aside(step: Step, recipe: Recipe) -> Path | None:
+    try:
+        receipt = read_receipt(_receipt_path(step, recipe))
+    except StorageError:
+        # the step itself says so when it runs
+        return None
+    return superseded(step.folder(recipe), receipt) if receipt else None
 
 
 def _rests_on(step: Step, recipe: Recipe) -> set[str]:
@@ -228,7 +253,7 @@ def work_in(recipe: Recipe) -> Iterator[Path]:
     Raises:
         StorageError: another command works in the folder or by another recipe, or the folder cannot be written.
     """
-    path = recipe.output / "recipe.yaml"
+    path = recipe.output / RESOLVED
     with hold_run(recipe) as is_child:
         if not is_child:
             write_text(path, dump_recipe(recipe))

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..text import some_of
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from ..config import Recipe
-    from ..loop import Step
+    from ..loop import PlannedStep, Step
     from ..runfolder.stages import Receipt
 
 
@@ -49,8 +51,10 @@ def run_with_progress(terminal: "Console", recipe: "Recipe", twins: Sequence[Pat
     """
     from rich.text import Text
 
-    from ..loop import run_loop
+    from ..loop import RESOLVED, plan, run_loop
 
+    if (recipe.output / RESOLVED).is_file():
+        _say_put_aside(recipe, plan(recipe))
     with terminal.status("") as status:
 
         def on_start(step: "Step") -> Callable[[str], None]:
@@ -64,13 +68,36 @@ def run_with_progress(terminal: "Console", recipe: "Recipe", twins: Sequence[Pat
 
 
 def print_plan(recipe: "Recipe") -> None:
-    """The steps of a recipe's loop with what each will handle, and where its files go."""
+    """The steps of a recipe's loop with what each will handle, where its files go, and which earlier files are put aside."""
     from rich.table import Table
 
     from ..loop import plan
 
     table = Table("step", "work", "state")
-    for row in plan(recipe):
-        table.add_row(row.step.name, row.work, "done" if row.is_done else "to do")
+    planned = plan(recipe)
+    for row in planned:
+        table.add_row(row.step.name, row.work, "done" if row.is_done else "anew" if row.aside else "to do")
     console().print(table)
+    _say_put_aside(recipe, planned)
     say(f"output: {recipe.output}")
+
+
+def _say_put_aside(recipe: "Recipe", planned: "Sequence[PlannedStep]") -> None:
+    """Which finished steps are made anew, why, and where their files are put."""
+    from ..loop import changed_keys
+
+    anew = [row for row in planned if row.aside]
+    if not anew:
+        return
+    changed = changed_keys(recipe)
+    why = (
+        f"changed: {some_of(changed)}"
+        if changed
+        else "no key of the recipe changed since the last command here, but documents, models or files of the run did"
+    )
+    say(
+        f"Finished steps that are made anew: {len(anew)} of {len(planned)} ({why}). Their earlier files are put aside in"
+    )
+    for folder in dict.fromkeys(row.aside.parent for row in anew if row.aside):
+        verbs = [row.step.verb for row in anew if row.aside and row.aside.parent == folder]
+        say(f"  {folder}: {', '.join(verbs)}")

@@ -150,6 +150,20 @@ def dump_recipe(recipe: Section) -> str:
     return dump_yaml(recipe.model_dump(mode="json"))
 
 
+def differing_keys(first: Section, second: Section) -> list[str]:
+    """Dotted keys that stand in one of two recipes alone, or have another value in the other."""
+    return list(_differing(first.model_dump(mode="json"), second.model_dump(mode="json")))
+
+
+def _differing(first: dict[str, Any], second: dict[str, Any], within: str = "") -> Iterable[str]:
+    for name in first | second:
+        key, one, other = f"{within}{name}", first.get(name), second.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differing(one, other, f"{key}.")
+        elif one != other:
+            yield key
+
+
 def _set(values: dict[str, Any], override: str) -> str:
     """Set one value; the key that was set."""
     key, equals, text = override.partition("=")

@@ -154,9 +154,7 @@ class Stage:
         old = read_receipt(self.receipt_path)
         if old is None:
             return
-        target = self.folder / "superseded" / f"{self.name}-{old.inputs}"
-        while target.exists():
-            target = target.with_name(target.name + "x")
+        target = superseded(self.folder, old)
         try:
             target.mkdir(parents=True)
             for name in old.outputs:
@@ -169,6 +167,14 @@ class Stage:
                 f"{target}: old files cannot be put aside there: {error.strerror}; mend the rights"
             ) from error
         log.warning("%s: inputs or files changed since the last run; its old files are in %s", self.name, target)
+
+
+def superseded(folder: Path, receipt: Receipt) -> Path:
+    """Where the files of a finished stage are put, with their receipt, when it runs anew in its phase folder."""
+    target = folder / "superseded" / f"{receipt.stage}-{receipt.inputs}"
+    while target.exists():
+        target = target.with_name(target.name + "x")
+    return target
 
 
 def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:

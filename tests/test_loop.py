@@ -18,7 +18,7 @@ from evenhand.config.recipe_file import load_recipe
 from evenhand.evaluation.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
-from evenhand.loop import StepFailed, plan, run_loop
+from evenhand.loop import StepFailed, changed_keys, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
 from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
 from evenhand.train.checkpoints import MARK
@@ -103,6 +103,27 @@ def test_half_finished_round_is_done_as_far_as_it_went(tmp_path):
     for stage in (generate, judge):
         stage(open_phase(recipe, "round-00"))
     assert done(recipe) == ROUND[:2]
+
+
+def test_plan_says_where_the_files_of_steps_go_that_are_made_anew(finished, tmp_path):
+    assert not [row for row in plan(finished) if row.aside]
+    changed = small(tmp_path, reward={"judges": ["recall"], "combine": "z_mean"})
+    aside = {row.step.name: row.aside for row in plan(changed) if row.aside}
+    assert list(aside) == [*ROUND[2:], BASE[2], *TRAINED]
+    rerank(open_phase(changed, "evaluation/base"))
+    assert (aside["evaluation/base rerank"] / "best.jsonl").is_file()
+
+
+def test_keys_are_named_that_differ_from_the_last_recipe_of_the_folder(tmp_path):
+    first = small(tmp_path)
+    assert changed_keys(first) == []
+    with work_in(first):
+        pass
+    assert changed_keys(first) == []
+    second = small(tmp_path, seed=1, reward={"judges": ["recall"], "combine": "z_mean"}, wandb={"project": "p"})
+    assert sorted(changed_keys(second)) == ["reward.combine", "seed", "wandb"]
+    (tmp_path / "run" / "recipe.yaml").write_text("damaged")
+    assert changed_keys(second) == []
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,16 @@ def test_dry_run_shows_the_plan_and_writes_nothing(tmp_path):
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
 
+def test_what_is_put_aside_is_said_before_it_is(tmp_path):
+    changes = ["--set", "generate.backend=scripted", "--set", f"output={tmp_path / 'run'}"]
+    assert evenhand("generate", "rerank", *changes).returncode == 0
+    done = evenhand("loop", "rerank", *changes, "--set", "corpus.test.limit=2", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "changed: corpus.test.limit" in done.stdout
+    assert f"{tmp_path / 'run' / 'evaluation' / 'base' / 'superseded'}: generate" in done.stdout
+    assert not (tmp_path / "run" / "evaluation" / "base" / "superseded").exists()
+
+
 def test_broken_corpus_is_reported_with_file_and_line(tmp_path):
     docs = tmp_path / "docs.jsonl"
     docs.write_text('{"id": "a", "documents": [{"id": "1", "text": "x"}]\n')
