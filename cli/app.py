@@ -49,7 +49,6 @@ app.add_typer(convert.app, name="convert")
 app.add_typer(human.app, name="human")
 app.add_typer(importing.app, name="import")
 app.add_typer(recipes.app, name="recipes")
-app.command(epilog="Example: evenhand accelerate zero2")(recipes.accelerate)
 
 RecipePath = Annotated[
     Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
@@ -66,6 +65,23 @@ PhaseName = Annotated[
         help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
     ),
 ]
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        import evenhand
+
+        say(f"evenhand {evenhand.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options that stand before a verb."""
 
 
 @app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2")
@@ -205,6 +221,9 @@ app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)
 
 
 app.command(name="build-controlled", epilog=controlled.EXAMPLE)(controlled.build_controlled)
+
+
+app.command(epilog="Example: evenhand accelerate zero2")(recipes.accelerate)
 
 
 @app.command(epilog="Example: evenhand cache --clear")

@@ -1,0 +1,40 @@
+"""The version stands in pyproject.toml, and everything else asks for it."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import evenhand
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_version_is_that_of_the_installed_distribution():
+    assert evenhand.__version__ == version("evenhand")
+    done = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"evenhand {version('evenhand')}\n")
+
+
+def test_the_version_is_written_once():
+    written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    elsewhere = [
+        path
+        for path in ROOT.rglob("*.py")
+        if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts) and f'"{written}"' in path.read_text("utf-8")
+    ]
+    assert not elsewhere
+
+
+def test_other_names_are_not_there():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        evenhand.nothing  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import evenhand; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['evenhand']\n"
