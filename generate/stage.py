@@ -13,13 +13,13 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from pydantic import RootModel
-from tqdm import tqdm
 
 from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
+from ..runfolder.batches import Batches
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.stages import Receipt, Stage
@@ -149,19 +149,16 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
             n_done, rounds = n_done + len(line.root.request_ids), []
         else:
             rounds.append(line.root)
-    if n_done < len(requests):
-        order, size = draws(section.plans), section.requests_per_batch
-        with (
-            closing(open_backend_of(phase)) as backend,
-            tqdm(total=len(requests), initial=n_done, unit="request", disable=None) as bar,
-        ):
-            for start in range(n_done, len(requests), size):
-                batch = requests[start : start + size]
-                name = digest([request.id for request in batch])
-                kept = [each for each in rounds if each.batch == name]
-                resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
-                journal.append([Line(_batch(phase, resumed, batch, order))])
-                bar.update(len(batch))
+    order = draws(section.plans)
+
+    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
+        name = digest([request.id for request in batch])
+        kept = [each for each in rounds if each.batch == name]
+        resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
+        return Line(_batch(phase, resumed, batch, order))
+
+    batches = Batches(requests, section.requests_per_batch, "request")
+    batches.finish(journal, n_done, lambda: closing(open_backend_of(phase)), ask)
     counts = _Counts({request.id: request.side for request in requests})
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:

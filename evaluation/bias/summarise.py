@@ -6,10 +6,9 @@ A finished batch of a model's replies is one line of the stage's journal, so a k
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from ...config import BiasRecipe, without_speed
 from ...errors import DataError
@@ -17,6 +16,7 @@ from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import SEEDS
 from ...records import Record, Text
+from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal
 from ...runfolder.stages import Receipt, Stage
 from ...runfolder.timing import booked
@@ -154,32 +154,26 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
 
 def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:
     journal = Journal(stage.journal_path(), SummaryBatch)
-    size = recipe.backend.requests_per_batch
     n_done = sum(len(batch.summaries) for batch in journal)
-    if n_done < len(inputs):
-        with (
-            closing(open_engine(recipe)) as engine,
-            tqdm(total=len(inputs), initial=n_done, desc=STAGE, unit="summary", disable=None) as bar,
-        ):
-            for start in range(n_done, len(inputs), size):
-                made = _batch(recipe, engine, inputs[start : start + size])
-                journal.append([SummaryBatch(summaries=tuple(made))])
-                bar.update(len(made))
+    batches = Batches(inputs, recipe.backend.requests_per_batch, "summary", STAGE)
+    batches.finish(journal, n_done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
     journal.close()
     return [each for batch in journal for each in batch.summaries]
 
 
-def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> list[Summary]:
+def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> SummaryBatch:
     seeds = [summary_seed(recipe, each) for each in inputs]
     asks = [
         Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
         for each, seed in zip(inputs, seeds, strict=True)
     ]
     replies = engine.complete(asks)
-    return [
-        _summary(each.id, _read(reply), reply.text, seed, reply.n_prompt_tokens)
-        for each, reply, seed in zip(inputs, replies, seeds, strict=True)
-    ]
+    return SummaryBatch(
+        summaries=tuple(
+            _summary(each.id, _read(reply), reply.text, seed, reply.n_prompt_tokens)
+            for each, reply, seed in zip(inputs, replies, seeds, strict=True)
+        )
+    )
 
 
 def _read(reply: Reply) -> Read:

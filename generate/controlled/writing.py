@@ -5,12 +5,12 @@ step go to the engine in fixed batches, and a finished batch is one line of the 
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
-
-from tqdm import tqdm
 
 from ...config import ControlledRecipe, without_speed
 from ...records import Contract, Message, Record, Text
+from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal
 from ...runfolder.stages import Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
@@ -96,13 +96,14 @@ def _work(
     prompts, texts = (stage.folder / name for name in stage.outputs)
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
-    size = recipe.backend.requests_per_batch
     n_done = sum(len(batch.written) for batch in journal)
-    with tqdm(total=len(tasks), initial=n_done, desc=stage.name, unit="text", disable=None) as bar:
-        for start in range(n_done, len(tasks), size):
-            batch = WrittenBatch(written=tuple(write_texts(engine(), tasks[start : start + size], recipe)))
-            journal.append([batch])
-            bar.update(len(batch.written))
+    Batches(tasks, recipe.backend.requests_per_batch, "text", stage.name).finish(
+        journal,
+        n_done,
+        # other steps ask the same engine, so it stays open
+        lambda: nullcontext(engine()),
+        lambda backend, some: WrittenBatch(written=tuple(write_texts(backend, some, recipe))),
+    )
     written = [each for batch in journal for each in batch.written]
     write_jsonl(texts, written)
     journal.close()
