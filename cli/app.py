@@ -197,9 +197,9 @@ def benchmark_judges_(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for benchmark.json, benchmark.svg and judgements.jsonl.")] = Path(
-        "runs/benchmark-judges"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for index.html, benchmark.json, benchmark.svg and judgements.jsonl.")
+    ] = Path("runs/benchmark-judges"),
     ties: Annotated[
         Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
     ] = "half",
@@ -207,13 +207,15 @@ def benchmark_judges_(
 ) -> None:
     """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals."""
     from ..evaluation.meta.benchmark import Settings
-    from ..evaluation.meta.run import PLOT, benchmark_judges
-    from ..evaluation.meta.table import benchmark_table
+    from ..evaluation.meta.page import page
+    from ..evaluation.meta.run import benchmark_judges
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import PAGE
 
     settings = Settings(ties=ties, resamples=resamples)
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
-    console().print(benchmark_table(found))
-    say(f"picture: {out / PLOT}")
+    console().print(terminal.render(page(found)))
+    say(f"report: {out / PAGE}")
 
 
 app.command(epilog=audit.EXAMPLE)(audit.audit)

@@ -1,14 +1,12 @@
 """The benchmark of judges as a picture: correlation and winrate of each judge with each attribute, with their intervals."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from ..page import page_environment
 from ..pages.charts import Scale, scale
+from ..pages.html import page_environment
 from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
 from .scoring import LENGTH
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
 # statistic -> its name in the picture, and what a judge that knows nothing would get
 PLOTTED = {"spearman_pooled": ("Spearman\u2019s \u03c1, pooled", 0.0), "winrate_macro": ("winrate by article", 0.5)}
 
@@ -51,7 +49,7 @@ def benchmark_panels(found: Benchmark) -> list[BenchmarkPanel]:
 
 def render_plot(found: Benchmark) -> str:
     """The picture as SVG; everything from data is escaped."""
-    environment = page_environment(TEMPLATES)
+    environment = page_environment()
     return environment.get_template("benchmark.svg.j2").render(found=found, panels=benchmark_panels(found))
 
 

@@ -32,7 +32,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Items():
                 yield from _blocks(block.items)
             case Facts():
-                yield from (RichText.assemble(f"{term}: ", _cell(cell)) for term, cell in block.entries)
+                yield from (RichText.assemble(f"{term}: ", _cell(cell, " ")) for term, cell in block.entries)
             case Legend():
                 said = (f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str))
                 yield RichText("  ".join(said), style="dim")
@@ -42,20 +42,21 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
 
 
 class _Fitting:
-    """A table where it fits the width; else its rows one below the other."""
+    """A table where it fits the width, intervals beside their numbers or else below them; else its rows one below the other."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        made = _table(self.table)
-        if Measurement.get(console, options.update(max_width=10_000), made).minimum <= options.max_width:
-            yield made
-        else:
-            yield from _stacked(self.table)
+        for joint in (" ", "\n"):
+            made = _table(self.table, joint)
+            if Measurement.get(console, options.update(max_width=10_000), made).minimum <= options.max_width:
+                yield made
+                return
+        yield from _stacked(self.table)
 
 
-def _table(table: Table) -> RichTable:
+def _table(table: Table, joint: str) -> RichTable:
     made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), collapse_padding=True)
     has_groups = any(group.heading for group in table.groups)
     for place, column in enumerate(table.columns):
@@ -64,14 +65,18 @@ def _table(table: Table) -> RichTable:
             made.add_column(name, overflow="fold", min_width=LEAST_WORDS)
         else:
             is_words = place == 0 or column.kind == "words"
-            lines = (line for each in (name, *(_cell(row.cells[place]) for row in table.rows)) for line in each.split())
+            lines = (
+                line
+                for each in (name, *(_cell(row.cells[place], joint) for row in table.rows))
+                for line in each.split()
+            )
             width = max(line.cell_len for line in lines) + (has_groups and place == 0)
             made.add_column(name, justify="left" if is_words else "right", no_wrap=True, min_width=width)
     for group in table.groups:
         if group.heading:
             made.add_row(RichText(group.heading, style="bold"))
         for row in group.rows:
-            first, *others = (_cell(cell) for cell in row.cells)
+            first, *others = (_cell(cell, joint) for cell in row.cells)
             made.add_row(RichText.assemble(" " * has_groups, first), *others, style="bold" if row.is_total else "")
     return made
 
@@ -81,13 +86,13 @@ def _stacked(table: Table) -> Iterator[RenderableType]:
         if group.heading:
             yield RichText(group.heading, style="bold")
         for row in group.rows:
-            yield _cell(row.cells[0], joint=" ")
+            yield _cell(row.cells[0], " ")
             for column, cell in zip(table.columns[1:], row.cells[1:], strict=True):
-                if (found := _cell(cell, joint=" ")).plain.strip():
+                if (found := _cell(cell, " ")).plain.strip():
                     yield RichText.assemble(f"  {column.name} ", found)
 
 
-def _cell(cell: Cell, joint: str = "\n") -> RichText:
+def _cell(cell: Cell, joint: str) -> RichText:
     """The cell in words; the interval of a number below it, or after it where they are joined by a space."""
     if isinstance(cell, Strip):
         return RichText()
@@ -96,5 +101,6 @@ def _cell(cell: Cell, joint: str = "\n") -> RichText:
     if isinstance(cell, Text):
         style = style or {"strong": "bold", "faint": "dim"}.get(cell.style, "")
         return RichText.assemble((f"{mark}{cell.text}", style), (f" ({cell.note})" if cell.note else "", "dim"))
-    below = "".join(f"{joint}{each}" for each in (cell.interval, cell.note) if each)
-    return RichText.assemble((f"{mark}{cell.shown}", style), (below, "dim"))
+    notes = [each for each in (cell.interval, cell.note) if each]
+    said = f" ({'; '.join(notes)})" if notes and joint == " " else "".join(f"{joint}{each}" for each in notes)
+    return RichText.assemble((f"{mark}{cell.shown}", style), (said, "dim"))

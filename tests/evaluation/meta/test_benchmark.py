@@ -9,10 +9,12 @@ from rich.console import Console
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.meta.benchmark import Benchmark, Settings, benchmark
+from evenhand.evaluation.meta.page import page
 from evenhand.evaluation.meta.plot import benchmark_panels, render_plot
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
-from evenhand.evaluation.meta.table import benchmark_table
+from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.pages.blocks import Number, tables
 from evenhand.judges import open_judges
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
@@ -72,9 +74,9 @@ def test_sets_without_topic_are_resampled_one_by_one(sets):
 @pytest.mark.parametrize(
     ("topics", "unknown", "told"),
     [
-        (("a", "b"), 0, "100 draws of topics; article"),
-        (("a", ""), 1, "100 draws of topics (1 articles of unknown topic by themselves); article"),
-        (("", ""), 2, "100 draws of articles (topics unknown; give --evidence); article"),
+        (("a", "b"), 0, "100 draws of topics."),
+        (("a", ""), 1, "100 draws of topics (1 articles of unknown topic by themselves)."),
+        (("", ""), 2, "100 draws of articles (topics unknown; give --evidence)."),
     ],
 )
 def test_what_was_drawn_is_told_as_it_is(sets, topics, unknown, told):
@@ -82,19 +84,29 @@ def test_what_was_drawn_is_told_as_it_is(sets, topics, unknown, told):
     judgements = judge_sets(open_judges({"length": BASELINES["length"]}), named)
     found = benchmark(named, judgements, SETTINGS, file="f", digest="0")
     assert found.topics_unknown == unknown
-    assert told in fold(shown(benchmark_table(found)))
+    assert told in fold(shown(terminal.render(page(found))))
 
 
 def test_table_tells_numbers_counts_and_reasons(found):
-    text = shown(benchmark_table(found))
+    text = shown(terminal.render(page(found)))
     told = fold(text)
     assert "coverage" in told
     assert "faithfulness" in told
     assert "2 articles, 5 summaries" in told
     assert "ties count half" in told
-    assert "unscored by length: 1 (tired, right)" in told
-    # a row stays on one line
-    assert sum(line.startswith("length") for line in text.splitlines()) == 6
+    assert "length tired right 1" in told
+    # a row of each attribute stays on one line, and one says what was left out
+    assert sum(line.startswith("length") for line in text.splitlines()) == 3
+
+
+def test_page_has_every_side_and_statistic(found):
+    made = {each.name: each for each in tables(page(found).body)}
+    for attribute in ("coverage", "faithfulness"):
+        assert [group.heading for group in made[attribute].groups] == ["all", "left", "right"]
+    rows = [row for row in found.rows if row.attribute == "coverage"]
+    shown = [cell.value for row in made["coverage"].rows for cell in row.cells if isinstance(cell, Number)]
+    names = ("spearman_pooled", "spearman_macro", "winrate_macro", "winrate_micro")
+    assert sorted(map(str, shown)) == sorted(str(getattr(row, name).value) for row in rows for name in names)
 
 
 def test_picture_is_xml_with_a_dot_for_every_number(found):
@@ -112,7 +124,7 @@ def test_files_hold_what_is_returned_and_repeat_byte_by_byte(sets, tmp_path):
     assert list(found.signatures) == list(BASELINES)
     assert len(read_text(tmp_path / "a" / "judgements.jsonl").splitlines()) == 5 * len(BASELINES)
     benchmark_judges(tmp_path / "sets.jsonl", {}, tmp_path / "b", SETTINGS)
-    for name in ("benchmark.json", "benchmark.svg", "judgements.jsonl"):
+    for name in ("benchmark.json", "benchmark.md", "benchmark.svg", "index.html", "judgements.jsonl"):
         assert read_text(tmp_path / "a" / name) == read_text(tmp_path / "b" / name)
 
 
@@ -121,7 +133,9 @@ def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_pa
     judges = {"opens": RuleJudge(kind="contract"), "points": RougeJudge(kind="rouge", against="key_points")}
     found = benchmark_judges(tmp_path / "sets.jsonl", judges, tmp_path / "out", SETTINGS)
     assert list(found.not_tried) == ["opens"]
-    assert "not tried: opens, because controlled summaries have no output contract" in shown(benchmark_table(found))
+    assert "not tried: opens, because controlled summaries have no output contract" in shown(
+        terminal.render(page(found))
+    )
     assert "opens" not in found.signatures
     # the second article has no listed key points
     assert [(u.judge, u.side, u.count) for u in found.unscored] == [("points", "right", 2)]

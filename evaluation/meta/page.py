@@ -1,0 +1,180 @@
+"""The benchmark of judges as a page: agreement of every judge with known coverage and faithfulness."""
+
+from collections.abc import Iterator
+
+from ..pages.blocks import (
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Items,
+    Legend,
+    Mark,
+    Number,
+    Page,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    bounds,
+    count,
+    group,
+    row,
+    table,
+    without_zeros,
+)
+from ..pages.charts import scale
+from ..pages.words import ALL, counted, versions
+from .benchmark import ATTRIBUTES, Attribute, Benchmark, BenchmarkRow, Statistic
+from .scoring import BASELINES, LENGTH
+
+TIES = {"half": "ties count half", "wrong": "ties count as wrong", "drop": "ties are left out"}
+MEANING = {
+    "coverage": "Share of the source's key points that a summary has, which is known of these summaries.",
+    "faithfulness": "Share of a summary's statements that its source supports, which is known of these summaries.",
+}
+MICRO, PAIRS, TIED = (Column(name, "number") for name in ("winrate of all pairs", "pairs", "ties"))
+COLUMNS = (
+    Column("judge"),
+    Column("\u03c1 pooled", "number"),
+    Column("plot", "strip"),
+    Column("\u03c1 by article", "number"),
+    Column("winrate by article", "number"),
+    MICRO,
+    PAIRS,
+    TIED,
+    Column("left out", "number"),
+)
+
+
+def page(found: Benchmark) -> Page:
+    """The benchmark as blocks."""
+    whole = next(row for row in found.rows if row.side is None)
+    mains = [(attribute, without_zeros(_table(found, attribute, all_only=True))) for attribute in ATTRIBUTES]
+    return Page(
+        kind="benchmark of judges",
+        about=f"{found.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
+        title=_title(found),
+        warnings=(),
+        findings=(Prose(_counting(found, whole), "lead"),),
+        body=(
+            *(block for attribute in ATTRIBUTES for block in _section(found, attribute)),
+            Heading("Left out"),
+            *_left_out(found),
+            Heading("How it was made"),
+            Facts(
+                (
+                    ("controlled summaries", Text(f"{found.file} {found.digest}", style="code")),
+                    *((judge, Text(signature, style="code")) for judge, signature in found.signatures.items()),
+                    ("intervals", Text(f"{100 * found.level:g} %, {found.resamples:,} draws, seed {found.seed}")),
+                    ("versions", versions(found.versions)),
+                )
+            ),
+        ),
+        main=(
+            *(
+                block
+                for attribute, (made, zeros) in mains
+                for block in (
+                    Heading(attribute),
+                    made.without(MICRO, PAIRS, TIED),
+                    *([Prose(zeros, "lead")] if zeros else []),
+                )
+            ),
+            Prose(_counting(found, whole), "lead"),
+            *_left_out(found),
+        ),
+        footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
+    )
+
+
+def _title(found: Benchmark) -> str:
+    """Who agrees best with each attribute, over all articles."""
+    best = []
+    for attribute in ATTRIBUTES:
+        known = [
+            (each.spearman_pooled.value, each.judge)
+            for each in found.rows
+            if (each.attribute, each.side) == (attribute, None) and each.spearman_pooled.value is not None
+        ]
+        if known:
+            value, judge = max(known, key=lambda pair: pair[0])
+            best.append(f"{judge} with {attribute} (\u03c1 {Number(value).shown})")
+    return f"Of {counted(len(found.signatures), 'judge')}, agrees best: {', '.join(best) or 'none'}"
+
+
+def _counting(found: Benchmark, whole: BenchmarkRow) -> str:
+    unknown, drawn = found.topics_unknown, "topics"
+    if unknown:
+        drawn = f"topics ({unknown} articles of unknown topic by themselves)"
+    if unknown == whole.articles:
+        drawn = "articles (topics unknown; give --evidence)"
+    return (
+        f"{counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}; "
+        f"{100 * found.level:g} % intervals from {found.resamples:,} draws of {drawn}. \u03c1 is Spearman's, over all "
+        "summaries and as the mean of the articles: 1 is perfect agreement, 0 none. A winrate is the share of pairs of "
+        f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[found.ties]}."
+    )
+
+
+def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+    yield Heading(attribute)
+    yield Prose(
+        f"{MEANING[attribute]} The line in the plot is the length of a summary alone, which a judge has to surpass.",
+        "lead",
+    )
+    yield Legend(((0, "\u03c1 pooled"), (None, "of the length")))
+    yield _table(found, attribute)
+
+
+def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) -> Table:
+    mine = [each for each in found.rows if each.attribute == attribute]
+    sides = (
+        [None] if all_only else sorted({each.side for each in mine}, key=lambda side: (side is not None, side or ""))
+    )
+    groups = []
+    for side in sides:
+        rows = [each for each in mine if each.side == side]
+        length = next((each.spearman_pooled.value for each in rows if each.judge == LENGTH), None)
+        made = [_row(each, length, in_short=all_only) for each in rows]
+        groups.append(group(made, (side or ALL) if len(sides) > 1 else "", _articles(rows)))
+    values = [x for each in mine for x in (each.spearman_pooled.value, *bounds(each.spearman_pooled))]
+    return Table(attribute, COLUMNS, tuple(groups), scale(values, zero=True))
+
+
+def _articles(rows: list[BenchmarkRow]) -> str:
+    return f"{counted(rows[0].articles, 'article')}, {counted(rows[0].summaries, 'summary', 'summaries')}"
+
+
+def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
+    pooled = found.spearman_pooled
+    marks = [] if pooled.value is None else [Mark(pooled.value, *bounds(pooled))]
+    marks += [] if length is None else [Mark(length, style=None)]
+    return row(
+        Text(found.judge, "baseline" if found.judge in BASELINES and not in_short else ""),
+        _number(pooled),
+        Strip(tuple(marks)),
+        Number(found.spearman_macro.value) if in_short else _number(found.spearman_macro),
+        _number(found.winrate_macro),
+        _number(found.winrate_micro),
+        count(found.pairs),
+        count(found.metric_ties),
+        count(found.left_out),
+    )
+
+
+def _number(found: Statistic) -> Number:
+    return Number(found.value, bounds(found))
+
+
+def _left_out(found: Benchmark) -> Iterator[Block]:
+    if not (found.not_tried or found.unscored):
+        yield Prose("Every judge scored every summary.")
+    if found.not_tried:
+        yield Items(
+            tuple(Prose(f"{judge}, because {reason}", head="not tried:") for judge, reason in found.not_tried.items())
+        )
+    if found.unscored:
+        rows = [(each.judge, each.reason, each.side, count(each.count)) for each in found.unscored]
+        yield table("unscored", ["unscored by", Column("reason", "long"), "side", Column("count", "number")], rows)
