@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +11,9 @@ from ..errors import DataError
 from ..text import some_of
 from .outputs import refuse_outputs
 from .terminal import say, show
+
+if TYPE_CHECKING:
+    from ..evaluation.pages.blocks import Page
 
 app = typer.Typer(
     help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
@@ -68,14 +71,18 @@ def page(
 @app.command(epilog="Example: evenhand human score annotations-anna.json page.key.json --out scores.json")
 def score(
     files: Files,
-    out: Annotated[Path | None, typer.Option(help="JSON file for everything the table shows, and the bounds.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="JSON file for everything the table shows; a page, .report.html, is written beside it."),
+    ] = None,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over document sets.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
 ) -> None:
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
     from ..evaluation.human.files import read_annotations
+    from ..evaluation.human.result_pages import results_page
     from ..evaluation.human.results import Bootstrap, human_results
-    from ..evaluation.human.table import results_table
+    from ..evaluation.pages.write import write_beside
     from ..storage import write_json
 
     if out:
@@ -84,7 +91,8 @@ def score(
     results = human_results(found.units, found.left_out, Bootstrap(resamples=resamples, seed=seed))
     if out:
         write_json(out, results.model_dump(mode="json"))
-    show(results_table(results))
+        write_beside(results_page(results), out)
+    _show(results_page(results))
     if not results.rows:
         raise DataError(
             f"{some_of(list(map(str, files)))}: no item is finished, so there is nothing to score; the lines above say why"
@@ -105,7 +113,7 @@ def agreement(
     from ..evaluation.human.agreement import annotator_agreement
     from ..evaluation.human.files import read_annotations
     from ..evaluation.human.group_agreement import group_agreement
-    from ..evaluation.human.table import agreement_table, group_agreement_table
+    from ..evaluation.human.result_pages import agreement_page, group_agreement_page
 
     found = read_annotations(files, highlights_only=True)
     _say_left_out(found.left_out)
@@ -116,9 +124,9 @@ def agreement(
         )
     units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
     if len(names) == 2:
-        show(agreement_table((names[0], names[1]), annotator_agreement(*units.values(), draws=draws, seed=seed)))
+        _show(agreement_page((names[0], names[1]), annotator_agreement(*units.values(), draws=draws, seed=seed)))
     else:
-        show(group_agreement_table(group_agreement(units, draws=draws, seed=seed)))
+        _show(group_agreement_page(group_agreement(units, draws=draws, seed=seed)))
 
 
 @app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")
@@ -127,7 +135,9 @@ def opinions(
         Path,
         typer.Argument(metavar="FILE", help="How people find opinions represented: JSON lines, or a table in .csv."),
     ],
-    out: Annotated[Path | None, typer.Option(help="JSON file for the scores, opinion by opinion.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file for the scores, opinion by opinion; a page, .report.html, beside it.")
+    ] = None,
     texts: Annotated[
         Path | None,
         typer.Option(help="Sources, gold summaries and summaries as JSON lines: adds ROUGE-1 and the opinion graph."),
@@ -141,7 +151,8 @@ def opinions(
     from ..corpora.opinions import read_opinions
     from ..evaluation.human.opinion_texts import NO_TEXTS, read_opinion_texts
     from ..evaluation.human.opinions import opinion_results
-    from ..evaluation.human.table import opinions_table
+    from ..evaluation.human.result_pages import opinions_page
+    from ..evaluation.pages.write import write_beside
     from ..storage import write_json
 
     if out:
@@ -151,7 +162,8 @@ def opinions(
     results = opinion_results(annotated, texts=read_opinion_texts(texts, labelled) if texts else NO_TEXTS)
     if out:
         write_json(out, results.model_dump(mode="json"))
-    show(opinions_table(results))
+        write_beside(opinions_page(results), out)
+    _show(opinions_page(results))
 
 
 @app.command(epilog="Example: evenhand human convert page.json --to label-studio --out tasks.json")
@@ -194,6 +206,12 @@ def convert(
         say(f"{out.with_suffix('.xml')}: labelling configuration")
     say(f"{out}: {len(sheet.items)} items")
     _say_left_out(left_out)
+
+
+def _show(page: "Page") -> None:
+    from ..evaluation.pages import terminal
+
+    show(terminal.render(page))
 
 
 def _systems(given: list[str]) -> dict[str, Path]:

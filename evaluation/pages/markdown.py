@@ -30,11 +30,11 @@ from .blocks import (
 MOST_POINTS = 12
 
 
-def render(page: Page) -> str:
-    """The page as Markdown."""
+def render(page: Page, html_name: str = "index.html", tables: str = "tables") -> str:
+    """The page as Markdown, which names the HTML and the folder of tables beside it."""
     parts = [
         f"# {plain(page.title)}",
-        f"evenhand {page.kind}: {plain(page.about)}. The page is index.html beside this file, every table is in tables/.",
+        f"evenhand {page.kind}: {plain(page.about)}. The page is {html_name} beside this file, every table is in {tables}/.",
         *(f"> **Warning.** {plain(warning)}" for warning in page.warnings),
         *_blocks(page.findings),
         *_blocks(page.body),

@@ -1,18 +1,19 @@
 """The headline of a page and its main tables for the terminal; names are whole at 80 columns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from .blocks import MARKS, Block, Cell, Facts, Heading, Items, Legend, Page, Prose, Strip, Table, Text, Tone
+from .blocks import MARKS, Block, Cell, Column, Facts, Heading, Items, Legend, Page, Prose, Strip, Table, Text, Tone
 
 STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutral": "bold", "unsure": "dim"}
 # room that a column of words needs beside the others
 LEAST_WORDS = 24
+# between two columns
+SPACE = 2
 
 
 def render(page: Page) -> RenderableType:
@@ -49,36 +50,60 @@ class _Fitting:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for joint in (" ", "\n"):
-            made = _table(self.table, joint)
-            if Measurement.get(console, options.update(max_width=10_000), made).minimum <= options.max_width:
-                yield made
+            if widths := _widths(self.table, joint, options.max_width):
+                yield from list(_parts(self.table, joint, widths))
                 return
         yield from _stacked(self.table)
 
 
-def _table(table: Table, joint: str) -> RichTable:
-    made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), collapse_padding=True)
+def _widths(table: Table, joint: str, room: int) -> list[int]:
+    """Width of each column, that of long words what the others leave; none where they do not fit."""
     has_groups = any(group.heading for group in table.groups)
+    widths = []
     for place, column in enumerate(table.columns):
-        name = RichText(f"{column.name}\n{column.note}" if column.note else column.name)
-        if column.kind == "long":
-            made.add_column(name, overflow="fold", min_width=LEAST_WORDS)
-        else:
-            is_words = place == 0 or column.kind == "words"
-            lines = (
-                line
-                for each in (name, *(_cell(row.cells[place], joint) for row in table.rows))
-                for line in each.split()
-            )
-            width = max(line.cell_len for line in lines) + (has_groups and place == 0)
-            made.add_column(name, justify="left" if is_words else "right", no_wrap=True, min_width=width)
+        lines = (line for row in table.rows for line in _cell(row.cells[place], joint).split())
+        widths.append(max([*(line.cell_len for line in lines), *(len(line) for line in _name(column).split("\n"))]))
+    widths[0] += has_groups
+    room -= SPACE * (len(widths) - 1)
+    long = [place for place, column in enumerate(table.columns) if column.kind == "long"]
+    left = room - sum(width for place, width in enumerate(widths) if place not in long)
+    for place in long:
+        widths[place] = max(min(widths[place], LEAST_WORDS), min(widths[place], left // len(long)))
+    return widths if sum(widths) <= room else []
+
+
+def _parts(table: Table, joint: str, widths: Sequence[int]) -> Iterator[RenderableType]:
+    """The names of the columns, then each group below its heading: tables of the same columns."""
+    made = _empty(table, widths, show_header=True)
+    yield made
     for group in table.groups:
         if group.heading:
-            made.add_row(RichText(group.heading, style="bold"))
+            yield RichText(group.heading, style="bold")
+            made = _empty(table, widths, show_header=False)
+            yield made
         for row in group.rows:
             first, *others = (_cell(cell, joint) for cell in row.cells)
-            made.add_row(RichText.assemble(" " * has_groups, first), *others, style="bold" if row.is_total else "")
+            indented = RichText.assemble(" " if group.heading else "", first)
+            made.add_row(indented, *others, style="bold" if row.is_total else "")
+
+
+def _empty(table: Table, widths: Sequence[int], *, show_header: bool) -> RichTable:
+    made = RichTable(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        collapse_padding=True,
+        show_header=show_header,
+    )
+    for place, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
+        is_words = place == 0 or column.kind in ("words", "long")
+        made.add_column(RichText(_name(column)), justify="left" if is_words else "right", width=width, overflow="fold")
     return made
+
+
+def _name(column: Column) -> str:
+    return f"{column.name}\n{column.note}" if column.note else column.name
 
 
 def _stacked(table: Table) -> Iterator[RenderableType]:

@@ -28,15 +28,28 @@ def write_page(page: Page, folder: Path, markdown_name: str, *, is_ours: bool = 
     Raises:
         StorageError: a file cannot be written.
     """
-    write_text(folder / markdown_name, markdown.render(page))
-    write_text(folder / PAGE, html.render(page))
+    _write(page, folder / PAGE, folder / markdown_name, folder / TABLES, is_ours=is_ours)
+
+
+def write_beside(page: Page, path: Path) -> None:
+    """Write the files beside a JSON file: scores.report.html, scores.report.md and the folder scores.tables.
+
+    Raises:
+        StorageError: a file cannot be written.
+    """
+    html_path, markdown_path, folder = (path.with_suffix(end) for end in (".report.html", ".report.md", ".tables"))
+    _write(page, html_path, markdown_path, folder, is_ours=html_path.exists())
+
+
+def _write(page: Page, html_path: Path, markdown_path: Path, folder: Path, *, is_ours: bool) -> None:
+    write_text(markdown_path, markdown.render(page, html_path.name, folder.name))
+    write_text(html_path, html.render(page))
     files = csv_files(page)
-    if is_ours:
-        for path in (folder / TABLES).glob("*.csv"):
-            if path.name not in files:
-                path.unlink(missing_ok=True)
+    for path in folder.glob("*.csv") if is_ours else ():
+        if path.name not in files:
+            path.unlink(missing_ok=True)
     for name, text in files.items():
-        write_text(folder / TABLES / name, text)
+        write_text(folder / name, text)
 
 
 def csv_files(page: Page) -> dict[str, str]:

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from evenhand.errors import DataError
 from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, annotator_agreement
-from evenhand.evaluation.human.table import agreement_table
+from evenhand.evaluation.human.result_pages import agreement_page
+from evenhand.evaluation.pages import terminal
 
 DOCUMENT = "abcde\n\nfghij"
 SUMMARY = "The Left wants the ferry kept for its nurses"
@@ -36,7 +37,7 @@ def test_documents_that_only_one_of_them_saw_do_not_count():
     assert (found.shared, found.documents.n, found.documents.overlap) == (1, 1, 1.0)
     assert (found.only_a, found.only_b) == (1, 0)
     console = Console(file=StringIO(), width=100)
-    console.print(agreement_table(("anna", "ben"), found))
+    console.print(terminal.render(agreement_page(("anna", "ben"), found)))
     assert "left out: 1 documents that only anna saw" in console.file.getvalue()
     assert "only ben saw" not in console.file.getvalue()
     with pytest.raises(DataError, match="no document in common"):

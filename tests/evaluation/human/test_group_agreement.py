@@ -7,7 +7,8 @@ from rich.console import Console
 
 from evenhand.errors import DataError
 from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, annotator_agreement, group_agreement
-from evenhand.evaluation.human.table import group_agreement_table
+from evenhand.evaluation.human.result_pages import group_agreement_page
+from evenhand.evaluation.pages import terminal
 
 pytest.importorskip("nltk")
 DOCUMENT = "keep the old ferry"
@@ -82,7 +83,7 @@ def test_table_shows_pairs_means_alpha_and_who_saw_nothing_in_common():
     units = {name: [unit(name, "ferry", ["boats"])] for name in ("anna", "ben")}
     units["dora"] = [unit("dora", "tax", document="tax it at once")]
     console = Console(file=StringIO(), width=80)
-    console.print(group_agreement_table(group_agreement(units, draws=3)))
+    console.print(terminal.render(group_agreement_page(group_agreement(units, draws=3))))
     shown = console.file.getvalue()
     assert "anna, ben" in shown
     assert "all, mean of pairs    1.000" in shown

@@ -1,0 +1,245 @@
+"""What people said of summaries as pages: their scores by side, how far they agree, and how fairly opinions are represented."""
+
+from collections.abc import Iterable, Iterator
+
+from ..pages.blocks import (
+    Block,
+    Column,
+    Facts,
+    Group,
+    Heading,
+    Items,
+    Legend,
+    Mark,
+    Number,
+    Page,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    as_columns,
+    bounds,
+    count,
+    group,
+    row,
+    table,
+)
+from ..pages.charts import Scale
+from ..pages.words import ALL, counted
+from .agreement import AnnotatorAgreement, TextAgreement
+from .group_agreement import GroupAgreement
+from .opinions import Agreement, OpinionResults, SourceAgreement, SummaryOpinions
+from .results import LEAST_SETS, Estimate, HumanResults, SystemRow
+
+FOOTER = "Every number on this page is in the JSON file beside it."
+
+
+def results_page(found: HumanResults) -> Page:
+    """The scores of every system and side, and what they rest on."""
+    annotators = ", ".join(found.annotators) or "none"
+    counting = (
+        f"{100 * found.level:g} % intervals from {found.resamples:,} draws of document sets, seed {found.seed}. Coverage "
+        "is the share of the document's key points that a summary has, faithfulness that of its own key points which "
+        "the document supports; included, omitted and hallucinated are key points a summary. n: annotated summaries; "
+        "sets: their document sets."
+    )
+    notes = list(_notes(found))
+    return Page(
+        kind="human evaluation",
+        about=f"annotators: {annotators}",
+        title=f"{counted(len({row.system for row in found.rows}), 'system')} by {counted(len(found.annotators), 'annotator')}",
+        warnings=(),
+        findings=(Prose(counting, "lead"),),
+        body=(
+            Heading("Scores"),
+            Legend(((0, "coverage"), (1, "faithfulness"))),
+            _scores(found, "scores"),
+            Heading("Left out"),
+            *(notes or [Prose("Nothing was left out.")]),
+        ),
+        main=(_scores(found, "scores", in_short=True), Prose(f"annotators: {annotators}; {counting}", "lead"), *notes),
+        footer=FOOTER,
+    )
+
+
+def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
+    short = ("incl.", "omit.", "hall.") if in_short else ("included", "omitted", "hallucinated")
+    names = ("n", "sets", "coverage", "faithfulness", *short, "words")
+    columns = [Column("side"), *(Column(each, "number") for each in names), Column("plot", "strip")]
+    groups: list[Group] = []
+    for system in dict.fromkeys(each.system for each in found.rows):
+        groups.append(group((_score_row(each, in_short) for each in found.rows if each.system == system), system))
+    return Table(name, as_columns(columns), tuple(groups), Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
+
+
+def _score_row(each: SystemRow, in_short: bool) -> Row:
+    counts = (each.included, each.omitted, each.hallucinated)
+    marks = (
+        Mark(found.mean, found.low, found.high, style)
+        for style, found in enumerate((each.coverage, each.faithfulness))
+        if found.mean is not None
+    )
+    return row(
+        each.side or ALL,
+        count(each.n),
+        count(each.n_sets),
+        _number(each.coverage, 3),
+        _number(each.faithfulness, 3),
+        *(_number(found, 2, in_short) for found in counts),
+        _number(each.length, 1, in_short),
+        Strip(tuple(marks)),
+        is_total=each.side is None,
+    )
+
+
+def _number(found: Estimate, places: int, in_short: bool = False) -> Number:
+    return Number(found.mean, None if in_short else bounds(found), places)
+
+
+def _notes(found: HumanResults) -> Iterator[Block]:
+    said = [Prose(f"{each.reason}, {each.side}: {each.count}", head="left out:") for each in found.left_out]
+    few = [f"{each.system}, {each.side or ALL}: {each.n_sets}" for each in found.rows if each.n_sets < LEAST_SETS]
+    if few:
+        said.append(Prose(f"too few document sets for an interval (fewer than {LEAST_SETS}): {'; '.join(few)}"))
+    said += [
+        Prose(
+            f"{each.n - each.faithfulness.n} summaries without key points, so without faithfulness",
+            head=f"{each.system}:",
+        )
+        for each in found.rows
+        if each.side is None and each.faithfulness.n < each.n
+    ]
+    if said:
+        yield Items(tuple(said))
+
+
+def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
+    """The overlap of two annotators' highlights beside that of random ones."""
+    kinds = {"documents": found.documents, "summaries": found.summaries}
+    columns = ["highlights in", *(Column(name, "number") for name in ("overlap", "by chance", "texts", "left out"))]
+    said = [
+        Prose(
+            f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked.",
+            "lead",
+        )
+    ]
+    alone = [
+        Prose(f"{n} documents that only {name} saw, or saw with other summaries", head="left out:")
+        for name, n in zip(names, (found.only_a, found.only_b), strict=True)
+        if n
+    ]
+    return _agreement_page(
+        [table("agreement", columns, ((kind, *_overlap(each)) for kind, each in kinds.items()))], said, alone
+    )
+
+
+def group_agreement_page(found: GroupAgreement) -> Page:
+    """The overlap of every two annotators' highlights beside that of random ones, its mean, and the alpha of all."""
+    names = ("overlap", "by chance", "texts", "left out", "alpha")
+    columns = ["highlights in", "annotators", *(Column(name, "number") for name in names)]
+    rows: list[Row] = []
+    for kind, whole in {"documents": found.documents, "summaries": found.summaries}.items():
+        for (first, second), pair in found.pairs.items():
+            rows.append(row(kind, f"{first}, {second}", *_overlap(getattr(pair, kind)), ""))
+        means = (Number(whole.overlap), Number(whole.chance), "", "", Number(whole.alpha))
+        rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
+    said = Prose(
+        "left out: texts that neither marked. alpha: Krippendorff's, whether a word is highlighted, over "
+        f"{found.documents.n_words:,} words of documents and {found.summaries.n_words:,} of summaries that two or more "
+        "annotators saw.",
+        "lead",
+    )
+    apart = [Prose(f"{first} and {second} saw no document in common") for first, second in found.apart]
+    return _agreement_page([table("agreement", columns, rows)], [said], apart)
+
+
+def _overlap(found: TextAgreement) -> tuple[Number, Number, Text, Text]:
+    return Number(found.overlap), Number(found.chance), count(found.n), count(found.left_out)
+
+
+def _agreement_page(found: Iterable[Table], said: Iterable[Prose], alone: Iterable[Prose]) -> Page:
+    blocks: tuple[Block, ...] = (*found, *said, *alone)
+    return Page(
+        "agreement", "of annotators", "Overlap of highlights", (), (), (Heading("Agreement"), *blocks), blocks, FOOTER
+    )
+
+
+def opinions_page(found: OpinionResults) -> Page:
+    """How unequally each summary represents the opinions of its source, beside how fair people call it."""
+    note = "bias: Perceived Opinion Bias, 0 is fair, over the opinions that somebody labelled; shares of the people who voted."
+    note += " ROUGE-1: mean F1 against the gold summaries." if found.rouge_signature else ""
+    note += " graph: Opinion Interaction Graph, 0 is fair." if found.graph_signature else ""
+    unscored = [
+        Prose(f"no {what}, {reason}", head=f"{each.summary_id}:")
+        for each in found.summaries
+        for what, reason in (("bias", each.unscored), ("graph score", each.graph_unscored))
+        if reason
+    ]
+    agreements = [Prose(said, head=f"{each.set_id}:") for each in found.sources for said in _agreements(each)]
+    made = _opinions(found)
+    signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
+    facts = tuple((name, Text(signature, style="code")) for name, signature in signatures.items() if signature)
+    left_out = [Items(tuple(unscored))] if unscored else []
+    opinions = (table(f"opinions of {each.summary_id}", _OPINION, _by_opinion(each)) for each in found.summaries)
+    return Page(
+        kind="opinions",
+        about=f"{counted(len(found.summaries), 'summary', 'summaries')} of {counted(len(found.sources), 'source')}",
+        title="How fairly summaries represent opinions, by the people who read them",
+        warnings=(),
+        findings=(Prose(note, "lead"),),
+        body=(
+            Heading("Summaries"),
+            made,
+            *left_out,
+            Heading("How scores go together"),
+            Items(tuple(agreements)),
+            Heading("Opinions"),
+            *opinions,
+            Heading("How it was made"),
+            Facts(facts),
+        ),
+        main=(made, Items(tuple(agreements)), Prose(note, "lead"), *left_out),
+        footer=FOOTER,
+    )
+
+
+_OPINION = ("opinion", Column("mean label", "number", "\u22121 to 1"))
+
+
+def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
+    for opinion, label in found.by_opinion.items():
+        yield opinion, Number(label, places=2, sign=True)
+
+
+def _opinions(found: OpinionResults) -> Table:
+    rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
+    of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
+    names = ("people", "opinions", "bias", "very fair", "very unfair", *of_texts)
+    rows = []
+    for each in found.summaries:
+        labelled = sum(score is not None for score in each.by_opinion.values())
+        rows.append(
+            row(
+                each.summary_id,
+                count(len(each.annotators)),
+                f"{labelled} of {len(each.by_opinion)}",
+                Number(each.bias),
+                Number(each.very_fair, places=2),
+                Number(each.very_unfair, places=2),
+                *([Number(each.rouge1_f1)] if rouge else []),
+                *([Number(each.graph_bias)] if graph else []),
+            )
+        )
+    return table("summaries", ["summary", *(Column(name, "number") for name in names)], rows)
+
+
+def _agreements(source: SourceAgreement) -> Iterator[str]:
+    named: dict[str, Agreement | None] = {
+        "bias and very unfair": source.bias_and_very_unfair,
+        "ROUGE-1 and very fair": source.rouge_and_very_fair,
+        "bias and graph": source.bias_and_graph,
+    }
+    for name, found in named.items():
+        if found is not None:
+            yield f"r of {name} {Number(found.r, places=2).shown} over {counted(found.n, 'summary', 'summaries')}"
