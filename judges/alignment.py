@@ -66,21 +66,6 @@ def parts(options: AlignmentJudge, splitter: Splitter, each: JudgeInput) -> Pair
     return Pairing(premises=tuple(source), claims=tuple(splitter.split(each.text)))
 
 
-def _signature(options: AlignmentJudge, splitter: Splitter) -> str:
-    in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
-    return judge_signature(
-        f"alignment-{options.direction}",
-        "alignment",
-        aligner=options.aligner,
-        model=signature(options.model, options.revision),
-        against=options.against,
-        chunks="350-words" if in_chunks else "sentence",
-        **({"mode": options.mode} if options.mode != "nli_sp" else {}),
-        sentences=splitter.signature,
-        v=2,
-    )
-
-
 def _aligner(options: AlignmentJudge, models: SharedModels) -> Lazy[Aligner]:
     """The aligner; judges that name the same one share it."""
     if options.aligner == "encoder":
@@ -104,8 +89,20 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
     # a regression is trained towards 0 and 1, but nothing keeps it between them
     low, high = (-math.inf, math.inf) if options.mode.startswith("reg") else (0.0, 1.0)
     splitter = open_splitter(options.splitter)
+    in_chunks = options.direction == "precision" and options.source_chunks == "350-words"
+    named = judge_signature(
+        f"alignment-{options.direction}",
+        "alignment",
+        aligner=options.aligner,
+        model=signature(options.model, options.revision),
+        against=options.against,
+        chunks="350-words" if in_chunks else "sentence",
+        **({"mode": options.mode} if options.mode != "nli_sp" else {}),
+        sentences=splitter.signature,
+        v=2,
+    )
     reading = Reading(partial(parts, options, splitter), aggregate, low, high)
-    return SupportJudge(name, _signature(options, splitter), options.against, _aligner(options, models), reading)
+    return SupportJudge(name, named, options.against, _aligner(options, models), reading)
 
 
 def _checks(name: str, options: AlignmentJudge) -> Iterator[Check]:

@@ -81,7 +81,7 @@ def ask_together(backend: Lazy[Backend], conversations: Sequence[Rounds]) -> tup
 
 
 def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[Ask, Reply]:
-    distinct = sorted(dict.fromkeys(asks), key=_text)
+    distinct = sorted(dict.fromkeys(asks), key=lambda ask: [message.content for message in ask.prompt])
     if not distinct:
         return {}
     engine = backend.get()
@@ -89,7 +89,3 @@ def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[
     replies = engine.complete(distinct)
     used.add(engine.usage.prompt_tokens - before.prompt_tokens, engine.usage.prefilled_tokens - before.prefilled_tokens)
     return dict(zip(distinct, replies, strict=True))
-
-
-def _text(ask: Ask) -> list[str]:
-    return [message.content for message in ask.prompt]

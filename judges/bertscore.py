@@ -25,7 +25,7 @@ from ..storage import canonical_json
 from .aligner import most_tokens as longest_input
 from .aligner import release
 from .checkpoint import open_checkpoint
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature, own_model
 from .shared import Lazy, SharedModels
 from .support import NO_NUMBER
 from .tokens import ids_as_text, own_tokens
@@ -213,9 +213,4 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
     return BertScore(name, options, models.lazy(key, load))
 
 
-def _readers(options: BertScoreJudge) -> Iterator[Reader]:
-    read = partial(TokenEmbedder, options.model, 1, 16, options.revision)
-    yield Reader("model", options.model, options.revision, read)
-
-
-BERTSCORE = Kind(open_bertscore, readers=_readers)
+BERTSCORE = Kind(open_bertscore, readers=own_model(lambda each: TokenEmbedder(each.model, 1, 16, each.revision)))

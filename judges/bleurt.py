@@ -13,7 +13,7 @@ docs/papers.md#ri-metrics.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from ..storage import canonical_json, read_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
 from .alignment import whole
 from .checkpoint import open_checkpoint
-from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .judge import Judge, Kind, judge_signature, own_model
 from .shared import SharedModels
 from .support import Reading, SupportJudge, aggregate
 
@@ -71,7 +71,8 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
     named = judge_signature(
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )
-    return SupportJudge(name, named, options.against, model, Reading(_pair, aggregate, -math.inf, math.inf))
+    reading = Reading(lambda each: Pairing(whole(each.reference), whole(each.text)), aggregate, -math.inf, math.inf)
+    return SupportJudge(name, named, options.against, model, reading)
 
 
 def refuse_unconverted(model: str) -> None:
@@ -89,21 +90,14 @@ def refuse_unconverted(model: str) -> None:
         )
 
 
-def _pair(each: JudgeInput) -> Pairing:
-    return Pairing(premises=whole(each.reference), claims=whole(each.text))
-
-
-def _checks(name: str, options: BleurtJudge) -> Iterator[Check]:
-    yield Check("model", partial(_refuse_absent, options.model), is_here=True)
-
-
-def _refuse_absent(model: str) -> None:
+def refuse_absent(model: str) -> None:
+    """Refuse a model that is not there, is damaged, or is a checkpoint of the port as it was released."""
     refuse_unconverted(model)
     check(model)
 
 
-def _readers(options: BleurtJudge) -> Iterator[Reader]:
-    yield Reader("model", options.model, options.revision, partial(BleurtAligner, options.model, 1, options.revision))
-
-
-BLEURT = Kind(open_bleurt, checks=_checks, readers=_readers)
+BLEURT = Kind(
+    open_bleurt,
+    checks=lambda name, each: [Check("model", partial(refuse_absent, each.model), is_here=True)],
+    readers=own_model(lambda each: BleurtAligner(each.model, 1, each.revision)),
+)

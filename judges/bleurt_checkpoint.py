@@ -125,16 +125,13 @@ def _tokenizer(folder: Path) -> Any:
     for name in SENTENCEPIECE:
         if (folder / name).is_file():
             return sentencepiece_tokenizer(folder / name)
-    if (folder / "vocab.txt").is_file():
-        return _bert_tokenizer(folder / "vocab.txt")
-    raise JudgeError(f"{folder}: has no {', '.join(SENTENCEPIECE)} or vocab.txt, and the judge needs the tokenizer")
-
-
-def _bert_tokenizer(path: Path) -> Any:
+    path = folder / "vocab.txt"
+    if not path.is_file():
+        raise JudgeError(f"{folder}: has no {', '.join(SENTENCEPIECE)} or vocab.txt, and the judge needs the tokenizer")
     with told_once(f"{path}: is not a vocabulary of BERT", str(path), "download it again"):
         # transformers adds those that it lacks, under numbers that were never trained
         _refuse_without(path, TOKENS, path.read_text(encoding="utf-8").split("\n"))
-        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(path.parent, trust_remote_code=False)
+        return need("transformers", FEATURE).BertTokenizerFast.from_pretrained(folder, trust_remote_code=False)
 
 
 def _refuse_without(path: Path, tokens: Iterable[str], known: Container[str]) -> None:

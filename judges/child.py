@@ -44,19 +44,15 @@ def as_child(work: Callable[[], None], failure: Path) -> int:
 def _judge(recipe: Path, name: str, key: str, names: Sequence[str]) -> None:
     phase = Phase(load_recipe(recipe), name, after_round=None)
     with hold_run(phase.recipe), account() as spent:
-        _judge_phase(phase, key, names)
+        judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
+        stage = judge_stage(phase, judges)
+        if stage.key != key:
+            raise StorageError(
+                f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same command "
+                "begins anew"
+            )
+        judge_models(phase, stage, judges, [[judge for judge in judges if judge.name in names]])
     write_json(spent_path(phase.folder), spent)
-
-
-def _judge_phase(phase: Phase, key: str, names: Sequence[str]) -> None:
-    judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-    stage = judge_stage(phase, judges)
-    if stage.key != key:
-        raise StorageError(
-            f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same command "
-            "begins anew"
-        )
-    judge_models(phase, stage, judges, [[judge for judge in judges if judge.name in names]])
 
 
 if __name__ == "__main__":

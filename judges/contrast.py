@@ -7,7 +7,7 @@ documents) that Ri et al. 2025 set side by side; what entails is as for Equal Co
 unit is enough, since nothing is compared but sides.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..fairness.groups import Unscored
 from ..fairness.groups.entailment import document_entailment
 from ..storage import canonical_json
 from .documents import summary_of
-from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
 from .measures import Entailer, UnitEvidence, entailer_readers, open_entailer
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
@@ -85,8 +85,4 @@ def open_contrast(name: str, options: ContrastJudge, models: SharedModels) -> Ju
     return Contrast(name, options, open_entailer(options.entailer, models))
 
 
-def _readers(options: ContrastJudge) -> Iterator[Reader]:
-    return entailer_readers(options.entailer)
-
-
-CONTRAST = Kind(open_contrast, readers=_readers)
+CONTRAST = Kind(open_contrast, readers=lambda each: entailer_readers(each.entailer))

@@ -6,7 +6,7 @@ the paper's mode too, where the first and the last would get a 0, as if they wer
 Source: Li et al. 2025, section 3.2; docs/papers.md#li-coverage.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..config.fairness import EqualCoverageJudge
 from ..fairness.groups import SetCoverage, Unscored, cover_sets
@@ -14,7 +14,7 @@ from ..fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge
-from .judge import Judge, Kind, Reader, Verdict, judge_signature
+from .judge import Judge, Kind, Verdict, judge_signature
 from .measures import Entailer, entailer_readers, open_entailer
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
@@ -94,8 +94,4 @@ def open_equal_coverage(name: str, options: EqualCoverageJudge, models: SharedMo
     return EqualCoverage(name, options, open_entailer(options.entailer, models))
 
 
-def _readers(options: EqualCoverageJudge) -> Iterator[Reader]:
-    return entailer_readers(options.entailer)
-
-
-EQUAL_COVERAGE = Kind(open_equal_coverage, readers=_readers)
+EQUAL_COVERAGE = Kind(open_equal_coverage, readers=lambda each: entailer_readers(each.entailer))

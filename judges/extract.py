@@ -197,15 +197,15 @@ def _readers(options: ExtractJudge) -> Iterator[Reader]:
         yield Reader("nli", options.nli, options.nli_revision, read)
 
 
-def _shortest_template() -> PromptTemplate:
-    return min((load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES), key=lambda each: len(each.text))
-
-
 def _prompt_needs(name: str, options: ExtractJudge) -> PromptNeeds:
     asked = prompt_needs(name, _rubric_section("consistency", options))
     grades = [grades_of(scale) for scale in SCALES.values()] if asked.grades else []
+
+    def shortest() -> PromptTemplate:
+        return min((load_template(f"extract-{aspect}", PROMPTS) for aspect in SCALES), key=lambda each: len(each.text))
+
     # a source that is shortened to an extract fits
-    return asked._replace(template=_shortest_template, overflow="truncate", grades=grades)
+    return asked._replace(template=shortest, overflow="truncate", grades=grades)
 
 
 EXTRACT = Kind(open_extract, readers=_readers, prompt=_prompt_needs)

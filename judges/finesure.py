@@ -132,8 +132,7 @@ def open_finesure(name: str, options: FineSurEJudge, models: SharedModels) -> Fi
     return FineSurE(name, options, lazy_backend(options.backend, options.model, models))
 
 
-def _prompt_needs(name: str, options: FineSurEJudge) -> PromptNeeds:
-    return PromptNeeds(partial(finesure_template, options), options.most_reply_tokens, options.overflow)
-
-
-FINESURE = Kind(open_finesure, prompt=_prompt_needs)
+FINESURE = Kind(
+    open_finesure,
+    prompt=lambda name, each: PromptNeeds(partial(finesure_template, each), each.most_reply_tokens, each.overflow),
+)

@@ -54,24 +54,18 @@ def _lists(text: str) -> list[list[dict[str, Any]]]:
     """The outermost JSON lists of objects in a text; none in a text that JSON's reader gives up on."""
     found = []
     place = text.find("[")
-    try:
-        while place >= 0:
-            value, end = _decoded(text, place)
-            if value and all(isinstance(each, dict) for each in value):
-                found.append(value)
-            place = text.find("[", end)
-    except (RecursionError, ValueError):
-        # brackets nested a thousand deep, or a number of thousands of digits
-        return []
+    while place >= 0:
+        try:
+            value, end = DECODER.raw_decode(text, place)
+        except json.JSONDecodeError:
+            value, end = None, place + 1
+        except (RecursionError, ValueError):
+            # brackets nested a thousand deep, or a number of thousands of digits
+            return []
+        if value and all(isinstance(each, dict) for each in value):
+            found.append(value)
+        place = text.find("[", end)
     return found
-
-
-def _decoded(text: str, place: int) -> tuple[Any, int]:
-    """The JSON value at a place and where it ends; None and the next place where none stands."""
-    try:
-        return DECODER.raw_decode(text, place)
-    except json.JSONDecodeError:
-        return None, place + 1
 
 
 def _number(value: Any) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..config.section import Check
@@ -91,6 +92,11 @@ class Reader(NamedTuple):
     model: str
     revision: str | None
     open: Callable[[], object]
+
+
+def own_model(open_model: Callable[[Any], object]) -> "Callable[[Any], list[Reader]]":
+    """The reader of a judge whose section names one model, from what opens it given that section."""
+    return lambda options: [Reader("model", options.model, options.revision, partial(open_model, options))]
 
 
 class PromptNeeds(NamedTuple):

@@ -6,7 +6,7 @@ With `splitter: nltk` the sentences are those of the paper's code, but joined by
 too long, that code cuts the summary away, which stands last; here the chunk loses its end, which the judgement says.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,9 +15,10 @@ from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .alignment import whole
+from .judge import Judge, JudgeInput, Kind, judge_signature, own_model
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter, splitter_checks
+from .splitters import open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
@@ -88,20 +89,16 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
         sentences=splitter.signature,
         v=2,
     )
-    reading = Reading(partial(_pair, splitter, options.chunk_words), aggregate)
+
+    def pair(each: JudgeInput) -> Pairing:
+        return Pairing(tuple(packed(splitter.split(each.reference), options.chunk_words)), whole(each.text))
+
+    reading = Reading(pair, aggregate)
     return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
 
 
-def _pair(splitter: Splitter, chunk_words: int, each: JudgeInput) -> Pairing:
-    claim = each.text.strip()
-    return Pairing(
-        premises=tuple(packed(splitter.split(each.reference), chunk_words)), claims=(claim,) if claim else ()
-    )
-
-
-def _readers(options: MiniCheckJudge) -> Iterator[Reader]:
-    read = partial(YesNoAligner, options.model, Support(), 32, 1, options.revision)
-    yield Reader("model", options.model, options.revision, read)
-
-
-MINICHECK = Kind(open_minicheck, checks=splitter_checks, readers=_readers)
+MINICHECK = Kind(
+    open_minicheck,
+    checks=splitter_checks,
+    readers=own_model(lambda each: YesNoAligner(each.model, Support(), 32, 1, each.revision)),
+)

@@ -11,7 +11,7 @@ hundredths between runs that ask in other company; the cache keeps the first. In
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..config.section import Check
 from ..errors import ModelError, RecipeError
 from ..generate.answers import reading
 from ..generate.backend import Ask, Backend, Reply
-from ..generate.backends import backend_signature
+from ..generate.backends import backend_signature, open_backend
 from ..prompts import VERSION as FENCE
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
@@ -175,13 +175,7 @@ def engine_part(backend: BackendSection) -> dict[str, str]:
 def lazy_backend(backend: BackendSection, model: ModelSection, models: SharedModels) -> Lazy[Backend]:
     """The backend of these sections, which judges that name the same ones share."""
     key = canonical_json([model.model_dump(mode="json"), backend.model_dump(mode="json")])
-    return models.lazy(key, partial(_load, backend, model))
-
-
-def _load(section: BackendSection, model: ModelSection) -> Backend:
-    from ..generate.backends import open_backend
-
-    return open_backend(section, model, model.adapter)
+    return models.lazy(key, partial(open_backend, backend, model, model.adapter))
 
 
 def open_rubric(name: str, options: RubricJudge, models: SharedModels) -> Rubric:
@@ -211,10 +205,6 @@ def rubric_template(name: str, options: RubricJudge) -> PromptTemplate:
     return template
 
 
-def _checks(name: str, options: RubricJudge) -> Iterator[Check]:
-    yield Check("template", partial(rubric_template, name, options))
-
-
 def prompt_needs(name: str, options: RubricJudge) -> PromptNeeds:
     """What the judge asks its model for."""
     expects = options.scoring == "expected"
@@ -236,4 +226,8 @@ def refuse_unreadable_grades(name: str, model: str, grades: Iterable[Sequence[st
             raise RecipeError(f"key 'judges.{name}.scoring': model {model!r}: {error}") from error
 
 
-RUBRIC = Kind(open_rubric, checks=_checks, prompt=prompt_needs)
+RUBRIC = Kind(
+    open_rubric,
+    checks=lambda name, each: [Check("template", partial(rubric_template, name, each))],
+    prompt=prompt_needs,
+)

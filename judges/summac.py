@@ -30,7 +30,7 @@ from ..extras import need
 from ..models import signature
 from ..storage import file_digest
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .judge import Judge, JudgeInput, Kind, judge_signature, own_model
 from .nli import NliAligner, lazy_nli
 from .released import FEATURE, read_tensors
 from .shared import SharedModels
@@ -180,9 +180,8 @@ def _checks(name: str, options: SummacJudge) -> Iterator[Check]:
     yield from splitter_checks(name, options)
 
 
-def _readers(options: SummacJudge) -> Iterator[Reader]:
-    read = partial(NliAligner, options.model, 1, options.label, options.revision)
-    yield Reader("model", options.model, options.revision, read)
-
-
-SUMMAC = Kind(open_summac, checks=_checks, readers=_readers)
+SUMMAC = Kind(
+    open_summac,
+    checks=_checks,
+    readers=own_model(lambda each: NliAligner(each.model, 1, each.label, each.revision)),
+)

@@ -6,7 +6,6 @@ says. Source: Zhong et al. 2022 and its code; docs/papers.md#ri-metrics. With
 `splitter: nltk` the sentences are those of the paper's code.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -15,9 +14,10 @@ from ..errors import JudgeError
 from ..models import signature
 from ..storage import canonical_json
 from .aligner import Pairing
-from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
+from .alignment import whole
+from .judge import Judge, Kind, judge_signature, own_model
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter, splitter_checks
+from .splitters import open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 from .yes_no import Answers, Question, YesNoAligner
 
@@ -65,19 +65,12 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
         sentences=splitter.signature,
         v=2,
     )
-    return SupportJudge(
-        name, named, options.against, models.lazy(key, load), Reading(partial(_pair, splitter), aggregate)
-    )
+    reading = Reading(lambda each: Pairing(whole(each.reference), tuple(splitter.split(each.text))), aggregate)
+    return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
 
 
-def _pair(splitter: Splitter, each: JudgeInput) -> Pairing:
-    text = each.reference.strip()
-    return Pairing(premises=(text,) if text else (), claims=tuple(splitter.split(each.text)))
-
-
-def _readers(options: UniEvalJudge) -> Iterator[Reader]:
-    read = partial(YesNoAligner, options.model, Consistency(), 32, 1, options.revision)
-    yield Reader("model", options.model, options.revision, read)
-
-
-UNIEVAL = Kind(open_unieval, checks=splitter_checks, readers=_readers)
+UNIEVAL = Kind(
+    open_unieval,
+    checks=splitter_checks,
+    readers=own_model(lambda each: YesNoAligner(each.model, Consistency(), 32, 1, each.revision)),
+)

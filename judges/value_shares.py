@@ -18,7 +18,7 @@ from ..fairness.groups.coverage import ONE_VALUE
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge
-from .judge import Judge, Kind, Reader, Verdict, judge_signature
+from .judge import Judge, Kind, Verdict, judge_signature
 from .measures import Matcher, matcher_readers, open_matcher
 from .measures.measure import cut_comparisons
 from .measures.words import source_counter
@@ -114,8 +114,4 @@ def _checks(name: str, options: ValueSharesJudge) -> Iterator[Check]:
         yield Check("matcher", partial(source_counter, options.matcher), is_here=True)
 
 
-def _readers(options: ValueSharesJudge) -> Iterator[Reader]:
-    return matcher_readers(options.matcher)
-
-
-VALUE_SHARES = Kind(open_value_shares, checks=_checks, readers=_readers)
+VALUE_SHARES = Kind(open_value_shares, checks=_checks, readers=lambda each: matcher_readers(each.matcher))
