@@ -7,6 +7,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -206,13 +207,13 @@ def benchmark_judges_(
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over topics.")] = 1000,
 ) -> None:
     """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals."""
-    from ..evaluation.meta.benchmark import Settings
+    from ..evaluation.meta.benchmark import BOOTSTRAP, Settings
     from ..evaluation.meta.page import page
     from ..evaluation.meta.run import benchmark_judges
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
-    settings = Settings(ties=ties, resamples=resamples)
+    settings = Settings(ties=ties, bootstrap=replace(BOOTSTRAP, resamples=resamples))
     found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
     console().print(terminal.render(page(found)))
     say(f"report: {out / PAGE}")

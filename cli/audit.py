@@ -145,7 +145,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
     from ..evaluation.audit.report import PAGE, check_folder, replaced, write_audit
     from ..evaluation.audit.table import audit_table
-    from ..evaluation.compare import Bootstrap
+    from ..resampling import Bootstrap
 
     check_folder(out)
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())

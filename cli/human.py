@@ -81,8 +81,9 @@ def score(
     """Coverage, faithfulness and key points included, omitted and hallucinated, by system and side."""
     from ..evaluation.human.files import read_annotations
     from ..evaluation.human.result_pages import results_page
-    from ..evaluation.human.results import Bootstrap, human_results
+    from ..evaluation.human.results import human_results
     from ..evaluation.pages.write import write_beside
+    from ..resampling import Bootstrap
     from ..storage import write_json
 
     if out:

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..config import Recipe
+from ..resampling import FEW_SETS
 from .findings import Evidence
 from .judge_roles import overlap_warnings
 from .served import engine_sentence, inactive_because
 from .systems import PolicyOutput, n_unscored
-
-# with fewer document sets than this, percentile intervals are too narrow
-FEW_SETS = 10
 
 
 def cautions(

@@ -8,26 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ..config import Recipe
-from ..resampling import cluster_interval
-from .contents import CurvePoint, Difference, Estimate, SideGap, Verdict
+from ..resampling import INTERVAL, Bootstrap, cluster_interval, verdict
+from .contents import CurvePoint, Difference, Estimate, SideGap
 from .systems import Asked
 
 Values = Sequence[float | None]
 
-# differences up to this size are rounding noise: the mean of equal scores is not always equal to them
-NOISE = 1e-9
+# of the verdicts
+RULE = INTERVAL
 
 # which systems are compared: the first minus the second
 COMPARISONS = (("DPO", "zero-shot"), ("DPO+RR", "rerank"), ("rerank", "zero-shot"), ("DPO+RR", "zero-shot"))
-
-
-@dataclass(frozen=True)
-class Bootstrap:
-    """How intervals are drawn."""
-
-    level: float
-    resamples: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -59,16 +50,14 @@ class Comparer:
         found = []
         for name, values in self.paired(by_system).items():
             for estimate in self.estimates(measured, name, values):
-                found.append(Difference(**estimate.model_dump(), verdict=verdict(estimate)))
+                said = verdict(RULE, estimate.mean, (estimate.low, estimate.high))
+                found.append(Difference(**estimate.model_dump(), verdict=said))
         return found
 
     def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
         """Differences request by request, by comparison; None where one of the two systems has no value."""
         return {
-            comparison_name(first, second): [
-                None if a is None or b is None else a - b
-                for a, b in zip(by_system[first], by_system[second], strict=True)
-            ]
+            comparison_name(first, second): minus(by_system[first], by_system[second])
             for first, second in COMPARISONS
             if first in by_system and second in by_system
         }
@@ -104,6 +93,12 @@ class Comparer:
         """A point of the best-of-n curve, over all requests."""
         return CurvePoint(**self._estimate(measured, subject, None, values).model_dump(), draws=draws)
 
+    def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
+        """The values of a side's requests and their document sets; of all requests for None."""
+        rows = zip(values, self.sets, self.request_sides, strict=True)
+        kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
+        return [value for value, _ in kept], [document_set for _, document_set in kept]
+
     def _gaps_by_set(self, values: Values, first: str, second: str, sign: int) -> dict[str, float | None]:
         """`sign` times (first side minus second side) of every set; None where one of them has no value."""
         by_place = {(s, side): v for s, side, v in zip(self.sets, self.request_sides, values, strict=True)}
@@ -114,20 +109,18 @@ class Comparer:
         return gaps
 
     def _estimate(self, measured: Measured, subject: str, side: str | None, values: Values) -> Estimate:
-        rows = list(zip(values, self.sets, self.request_sides, strict=True))
-        kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
-        return self._summarise(measured, subject, side, [v for v, _ in kept], [s for _, s in kept])
+        return self._summarise(measured, subject, side, *self.of_side(values, side))
 
     def _summarise(
         self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
     ) -> Estimate:
-        found = cluster_interval(values, sets, **asdict(self.bootstrap))
+        found = cluster_interval(values, sets, self.bootstrap)
         return Estimate(
             measure=measured.name,
             signature=measured.signature,
             subject=subject,
             side=side,
-            mean=found.mean,
+            mean=found.estimate,
             low=found.low,
             high=found.high,
             n=found.n,
@@ -142,20 +135,16 @@ def bootstrap_of(recipe: Recipe) -> Bootstrap:
     return Bootstrap(recipe.evaluation.level, recipe.evaluation.resamples, recipe.seed)
 
 
+def minus(first: Values, second: Values) -> list[float | None]:
+    """Differences request by request; None where one of the two has no value."""
+    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
+
+
 def comparison_name(first: str, second: str) -> str:
     """ "DPO - zero-shot": the first minus the second."""
     return f"{first} - {second}"
 
 
 def leaves_out_zero(estimate: Estimate) -> bool:
-    """Whether the interval of a difference or a gap is there and holds no 0."""
-    return verdict(estimate) != "cannot tell"
-
-
-def verdict(estimate: Estimate) -> Verdict:
-    """What the interval of a difference says; "cannot tell" when it holds 0 (or rounding noise) or when there is none."""
-    if estimate.low is not None and estimate.low > NOISE:
-        return "higher"
-    if estimate.high is not None and estimate.high < -NOISE:
-        return "lower"
-    return "cannot tell"
+    """Whether the interval of a difference or a gap is there and excludes zero."""
+    return verdict(INTERVAL, estimate.mean, (estimate.low, estimate.high)) != "cannot tell"

@@ -6,8 +6,7 @@ The page, the Markdown and the terminal table are drawn from these records alone
 from typing import Any, Literal
 
 from ..records import Record
-
-Verdict = Literal["higher", "lower", "cannot tell"]
+from ..resampling import Verdict
 
 
 class Estimate(Record):

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import Recipe
-from ..resampling import cluster_mean_draws
-from .cautions import FEW_SETS
-from .compare import NOISE, Bootstrap, Comparer, Measured, Values
+from ..resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
+from .compare import Comparer, Measured, Values
 from .contents import Estimate, JudgeNote, Plane, PlanePoint
 
 # kinds of judges that measure fairness between the values of a set
@@ -156,9 +155,7 @@ def _lower_bounds(
 ) -> NDArray[np.float64]:
     """Lower bound of each pair's mean difference, shape (pairs,); draws that hold no value of a pair are none of its draws."""
     differences = np.stack([table[one] - table[other] for one, other in pairs], axis=1)  # (requests, pairs)
-    draws = cluster_mean_draws(differences, sets, resamples=bootstrap.resamples, seed=bootstrap.seed)
-    lows: NDArray[np.float64] = np.nanquantile(draws, (1 - bootstrap.level) / 2, axis=0)
-    return lows
+    return percentiles(cluster_mean_draws(differences, sets, bootstrap, multinomial=True), bootstrap.level)[0]
 
 
 def _mean(differences: NDArray[np.float64]) -> float:

@@ -8,15 +8,14 @@ no part, and where fewer than two are left, nothing is chosen: the worst of one 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
 from ..records import Record
-from ..resampling import cluster_mean_draws, percentile_bounds
-from .compare import NOISE
+from ..resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
 
 # groups that a note names
 MOST_NAMED = 3
@@ -62,27 +61,24 @@ class WorstGroups(Record):
     seed: int
 
 
-@dataclass(frozen=True)
-class ChoicePlan:
-    """How the choice is made."""
-
-    lower_is_better: bool = False
-    # sets that a group needs
-    least_sets: int = 10
-    # chance of being best that makes a choice, and level of the intervals
-    level: float = 0.95
-    resamples: int = 10_000
-    seed: int = 0
-
-
-def worst_groups(scores: ArrayLike, systems: Sequence[str], groups: Sequence[str], plan: ChoicePlan) -> WorstGroups:
+def worst_groups(
+    scores: ArrayLike,
+    systems: Sequence[str],
+    groups: Sequence[str],
+    plan: Bootstrap,
+    *,
+    least_sets: int = FEW_SETS,
+    lower_is_better: bool = False,
+) -> WorstGroups:
     """Each system's worst group, and the system whose worst group is best.
 
     Args:
         scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
         systems: their names.
         groups: their names: sides, or attribute values.
-        plan: how the choice is made.
+        plan: of the draws; its level is also the chance of being best that makes a choice.
+        least_sets: sets that a group needs.
+        lower_is_better: whether low scores are good.
 
     Raises:
         DataError: the shape is another, or nothing is to be compared.
@@ -97,8 +93,8 @@ def worst_groups(scores: ArrayLike, systems: Sequence[str], groups: Sequence[str
     left_out = int((~whole & ~np.isnan(table).all(axis=0)).sum())
     table[:, ~whole] = np.nan
     n_sets = whole.sum(axis=0)  # (groups,)
-    is_kept = n_sets >= max(1, plan.least_sets)
-    sign = -1.0 if plan.lower_is_better else 1.0
+    is_kept = n_sets >= max(1, least_sets)
+    sign = -1.0 if lower_is_better else 1.0
     draws = _draws(sign * table[:, :, is_kept], plan)
     means = [_group_means(rows, groups, is_kept) for rows in table]
     rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
@@ -108,10 +104,8 @@ def worst_groups(scores: ArrayLike, systems: Sequence[str], groups: Sequence[str
         systems=rated,
         choice=_choice(rated, plan.level) if is_kept.sum() > 1 else None,
         left_out=left_out,
-        least_sets=plan.least_sets,
-        level=plan.level,
-        resamples=plan.resamples,
-        seed=plan.seed,
+        least_sets=least_sets,
+        **asdict(plan),
     )
 
 
@@ -139,7 +133,7 @@ def _with_chances(
     rated: Sequence[RatedSystem], draws: NDArray[np.float64], sign: float, level: float
 ) -> tuple[RatedSystem, ...]:
     """The systems with their intervals and chances; `draws` has shape (draws, systems), higher better."""
-    lows, highs = percentile_bounds(sign * draws, level)
+    lows, highs = percentiles(sign * draws, level)
     columns = zip(rated, lows.tolist(), highs.tolist(), _chances(draws).tolist(), strict=True)
     return tuple(
         each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
@@ -169,7 +163,7 @@ def _choice(found: Sequence[RatedSystem], level: float) -> str | None:
     return sure[0] if sure and len(found) > 1 else None
 
 
-def _draws(table: NDArray[np.float64], plan: ChoicePlan) -> NDArray[np.float64] | None:
+def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] | None:
     """Mean of each system's worst group in each draw, higher better, shape (draws, systems); None when nothing can be drawn.
 
     A draw that leaves a group empty says nothing and is dropped.
@@ -180,7 +174,7 @@ def _draws(table: NDArray[np.float64], plan: ChoicePlan) -> NDArray[np.float64] 
         return None
     rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
     names = [str(place) for place in range(len(rows))]
-    drawn = cluster_mean_draws(rows, names, resamples=plan.resamples, seed=plan.seed)
+    drawn = cluster_mean_draws(rows, names, plan, multinomial=True)
     worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
     whole = worst[~np.isnan(worst).any(axis=1)]
     return whole if len(whole) else None

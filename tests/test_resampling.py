@@ -1,41 +1,64 @@
-"""Bootstrap intervals over document sets."""
+"""Draws, intervals, tests and verdicts over document sets."""
 
+import math
 import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand.errors import DataError
-from evenhand.resampling import Interval, cluster_draws, cluster_interval, cluster_mean_draws, percentile_bounds
+from evenhand.resampling import (
+    INTERVAL,
+    INTERVAL_AND_TEST,
+    INTERVAL_OF_SETS,
+    TEST,
+    Bootstrap,
+    ClusterMean,
+    adjusted,
+    cluster_interval,
+    cluster_mean_draws,
+    cluster_sums,
+    drawn_weights,
+    exact_bounds,
+    exchange_p_values,
+    percentile_interval,
+    percentiles,
+    sign_flip_p_value,
+    verdict,
+)
+
+MANY = Bootstrap(resamples=9999, seed=1)
 
 
 def interval(values, clusters, level=0.95, resamples=2000, seed=0):
-    return cluster_interval(values, clusters, level=level, resamples=resamples, seed=seed)
+    return cluster_interval(values, clusters, Bootstrap(level, resamples, seed))
 
 
 def test_two_clusters_worked_by_hand():
     # draws of two sets out of {0, 1}: means 0 (1/4), 1/2 (1/2), 1 (1/4); the middle 95 % reach from 0 to 1
     found = interval([0.0, 1.0], ["a", "b"])
-    assert found == Interval(mean=0.5, low=0.0, high=1.0, n=2, n_clusters=2, level=0.95)
+    assert found == ClusterMean(0.5, 0.0, 1.0, n_draws=2000, n_defined=2000, n=2, n_clusters=2)
 
 
 def test_both_requests_of_a_set_are_drawn_together():
     # three sets whose two requests cancel out: every draw of whole sets has the mean 0
     found = interval([1, -1, 2, -2, 3, -3], ["a", "a", "b", "b", "c", "c"])
-    assert (found.mean, found.low, found.high) == (0, 0, 0)
+    assert (found.estimate, found.low, found.high) == (0, 0, 0)
     assert (found.n, found.n_clusters) == (6, 3)
 
 
 def test_clusters_of_different_size_weigh_by_their_requests():
     # a draw of "a" twice has the mean 0, of "b" twice 1, of both 3/4: the sum of sums over the sum of counts
     found = interval([0.0, 1.0, 1.0, 1.0], ["a", "b", "b", "b"], level=0.6)
-    assert found.mean == 0.75
+    assert found.estimate == 0.75
     assert (found.low, found.high) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("sizes", [[1] * 1500, [2] * 40, [1, 2, 3] * 500])
-def test_the_bounds_are_those_of_scipys_bootstrap_to_the_last_bit(sizes):
+def test_the_bounds_are_those_of_scipys_bootstrap(sizes):
     generator = np.random.default_rng(len(sizes))
     groups = [generator.normal(0.2, 1.0, size=size).tolist() for size in sizes]
     found = interval(
@@ -50,7 +73,7 @@ def test_the_bounds_are_those_of_scipys_bootstrap_to_the_last_bit(sizes):
         method="percentile",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    assert (found.low, found.high) == (expected.low, expected.high)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
 def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
@@ -60,7 +83,7 @@ def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
     means = [values[generator.integers(0, 40, 40)].mean() for _ in range(20_000)]
     low, high = np.quantile(means, [0.025, 0.975])
     found = interval(values.ravel().tolist(), [str(i // 2) for i in range(80)], resamples=20_000)
-    assert found.mean == pytest.approx(values.mean())
+    assert found.estimate == pytest.approx(values.mean())
     assert found.low == pytest.approx(low, abs=0.01)
     assert found.high == pytest.approx(high, abs=0.01)
 
@@ -79,16 +102,16 @@ def test_renaming_the_sets_changes_nothing():
 
 def test_missing_values_are_left_out_and_not_counted():
     found = interval([None, 0.5, None, 0.5], ["a", "b", "c", "d"])
-    assert (found.mean, found.n, found.n_clusters) == (0.5, 2, 2)
+    assert (found.estimate, found.n, found.n_clusters) == (0.5, 2, 2)
 
 
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_of_nothing_there_is_no_mean(values):
-    assert interval(values, ["a"] * len(values)) == Interval(None, None, None, 0, 0, 0.95)
+    assert interval(values, ["a"] * len(values)) == ClusterMean(None, None, None, 0, 0, n=0, n_clusters=0)
 
 
 def test_one_set_has_a_mean_and_no_interval():
-    assert interval([1.0, 2.0], ["a", "a"]) == Interval(1.5, None, None, 2, 1, 0.95)
+    assert interval([1.0, 2.0], ["a", "a"]) == ClusterMean(1.5, None, None, 0, 0, n=2, n_clusters=1)
 
 
 def test_values_and_clusters_must_agree_in_number():
@@ -96,24 +119,40 @@ def test_values_and_clusters_must_agree_in_number():
         interval([1.0, 2.0], ["a"])
 
 
-def test_a_draw_has_as_many_clusters_with_all_of_their_rows():
-    clusters = ["a", "b", "a", "c"]
-    for rows in cluster_draws(clusters, resamples=50, seed=0):
-        drawn = [clusters[row] for row in rows]
-        # a has two rows and comes with both: 0 and 2 are equally often
-        assert list(rows).count(0) == list(rows).count(2)
-        assert drawn.count("a") / 2 + drawn.count("b") + drawn.count("c") == 3
+@pytest.mark.parametrize("multinomial", [False, True])
+def test_a_draw_has_as_many_clusters_as_there_are(multinomial):
+    weights = np.concatenate(list(drawn_weights(7, Bootstrap(resamples=200), multinomial=multinomial)))
+    assert weights.shape == (200, 7)
+    assert (weights.sum(axis=1) == 7).all()
+
+
+def test_draws_within_strata_keep_their_sizes():
+    strata = np.array([0, 0, 0, 1, 2, 2])
+    weights = np.concatenate(list(drawn_weights(6, Bootstrap(resamples=300), strata=strata)))
+    assert (weights[:, :3].sum(axis=1) == 3).all() and (weights[:, 3] == 1).all()
+    assert (weights[:, 4:].sum(axis=1) == 2).all()
+    # each of two is drawn twice in a quarter of the draws
+    assert np.mean(weights[:, 4] == 2) == pytest.approx(0.25, abs=0.08)
 
 
 def test_draws_repeat_with_their_seed():
-    one, two = (list(map(list, cluster_draws(["a", "b", "c"], resamples=9, seed=4))) for _ in range(2))
-    assert one == two
-    assert one != list(map(list, cluster_draws(["a", "b", "c"], resamples=9, seed=5)))
+    one, two, other = (next(drawn_weights(9, Bootstrap(seed=seed))).tolist() for seed in (4, 4, 5))
+    assert one == two != other
 
 
-def test_percentile_bounds_are_interpolated_along_the_draws():
+@pytest.mark.parametrize("plan", [{"resamples": 0}, {"level": 1.0}, {"level": 0.0}])
+def test_a_plan_that_cannot_be_drawn_is_refused(plan):
+    with pytest.raises(DataError):
+        Bootstrap(**plan)
+
+
+def test_rows_are_added_up_by_cluster_in_order_of_appearance():
+    assert cluster_sums([[1.0, 2.0], [10.0, 20.0], [3.0, 4.0]], ["b", "a", "b"]).tolist() == [[4.0, 6.0], [10.0, 20.0]]
+
+
+def test_percentiles_are_interpolated_along_the_draws():
     # 10 % and 90 % of 0, 1, ..., 10, and of twice that
-    low, high = percentile_bounds([[i, 2 * i] for i in range(11)], level=0.8)
+    low, high = percentiles([[i, 2 * i] for i in range(11)], level=0.8)
     assert low == pytest.approx([1, 2])
     assert high == pytest.approx([9, 18])
 
@@ -121,7 +160,7 @@ def test_percentile_bounds_are_interpolated_along_the_draws():
 def test_mean_draws_are_those_of_whole_clusters():
     # two clusters: a draw is a twice, b twice or both; column means then 0, 1 or 3/4, and 5 in the second wherever b is drawn
     table = [[0.0, np.nan], [1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]
-    draws = cluster_mean_draws(table, ["a", "b", "b", "b"], resamples=4000, seed=0)
+    draws = cluster_mean_draws(table, ["a", "b", "b", "b"], Bootstrap(resamples=4000))
     assert draws.shape == (4000, 2)
     assert set(draws[:, 0].tolist()) == {0.0, 0.75, 1.0}
     # both in half of the draws
@@ -134,22 +173,145 @@ def test_mean_draws_in_blocks_are_those_of_one_piece():
     # 30 clusters: 40,000 draws are 1.2 million numbers, more than a block holds; here all at once, by numpy
     values = np.random.default_rng(2).normal(size=(30, 2))
     drawn = np.random.default_rng(5).multinomial(30, np.full(30, 1 / 30), size=40_000)
-    found = cluster_mean_draws(values, [str(i) for i in range(30)], resamples=40_000, seed=5)
+    found = cluster_mean_draws(
+        values, [str(i) for i in range(30)], Bootstrap(resamples=40_000, seed=5), multinomial=True
+    )
     assert np.allclose(found, drawn @ values / 30, rtol=0, atol=1e-12)
 
 
 def test_mean_draws_hold_a_block_at_a_time():
     # 10,000 draws of 1,500 sets are 120 MB of numbers
     tracemalloc.start()
-    cluster_mean_draws(np.ones((1500, 1)), [str(i) for i in range(1500)], resamples=10_000, seed=0)
+    cluster_mean_draws(np.ones((1500, 1)), [str(i) for i in range(1500)], Bootstrap(resamples=10_000))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6
 
 
-def test_mean_draws_agree_with_the_interval():
+def test_both_streams_give_the_same_interval():
     values = np.random.default_rng(3).normal(size=60)
     clusters = [str(i // 2) for i in range(60)]
-    low, high = percentile_bounds(cluster_mean_draws(values[:, None], clusters, resamples=20_000, seed=0), 0.95)
-    found = interval(values.tolist(), clusters, resamples=20_000)
+    plan = Bootstrap(resamples=20_000)
+    low, high = percentiles(cluster_mean_draws(values[:, None], clusters, plan, multinomial=True), 0.95)
+    found = cluster_interval(values.tolist(), clusters, plan)
     assert (low[0], high[0]) == (pytest.approx(found.low, abs=0.01), pytest.approx(found.high, abs=0.01))
+
+
+def test_undefined_draws_are_omitted_and_counted_or_leave_no_bounds():
+    drawn = [0.1, math.nan, 0.3, 0.2]
+    omitted = percentile_interval(drawn, 0.95, 0.2)
+    # positions .05 and 1.95 of .1, .2, .3
+    assert (omitted.low, omitted.high) == (pytest.approx(0.105), pytest.approx(0.295))
+    assert (omitted.estimate, omitted.n_draws, omitted.n_defined, omitted.is_doubtful) == (0.2, 4, 3, True)
+    propagated = percentile_interval(drawn, 0.95, undefined="propagate")
+    assert (propagated.low, propagated.high, propagated.estimate) == (None, None, None)
+    assert percentile_interval([math.nan], 0.95).low is percentile_interval([], 0.95).low is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_draws_are_defined():
+    # of 1, 2, inf, inf: position .075 -> 1.075; position 2.925 lies between two infinities
+    found = percentile_interval([math.inf, 1.0, 2.0, math.inf], 0.95)
+    assert (found.low, found.high, found.n_defined) == (pytest.approx(1.075), math.inf, 4)
+    # position .025 * 999 = 24.975 lies between the last of 25 -inf and 1
+    drawn = np.array([-math.inf] * 25 + [1.0] * 975)
+    low, high = percentile_interval(drawn, 0.95), percentile_interval(-drawn, 0.95)
+    assert (low.low, low.high, low.n_defined) == (-math.inf, 1.0, 1000)
+    assert (high.low, high.high) == (-1.0, math.inf)
+    # of -inf and inf, positions .025 and .975
+    between = percentile_interval([-math.inf, math.inf], 0.95)
+    assert (between.low, between.high, between.n_defined) == (None, None, 2)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.05, 0.99))
+def test_percentiles_are_numpys(drawn, level):
+    found = percentile_interval(drawn, level)
+    low, high = np.quantile(drawn, [(1 - level) / 2, 1 - (1 - level) / 2])
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
+
+
+def test_exact_bounds_by_hand():
+    # none of 5: above p, (1 - p)**5 is less than 2.5 %: 1 - 0.025**(1/5) = .5218
+    assert exact_bounds(0.0, 5, 0.95) == (0.0, pytest.approx(0.5218, abs=1e-4))
+    assert exact_bounds(1.0, 5, 0.95) == (pytest.approx(0.4782, abs=1e-4), 1.0)
+
+
+def test_all_sets_on_one_side_by_hand():
+    # 4 sets: of the 2^4 sign patterns two are as extreme as +.+.+.+, so p = 2/16
+    assert sign_flip_p_value([0.1, 0.2, 0.3, 0.4], list("abcd"), MANY) == pytest.approx(2 / 16)
+
+
+def test_requests_of_a_set_change_sign_together():
+    # two requests a set: still 2 sets and 2^2 patterns, p = 2/4; as 4 independent requests it would be 2/16
+    assert sign_flip_p_value([0.1, 0.2, 0.3, 0.4], list("aabb"), MANY) == pytest.approx(2 / 4)
+
+
+def test_unscored_requests_are_left_out():
+    assert sign_flip_p_value([0.1, None, 0.3], list("abc"), MANY) == pytest.approx(2 / 4)
+
+
+@pytest.mark.parametrize("differences", [[], [None, None], [0.1, None], [0.1, 0.2]])
+def test_fewer_than_two_sets_have_no_p_value(differences):
+    assert sign_flip_p_value(differences, ["a"] * len(differences), MANY) is None
+
+
+def test_nothing_differs():
+    assert sign_flip_p_value([0.0, 1e-12, 0.0], list("abc"), MANY) == 1.0
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=7))
+def test_direction_does_not_matter_and_exchanging_sets_is_flipping_signs(differences):
+    sets = [str(place) for place in range(len(differences))]
+    there = sign_flip_p_value(differences, sets, MANY)
+    back = sign_flip_p_value([-d for d in differences], sets, MANY)
+    assert there == back
+    assert 0 < there <= 1
+    values = np.array(differences, dtype=float)
+    exchanged = exchange_p_values(
+        lambda marks: ((1 - 2 * marks) @ values)[:, None], values.sum(keepdims=True), len(values), MANY
+    )
+    assert exchanged.tolist() == [pytest.approx(there)]
+
+
+def test_drawn_patterns_count_the_observed_one_and_undefined_quantities_have_no_p_value():
+    # 20 sets that all gain: only the patterns that exchange none or all are as far, 2 of a million, and none of 99 drawn
+    found = exchange_p_values(
+        lambda marks: np.stack([(1 - 2 * marks).sum(axis=1), np.full(len(marks), np.nan)], axis=1),
+        np.array([20.0, np.nan]), 20, Bootstrap(resamples=99),
+    )  # fmt: skip
+    assert found.tolist() == [pytest.approx(1 / 100), pytest.approx(np.nan, nan_ok=True)]
+
+
+def test_correction_by_hand():
+    # Benjamini and Hochberg over 3: .01*3/1 = .03, .02*3/2 = .03, .9; what has no p-value is not counted
+    assert adjusted([0.9, None, 0.01, 0.02]) == [pytest.approx(0.9), None, pytest.approx(0.03), pytest.approx(0.03)]
+    assert adjusted([None]) == [None]
+    assert adjusted([]) == []
+
+
+ABOVE, ACROSS, BELOW, NO_BOUNDS = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1), (None, None)
+
+
+@pytest.mark.parametrize(
+    ("rule", "estimate", "bounds", "p", "n_sets", "expected"),
+    [
+        (INTERVAL, 0.2, ABOVE, None, 2, "higher"),
+        (INTERVAL, -0.2, BELOW, 0.9, 2, "lower"),
+        (INTERVAL, 0.2, ACROSS, 0.001, 50, "cannot tell"),
+        (INTERVAL, 0.2, (1e-12, 0.3), None, 50, "cannot tell"),
+        (INTERVAL, 0.2, NO_BOUNDS, 0.001, 50, "cannot tell"),
+        (TEST, 0.2, ACROSS, 0.05, 2, "higher"),
+        (TEST, -0.2, NO_BOUNDS, 0.01, 2, "lower"),
+        (TEST, 0.2, ABOVE, 0.06, 50, "cannot tell"),
+        (TEST, 0.2, ABOVE, None, 50, "cannot tell"),
+        (TEST, None, ABOVE, 0.01, 50, "cannot tell"),
+        (INTERVAL_AND_TEST, 0.2, ABOVE, 0.05, 2, "higher"),
+        (INTERVAL_AND_TEST, 0.2, ACROSS, 0.05, 50, "cannot tell"),
+        (INTERVAL_AND_TEST, 0.2, ABOVE, 0.06, 50, "cannot tell"),
+        (INTERVAL_OF_SETS, None, ABOVE, None, 6, "higher"),
+        (INTERVAL_OF_SETS, None, ABOVE, None, 5, "cannot tell"),
+        (INTERVAL_OF_SETS, None, (0.1, math.inf), None, 6, "higher"),
+    ],
+)
+def test_each_rule_reads_what_it_names(rule, estimate, bounds, p, n_sets, expected):
+    assert verdict(rule, estimate, bounds, adjusted_p=p, level=0.95, n_sets=n_sets) == expected

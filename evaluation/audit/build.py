@@ -10,11 +10,10 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups import Unscored
+from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
-from ..compare import Bootstrap
 from .choice import choices
 from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
-from .estimates import bounds, defined, draws, exact_bounds
 from .examples import take_apart
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
 from .headline import title
@@ -115,7 +114,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     worst = []
     sets_with = _sets_with(given)
     for each in measured:
-        drawn = draws(each.figures, plan.bootstrap)
+        drawn = each.figures.draws(plan.bootstrap)
         # groups of word lists are no values, though they may have the same names
         small = _small_values(each.figures, given, plan) if ordering(each.figures) else frozenset()
         mine = [
@@ -143,7 +142,8 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     estimate = defined(figures.all_sets()[place])
     n = int(figures.rests_on[:, place].sum())
     # draws of a single set repeat it and tell nothing of its uncertainty
-    low, high, n_defined = bounds(drawn if n > 1 else drawn[:0], bootstrap.level)
+    found = percentile_interval(drawn if n > 1 else drawn[:0], bootstrap.level)
+    low, high = found.low, found.high
     interval: Literal["bootstrap", "exact"] = "bootstrap"
     if quantity.kind.is_rate and n > 1 and estimate in (0, 1):
         low, high = exact_bounds(estimate, n, bootstrap.level)
@@ -170,10 +170,8 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
         interval=interval,
         n=n,
         left_out=dict(left_out),
-        level=bootstrap.level,
-        resamples=bootstrap.resamples,
-        n_defined=n_defined,
-        seed=bootstrap.seed,
+        n_defined=found.n_defined,
+        **asdict(bootstrap),
         is_share=quantity.kind.is_share,
         sentence=sentence,
     )

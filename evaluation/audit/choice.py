@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..pages.numbers import number, percent, signed
-from ..worst_group import ChoicePlan, WorstGroups, without_part, worst_groups
+from ..worst_group import WorstGroups, without_part, worst_groups
 from .contents import Choice
 from .figures import Floats, Measured
 from .plan import AuditPlan
@@ -27,13 +27,9 @@ def choices(measured: Sequence[Measured], values: Sequence[str], plan: AuditPlan
             np.stack([_of_each_set(each, values, kind) for each in mine]),
             [each.system for each in mine],
             values,
-            ChoicePlan(
-                lower_is_better=kind.worst == "most",
-                least_sets=plan.least_group,
-                level=plan.bootstrap.level,
-                resamples=plan.bootstrap.resamples,
-                seed=plan.bootstrap.seed,
-            ),
+            plan.bootstrap,
+            least_sets=plan.least_group,
+            lower_is_better=kind.worst == "most",
         )
         yield Choice(
             family=name, measure=Measure(kind, mine[0].family.by), found=found, sentence=_sentence(found, kind)

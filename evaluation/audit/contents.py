@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from ...records import Record
-from ..contents import Verdict
+from ...resampling import Verdict
 from ..worst_group import WorstGroups
 from .quantities import WrittenMeasure
 

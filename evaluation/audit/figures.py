@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...fairness.groups import Unscored
 from ...fairness.labelled import LabelledSummary
-from ..compare import NOISE
+from ...resampling import NOISE, Bootstrap, drawn_weights
 from .contents import Example
 from .quantities import Kind, Quantity
 
@@ -50,6 +50,16 @@ class Figures:
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""
         return self.reduce(self.columns.sum(axis=0))
+
+    def draws(self, plan: Bootstrap) -> Floats:
+        """The quantities of every draw, (draws, quantities); nan where undefined.
+
+        Only sets with an answer are drawn, as many as there are; none are drawn of fewer than two. The same plan draws the same
+        sets for every system and family, so draws can be subtracted from one another.
+        """
+        columns = self.columns[self.scored]
+        weights = drawn_weights(len(columns), plan) if len(columns) > 1 else ()
+        return np.concatenate([np.empty((0, len(self.quantities))), *(self.reduce(w @ columns) for w in weights)])
 
 
 class Family(Protocol):

@@ -1,14 +1,14 @@
 """What an audit is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...errors import DataError, MissingExtra
 from ...extras import need
 from ...fairness.groups import Mode
 from ...fairness.groups.shares import DEFAULT_TAU, Target
+from ...resampling import LEAST_GROUP, Bootstrap
 from ...text import did_you_mean
-from ..compare import Bootstrap
 from .opinions import Units
 
 MEASURES = ("value-shares", "coverage", "opinions", "word-lists")
@@ -19,7 +19,6 @@ FAMILY_OF = {
     **dict.fromkeys(("opinion-graph", "opinion"), "opinions"),
     **dict.fromkeys(("word-list", "word-list-bias", "gender-words"), "word-lists"),
 }
-BOOTSTRAP = Bootstrap(level=0.95, resamples=1000, seed=0)
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ class AuditPlan:
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
     # sets that must have a value before it can be a worst group or an extreme
-    least_group: int = 30
+    least_group: int = LEAST_GROUP
     # summaries shown of each system by each family
     n_examples: int = 5
-    bootstrap: Bootstrap = BOOTSTRAP
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
 
 def read_measures(text: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..compare import NOISE
+from ...resampling import NOISE
 from ..pages.charts import Scale, scale
 from ..text_numbers import NONE, number, percent, signed
 from .contents import Audit, Example, Number, PairedDifference, SystemNote

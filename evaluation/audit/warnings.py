@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...judges.measures.measure import ModelMasses
+from ...resampling import FEW_SETS, LEAST_DEFINED
 from ...text import did_you_mean
-from ..cautions import FEW_SETS
 from .contents import Number
 from .coverage import Covered
 from .figures import NO_WORD, Measured
@@ -16,8 +16,6 @@ from .readable import scripts, values_without_words
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
 from .word_lists import GenderWords, n_words
 
-# least share of draws with a value below which an interval is doubtful
-LEAST_DEFINED = 0.95
 # values that a warning names
 MOST_NAMED = 8
 # means over values, which small groups enter with the weight of large ones

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ..compare import NOISE
+from ...resampling import NOISE, percentile_interval
 from ..pages.numbers import signed
 from .contents import Number, WorstGroup
-from .estimates import bounds
 from .figures import Figures, Floats
 from .quantities import (
     COVERAGE_DIFFERENCE,
@@ -68,7 +67,8 @@ def worst_group(rows: Rows, attribute: str) -> WorstGroup | None:
     if len(able) < 2:
         return group
     (worst_place, worst), (next_place, following) = able[0], able[1]
-    low, high, _ = bounds(sign * (rows.drawn[:, worst_place] - rows.drawn[:, next_place]), worst.level)
+    drawn = percentile_interval(sign * (rows.drawn[:, worst_place] - rows.drawn[:, next_place]), worst.level)
+    low, high = drawn.low, drawn.high
     doubt = _doubt(low, high)
     what = f"{attribute} among those with enough sets" if small else attribute
     return group.model_copy(

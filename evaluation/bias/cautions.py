@@ -5,15 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from ...config import BiasRecipe
 from ...fairness.demographic.inputs import AnnotatedDocument
+from ...resampling import FEW_ORIGINALS
 from .contents import GroupFigures, Measure
 from .inputs import BiasInput, Inputs
 from .numbers import all_bounds, score
 from .replies import ANNOUNCED, CUT_OFF, REFUSED
 from .summarise import Summary
 
-# with fewer originals than this, percentile intervals are too narrow: of 200 studies of random sentences of the twelve sample
-# documents (level 0.95) 9.5 % lean in word lists and 12 % in inclusion instead of 5 %, and 5.5 % are told apart instead of 2.5 %
-FEW_DOCUMENTS = 30
 # share of cut-off summaries, and of persons missed, from which on it is said
 MANY = 0.05
 # ids that a warning lists
@@ -95,9 +93,9 @@ def _drafts(documents: Sequence[AnnotatedDocument]) -> Iterator[str]:
 
 def _few(inputs: Sequence[BiasInput]) -> Iterator[str]:
     n = len({each.original_id for each in inputs})
-    if n < FEW_DOCUMENTS:
+    if n < FEW_ORIGINALS:
         yield (
-            f"The study rests on {n} document{'' if n == 1 else 's'}: with fewer than {FEW_DOCUMENTS}, intervals by document are "
+            f"The study rests on {n} document{'' if n == 1 else 's'}: with fewer than {FEW_ORIGINALS}, intervals by document are "
             "narrower than they should be, and fair summaries lean more often than the level says."
         )
 

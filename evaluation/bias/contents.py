@@ -6,8 +6,8 @@ The page, the Markdown and the terminal table are drawn from these records alone
 import math
 from typing import Any, Literal
 
-from ...fairness.demographic import BootstrapInterval
 from ...records import Record
+from ...resampling import Interval as Drawn
 from .inputs import Design, LeftOut
 
 # JSON has no infinity, and an odds ratio may be infinite
@@ -197,9 +197,11 @@ def writable(value: float | None) -> Number:
     return value
 
 
-def as_interval(unit: Literal["assignment", "document"], found: BootstrapInterval) -> Interval:
+def as_interval(unit: Literal["assignment", "document"], found: Drawn) -> Interval:
     """A bootstrap's interval as the report holds it."""
-    return Interval(unit=unit, low=writable(found.low), high=writable(found.high), n=found.n, n_defined=found.n_defined)
+    return Interval(
+        unit=unit, low=writable(found.low), high=writable(found.high), n=found.n_draws, n_defined=found.n_defined
+    )
 
 
 def readable(value: Number) -> float | None:

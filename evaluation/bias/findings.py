@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...fairness.demographic import Distinguishability
-from ...fairness.demographic.bootstrap import LEAST_DEFINED
+from ...resampling import INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
 from ..pages.numbers import percent
 from .contents import Measure, Signed, Verdict, readable, writable
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
 from .numbers import all_bounds, score
 
-# of fewer documents even all could lean to one side by chance: twice 1/2 to the fifth power is 6 %
-LEAST_DOCUMENTS = 6
+# of the verdicts
+RULE = INTERVAL_OF_SETS
 SHORT = (
     "Without bias the score is 0, or below 0 where the same few texts occur in both groups, because a summary is not compared "
     "with itself."
@@ -164,26 +164,23 @@ def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:
     if undefined is not None:
         return None
     counted = scored.rest or scored
-    if counted.n_documents < LEAST_DOCUMENTS:
-        return "cannot tell"
     intervals = scored.signed.intervals if scored.signed else counted.intervals
     drawn = next((each for each in intervals if each.unit == "document"), None)
     low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
-    if low is None or high is None:
+    if (low is None or high is None) and counted.n_documents >= RULE.least_sets:
         return None
-    if scored.signed is None:
-        # below 0 is no bias of the summaries; see SHORT
-        return "leans" if low > 0 else "cannot tell"
-    return "leans" if low > 0 or high < 0 else "cannot tell"
+    side = verdict(RULE, None, (low, high), n_sets=counted.n_documents)
+    # without a signed form, below 0 is no bias of the summaries; see SHORT
+    return "leans" if side == "higher" or (side == "lower" and scored.signed) else "cannot tell"
 
 
 def _rest(scored: Scored[Any]) -> Sequence[str]:
     rest = scored.rest
     if rest is None:
         return ()
-    few = f", of which there are {rest.n_documents}; fewer than {LEAST_DOCUMENTS} cannot tell"
+    few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} cannot tell"
     told = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
-    return (REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_DOCUMENTS else told),)
+    return (REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else told),)
 
 
 def _side(signed: Signed | None, groups: Sequence[str]) -> str | None:
@@ -204,10 +201,9 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
         for each in doubtful
     )
     n = scored.n_documents
-    if scored.intervals and n < LEAST_DOCUMENTS:
+    if scored.intervals and n < LEAST_SETS:
         notes = (
-            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_DOCUMENTS} cannot tell, whatever the "
-            "interval.",
+            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_SETS} cannot tell, whatever the interval.",
             *notes,
         )
     return (*notes, *few)

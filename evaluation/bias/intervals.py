@@ -7,13 +7,14 @@ first group, below 0 the second, and an interval that leaves out 0 says more tha
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fairness.demographic import BootstrapPlan, CountTable, bootstrap
+from ...fairness.demographic import CountTable, bootstrap
 from ...fairness.demographic.bootstrap import Statistic, Unit
 from ...fairness.demographic.shares import shares
+from ...resampling import Bootstrap
 from .contents import Interval, Signed, as_interval, writable
 
 
-def intervals(statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> tuple[Interval, ...]:
+def intervals(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple[Interval, ...]:
     """Over assignments and over documents; none for a score that is undefined, and none over a single document.
 
     A bound that no draw defines is None.
@@ -24,7 +25,7 @@ def intervals(statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> t
     return tuple(as_interval(unit, bootstrap(statistic, table, unit, plan)) for unit in units)
 
 
-def signed(name: str, statistic: Statistic, table: CountTable, plan: BootstrapPlan) -> Signed:
+def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) -> Signed:
     """A signed form of the pooled counts with its intervals."""
     return Signed(name=name, value=writable(_pooled(statistic, table)), intervals=intervals(statistic, table, plan))
 

@@ -11,7 +11,6 @@ from ...config import BiasRecipe
 from ...fairness.demographic import (
     DENSE_TIE,
     GENDER_WORDS,
-    BootstrapPlan,
     Distinguishability,
     DocumentScore,
     Hallucinations,
@@ -36,8 +35,8 @@ from ...fairness.demographic import (
 from ...fairness.demographic.hallucination import hallucination_scores
 from ...judges.encoder import EncoderAligner
 from ...models import signature
-from ...resampling import cluster_interval
-from .contents import Interval, NotMeasured, Rest, Signed
+from ...resampling import Bootstrap, cluster_interval
+from .contents import Interval, NotMeasured, Rest, Signed, as_interval
 from .evidence import Evidence, Summarised
 from .intervals import hallucination_shift, intervals, n_documents, signed, word_list_shift
 
@@ -92,7 +91,7 @@ def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[s
         MissingExtra, ModelError: the sentence encoder is not there.
     """
     refused = dict(_refusals(recipe, evidence))
-    plan = BootstrapPlan(resamples=recipe.measures.resamples, seed=recipe.seed, level=recipe.measures.level)
+    plan = bootstrap_of(recipe)
     dense = None if DENSE in refused else _dense(recipe, evidence, reworded)
     return Results(
         word_lists=None if WORD_LISTS in refused else _word_lists(evidence, plan),
@@ -122,7 +121,7 @@ def _refusals(recipe: BiasRecipe, evidence: Evidence) -> list[tuple[str, str]]:
     return found
 
 
-def _word_lists(evidence: Evidence, plan: BootstrapPlan) -> Scored[WordListBias]:
+def _word_lists(evidence: Evidence, plan: Bootstrap) -> Scored[WordListBias]:
     lists = WordLists({group: GENDER_WORDS[group] for group in evidence.groups})
     table = word_list_table((each.instance for each in evidence.balanced), lists)
     pooled = table.pooled()
@@ -134,7 +133,7 @@ def _word_lists(evidence: Evidence, plan: BootstrapPlan) -> Scored[WordListBias]
     )
 
 
-def _inclusion(evidence: Evidence, plan: BootstrapPlan) -> Scored[InclusionBias]:
+def _inclusion(evidence: Evidence, plan: Bootstrap) -> Scored[InclusionBias]:
     table = inclusion_table((each.instance for each in evidence.balanced), evidence.groups)
     pooled = table.pooled()
     first, second = evidence.groups
@@ -146,7 +145,7 @@ def _inclusion(evidence: Evidence, plan: BootstrapPlan) -> Scored[InclusionBias]
     )
 
 
-def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: BootstrapPlan) -> Scored[Hallucinations]:
+def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: Bootstrap) -> Scored[Hallucinations]:
     reader = NameReader(census_names(recipe.measures.dominance))
     found = find_hallucinations(
         (each.instance for each in evidence.balanced),
@@ -199,13 +198,13 @@ def _distinguished(
 
 def _over_documents(recipe: BiasRecipe, scores: Mapping[str, DocumentScore]) -> tuple[int, tuple[Interval, ...]]:
     """Documents with a score, and the interval of their mean; none of a single document."""
-    plan = recipe.measures
-    values = [each.score for each in scores.values()]
-    drawn = cluster_interval(values, list(scores), level=plan.level, resamples=plan.resamples, seed=recipe.seed)
-    if drawn.low is None:
-        return drawn.n_clusters, ()
-    n = plan.resamples
-    return drawn.n_clusters, (Interval(unit="document", low=drawn.low, high=drawn.high, n=n, n_defined=n),)
+    drawn = cluster_interval([each.score for each in scores.values()], list(scores), bootstrap_of(recipe))
+    return drawn.n_clusters, () if drawn.low is None else (as_interval("document", drawn),)
+
+
+def bootstrap_of(recipe: BiasRecipe) -> Bootstrap:
+    """How the recipe asks for intervals."""
+    return Bootstrap(recipe.measures.level, recipe.measures.resamples, recipe.seed)
 
 
 def by_original(summaries: Sequence[Summarised]) -> dict[str, list[Summarised]]:

@@ -32,7 +32,7 @@ from ..pages.numbers import NONE, interval, percent
 from ..pages.words import NOTHING_LEFT_OUT, counted, versions
 from .contents import BiasReport, DesignFigures, Example, ExampleSide, Interval, Measure, Trials, readable
 from .contents import Number as Figure
-from .findings import LEAST_DOCUMENTS
+from .findings import RULE
 
 INTERVALS = (
     "The interval below a score is over documents (d); the one marked s is over the assignments of names and genders "
@@ -110,7 +110,7 @@ def how_told(report: BiasReport) -> str:
     """What the intervals are, when a measure leans, and how often it does by chance."""
     # signed figures may lean to either side, distinguishability to one
     chance = 1 - report.level
-    return INTERVALS.format(least=LEAST_DOCUMENTS, both=percent(chance), one=percent(chance / 2))
+    return INTERVALS.format(least=RULE.least_sets, both=percent(chance), one=percent(chance / 2))
 
 
 def _lead(report: BiasReport) -> str:

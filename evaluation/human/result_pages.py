@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
     Column,
@@ -30,7 +31,7 @@ from ..pages.words import ALL, counted
 from .agreement import AnnotatorAgreement, TextAgreement
 from .group_agreement import GroupAgreement
 from .opinions import Agreement, OpinionResults, SourceAgreement, SummaryOpinions
-from .results import LEAST_SETS, Estimate, HumanResults, SystemRow
+from .results import Estimate, HumanResults, SystemRow
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 

@@ -6,17 +6,15 @@ annotators of it stay together. Source: Ri et al. 2025, sections 5.2 and 6.1; do
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 
 from ...records import Record
-from ...resampling import cluster_interval
+from ...resampling import LEAST_SETS, Bootstrap, cluster_interval
 from ...text import words
 from .key import LeftOut
 from .released import HumanUnit
 from .scores import human_scores
 
-# with fewer there are too few different draws: the bounds would be those of single sets
-LEAST_SETS = 6
 NO_KEY_POINTS = "document without key points"
 
 
@@ -64,15 +62,6 @@ class HumanResults(Record):
     seed: int
 
 
-@dataclass(frozen=True)
-class Bootstrap:
-    """How intervals are drawn."""
-
-    level: float = 0.95
-    resamples: int = 1000
-    seed: int = 0
-
-
 def human_results(
     units: Sequence[HumanUnit], left_out: Mapping[tuple[str, str], int], bootstrap: Bootstrap
 ) -> HumanResults:
@@ -97,9 +86,7 @@ def human_results(
         annotators=tuple(dict.fromkeys(unit.annotator for unit in units)),
         rows=tuple(rows),
         left_out=tuple(LeftOut(reason=reason, side=side, count=count) for (reason, side), count in sorted(out.items())),
-        level=bootstrap.level,
-        resamples=bootstrap.resamples,
-        seed=bootstrap.seed,
+        **asdict(bootstrap),
     )
 
 
@@ -108,13 +95,9 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
     clusters = [unit.cluster for unit in units]
 
     def estimate(values: Sequence[float | None]) -> Estimate:
-        found = cluster_interval(
-            values, clusters, level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed
-        )
-        enough = found.n_clusters >= LEAST_SETS
-        return Estimate(
-            mean=found.mean, low=found.low if enough else None, high=found.high if enough else None, n=found.n
-        )
+        found = cluster_interval(values, clusters, bootstrap)
+        low, high = (found.low, found.high) if found.n_clusters >= LEAST_SETS else (None, None)
+        return Estimate(mean=found.estimate, low=low, high=high, n=found.n)
 
     return SystemRow(
         system=system,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ...errors import DataError
-from ...resampling import cluster_draws, percentile_bounds
+from ...resampling import Bootstrap, Interval, drawn_weights, percentile_interval
 
 # a pair of summaries that the metric scores alike: counts half, counts as wrong, is left out
 Ties = Literal["half", "wrong", "drop"]
@@ -90,29 +90,36 @@ def agreement(articles: Sequence[Article], ties: Ties = "half") -> Agreement:
 
 
 def agreement_intervals(
-    articles: Sequence[Article], topics: Sequence[str], ties: Ties, *, level: float, resamples: int, seed: int
-) -> dict[str, tuple[float, float] | None]:
-    """Percentile bootstrap interval of each statistic, whole topics drawn with replacement.
+    articles: Sequence[Article], topics: Sequence[str], ties: Ties, plan: Bootstrap
+) -> dict[str, Interval]:
+    """Each statistic with its percentile bootstrap interval, whole topics drawn with replacement.
 
-    None for a statistic that some draw leaves undefined: an interval over the other draws would pretend that it never is.
+    Without bounds for a single topic, and where some draw leaves a statistic undefined: an interval over the other draws would
+    pretend that it never is.
 
     Args:
         articles: one entry an article.
         topics: topic of each article; both sides of a topic are drawn together.
         ties: as in `agreement`.
-        level: of the intervals, for example 0.95.
-        resamples: bootstrap draws.
-        seed: of the draws.
+        plan: of the draws.
     """
-    if len(set(topics)) < 2:
-        return dict.fromkeys(STATISTICS)
     parts = [_part(article) for article in articles]
-    drawn: dict[str, list[float | None]] = {name: [] for name in STATISTICS}
-    for rows in cluster_draws(topics, resamples=resamples, seed=seed):
-        found = _agreement([parts[row] for row in rows], ties)
-        for name, values in drawn.items():
-            values.append(getattr(found, name))
-    return {name: _bounds(values, level) for name, values in drawn.items()}
+    by_topic: dict[str, list[_Part]] = {}
+    for part, topic in zip(parts, topics, strict=True):
+        by_topic.setdefault(topic, []).append(part)
+    weights = drawn_weights(len(by_topic), plan) if len(by_topic) > 1 else ()
+    drawn = [
+        _agreement([part for mine, n in zip(by_topic.values(), row, strict=True) for part in mine * int(n)], ties)
+        for rows in weights
+        for row in rows
+    ]
+    whole = _agreement(parts, ties)
+    return {
+        name: percentile_interval(
+            [getattr(each, name) for each in drawn], plan.level, getattr(whole, name), undefined="propagate"
+        )
+        for name in STATISTICS
+    }
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
@@ -164,11 +171,3 @@ def _winrate(right: int, tied: int, pairs: int, ties: Ties) -> float | None:
     counted = pairs - tied if ties == "drop" else pairs
     won = right + tied / 2 if ties == "half" else right
     return won / counted if counted else None
-
-
-def _bounds(values: Sequence[float | None], level: float) -> tuple[float, float] | None:
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return None
-    low, high = percentile_bounds(known, level)
-    return float(low), float(high)

@@ -5,7 +5,7 @@ Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -13,11 +13,15 @@ from pydantic import Field
 from ...corpora.controlled import ControlledSet
 from ...extras import installed_versions
 from ...records import Judgement, Record
+from ...resampling import Bootstrap
 from ...runfolder.stages import RECORDED
-from .agreement import STATISTICS, Article, Ties, agreement, agreement_intervals
+from .agreement import Article, Ties, agreement, agreement_intervals
 
 Attribute = Literal["coverage", "faithfulness"]
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
+
+
+BOOTSTRAP = Bootstrap(seed=42)
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,8 @@ class Settings:
 
     # what a pair of summaries counts that the judge scores alike
     ties: Ties = "half"
-    # of the intervals
-    level: float = 0.95
-    # bootstrap draws over topics; an article whose topic nobody told is drawn by itself
-    resamples: int = 1000
-    seed: int = 42
+    # over topics; an article whose topic nobody told is drawn by itself
+    bootstrap: Bootstrap = BOOTSTRAP
 
 
 class Statistic(Record):
@@ -118,9 +119,7 @@ def benchmark(
         file=file,
         digest=digest,
         ties=settings.ties,
-        level=settings.level,
-        resamples=settings.resamples,
-        seed=settings.seed,
+        **asdict(settings.bootstrap),
         topics_unknown=sum(not each.topic for each in sets),
         signatures={judgement.judge: judgement.signature for judgement in judgements},
         versions=installed_versions(RECORDED),
@@ -154,19 +153,12 @@ def _row(
     mine = [each for each in sets if side is None or each.side == side]
     articles = [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in mine]
     found = agreement(articles, settings.ties)
-    bounds = agreement_intervals(
-        articles,
-        # an article whose topic nobody told is one of its own
-        [each.topic or each.id for each in mine],
-        settings.ties,
-        level=settings.level,
-        resamples=settings.resamples,
-        seed=settings.seed,
-    )
-    statistics = {}
-    for name in STATISTICS:
-        low, high = bounds[name] or (None, None)
-        statistics[name] = Statistic(value=getattr(found, name), low=low, high=high)
+    # an article whose topic nobody told is one of its own
+    topics = [each.topic or each.id for each in mine]
+    statistics = {
+        name: Statistic(value=each.estimate, low=each.low, high=each.high)
+        for name, each in agreement_intervals(articles, topics, settings.ties, settings.bootstrap).items()
+    }
     return BenchmarkRow(
         judge=judge,
         attribute=attribute,

@@ -2,16 +2,14 @@
 
 from .bradley_terry import NOT_IDENTIFIABLE, order, strengths
 from .comparisons import Tie, row_wins, wins
-from .intervals import StrengthIntervals, strength_intervals, strengths_of_draws
+from .intervals import strength_bounds
 
 __all__ = [
     "NOT_IDENTIFIABLE",
-    "StrengthIntervals",
     "Tie",
     "order",
     "row_wins",
-    "strength_intervals",
+    "strength_bounds",
     "strengths",
-    "strengths_of_draws",
     "wins",
 ]

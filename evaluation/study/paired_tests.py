@@ -6,12 +6,14 @@ to an entry; and is an entry at its own best better than one draw of the first.
 
 from collections.abc import Iterator, Sequence
 
-from ..compare import Comparer, Measured, Values
-from ..contents import Estimate, Verdict
+from ...resampling import TEST, adjusted, sign_flip_p_value, verdict
+from ..compare import Comparer, Measured, Values, minus
+from ..contents import Estimate
 from .contents import PairedTest
-from .significance import adjusted, sign_flip_p_value
 from .values import System
 
+# of the verdicts
+RULE = TEST
 Pair = tuple[System, System]
 
 
@@ -36,14 +38,17 @@ def paired_tests(measured: Measured, by_system: Sequence[tuple[System, Values]],
     rows: list[tuple[Pair, Estimate, float | None]] = []
     for pair in pairs([system for system, _ in by_system]):
         first, second = (values[system.label, system.k] for system in pair)
-        differences = [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
+        differences = minus(first, second)
         for estimate in compare.estimates(measured, pair[0].label, differences):
-            rows.append((pair, estimate, _p_value(differences, estimate.side, compare)))
+            p = sign_flip_p_value(*compare.of_side(differences, estimate.side), compare.bootstrap)
+            rows.append((pair, estimate, p))
     corrected = adjusted([p for _, _, p in rows])
     return [
         PairedTest(
             **estimate.model_dump(),
-            verdict=_verdict(estimate, q, 1 - compare.bootstrap.level),
+            verdict=verdict(
+                RULE, estimate.mean, (estimate.low, estimate.high), adjusted_p=q, level=compare.bootstrap.level
+            ),
             k=first.k,
             reference=second.label,
             reference_k=second.k,
@@ -52,23 +57,6 @@ def paired_tests(measured: Measured, by_system: Sequence[tuple[System, Values]],
         )
         for ((first, second), estimate, p), q in zip(rows, corrected, strict=True)
     ]
-
-
-def _p_value(differences: Values, side: str | None, compare: Comparer) -> float | None:
-    rows = zip(differences, compare.sets, compare.request_sides, strict=True)
-    kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
-    return sign_flip_p_value(
-        [value for value, _ in kept],
-        [document_set for _, document_set in kept],
-        resamples=compare.bootstrap.resamples,
-        seed=compare.bootstrap.seed,
-    )
-
-
-def _verdict(estimate: Estimate, q: float | None, alpha: float) -> Verdict:
-    if q is None or q > alpha or not estimate.mean:
-        return "cannot tell"
-    return "higher" if estimate.mean > 0 else "lower"
 
 
 def _equal_budgets(systems: Sequence[System]) -> Iterator[Pair]:

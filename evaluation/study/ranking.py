@@ -5,24 +5,21 @@ what is drawn scores higher, so that averaging over more candidates makes nobody
 Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import cluster_draws
-from ..cautions import FEW_SETS
-from ..compare import Bootstrap
+from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_sums, defined, drawn_weights
 from ..contents import JudgeNote
 from ..ranked import Weighted
-from ..ranking import order, strengths, strengths_of_draws
+from ..ranking import order, strength_bounds, strengths
 from .contents import Ranking, Strength
 
 PRIOR = 0.1
 # each draw fits the strengths anew, so there are fewer than of a mean
 MOST_DRAWS = 1000
-# scores that differ in rounding alone are ties
-ROUNDING = 1e-9
 
 
 def chance_to_win(first: Weighted, second: Weighted) -> float | None:
@@ -36,7 +33,8 @@ def chance_to_win(first: Weighted, second: Weighted) -> float | None:
         return None
     mine, other = np.array(first), np.array(second)  # (draws, 2): score, chance
     differences = mine[:, None, 0] - other[None, :, 0]
-    won = (differences > ROUNDING) + 0.5 * (np.abs(differences) <= ROUNDING)
+    # scores that differ in rounding alone are ties
+    won = (differences > NOISE) + 0.5 * (np.abs(differences) <= NOISE)
     return float(mine[:, 1] @ won @ other[:, 1])
 
 
@@ -62,8 +60,7 @@ def rank(
     n = int((won.sum(axis=(1, 2)) > 0).sum())
     if len(by_label) < 2 or not n:
         return None
-    resamples = min(bootstrap.resamples, MOST_DRAWS)
-    draws = cluster_draws(sets, resamples=resamples, seed=bootstrap.seed) if len(set(sets)) > 1 else None
+    plan = replace(bootstrap, resamples=min(bootstrap.resamples, MOST_DRAWS))
     return Ranking(
         measure=judge.name,
         k=k,
@@ -71,10 +68,8 @@ def rank(
         n=n,
         n_sets=len(set(sets)),
         prior=PRIOR,
-        level=bootstrap.level,
-        resamples=resamples,
-        seed=bootstrap.seed,
-        rows=tuple(_rows(list(by_label), won, draws, bootstrap.level)),
+        **asdict(plan),
+        rows=tuple(_rows(list(by_label), won, sets, plan)),
     )
 
 
@@ -83,24 +78,22 @@ def overlapping(ranking: Ranking) -> list[str]:
     first, *others = ranking.rows
     if ranking.n_sets < FEW_SETS:
         return [other.label for other in others]
-    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - ROUNDING]
+    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - NOISE]
 
 
-def _rows(
-    labels: Sequence[str], won: NDArray[np.float64], draws: Iterable[NDArray[np.intp]] | None, level: float
-) -> Iterator[Strength]:
-    """The entries by strength; without intervals where there are no draws of sets."""
+def _rows(labels: Sequence[str], won: NDArray[np.float64], sets: Sequence[str], plan: Bootstrap) -> Iterator[Strength]:
+    """The entries by strength; a single document set has no intervals."""
+    of_sets = cluster_sums(won, sets)
+    weights = drawn_weights(len(of_sets), plan) if len(of_sets) > 1 else ()
     point = strengths(won.sum(axis=0), PRIOR)
-    low = high = None
-    if draws is not None:
-        low, high = strengths_of_draws(won, draws, prior=PRIOR, level=level)
+    low, high = strength_bounds(of_sets, weights, prior=PRIOR, level=plan.level)
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     for row in order(point):
         yield Strength(
             label=labels[row],
             strength=float(point[row]),
-            low=None if low is None else float(low[row]),
-            high=None if high is None else float(high[row]),
+            low=defined(low[row]),
+            high=defined(high[row]),
             won=float(wins[row] / games[row]) if games[row] else None,
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..cautions import FEW_SETS
+from ...resampling import FEW_SETS
 from ..judge_roles import overlap_warnings
 from ..systems import WRONG_SIDE, n_unscored, wrong_side_judges
 from .entries import Entry

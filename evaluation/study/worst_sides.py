@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..cautions import FEW_SETS
 from ..compare import Comparer, Values
 from ..contents import JudgeNote
-from ..worst_group import ChoicePlan, WorstGroups, worst_groups
+from ..worst_group import WorstGroups, worst_groups
 from .values import System
 
 
@@ -26,12 +25,7 @@ def worst_sides(judge: JudgeNote, by_system: Sequence[tuple[System, Values]], co
     columns = [sides[each] for each in compare.request_sides]
     for place, (_, values) in enumerate(by_system):
         scores[place, rows, columns] = np.array(values, dtype=float)
-    plan = ChoicePlan(
-        lower_is_better=judge.better == "lower",
-        least_sets=FEW_SETS,
-        level=compare.bootstrap.level,
-        resamples=compare.bootstrap.resamples,
-        seed=compare.bootstrap.seed,
-    )
-    found = worst_groups(scores, [system.label for system, _ in by_system], compare.sides, plan)
+    labels = [system.label for system, _ in by_system]
+    is_lower = judge.better == "lower"
+    found = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
     return found if any(system.group for system in found.systems) else None

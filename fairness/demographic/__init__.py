@@ -12,9 +12,9 @@ group first and one score after; a bootstrap resamples the table. What is undefi
 
 >>> table = inclusion_table(instances, groups=("male", "female"))
 >>> inclusion_bias(**table.pooled())
->>> bootstrap(inclusion_scores, table, unit="document", plan=BootstrapPlan(resamples=1000, seed=0))
+>>> bootstrap(inclusion_scores, table, unit="document", plan=Bootstrap(resamples=1000, seed=0))
 
-- Intervals: `bootstrap` draws documents or assignments; `replicates` scores given resamples. Of distinguishability only documents
+- Intervals: `bootstrap` draws documents or assignments; `replicates` scores given ones. Of distinguishability only documents
   are drawn: `resampling.cluster_interval` over the documents' scores.
 - Inputs in which names and genders are controlled: the subpackage `inputs`.
 - The documents' own bias: `topic_label`, the simulated summarizers of `topics`, and `log_odds_z` after `join_pairs`.
@@ -26,7 +26,7 @@ against the program that the authors released; docs/papers.md#steen names every 
 """
 
 from .alignment import RELEASED_TITLES, TITLES, Alignment, align
-from .bootstrap import BootstrapInterval, BootstrapPlan, bootstrap, interval, replicates
+from .bootstrap import bootstrap, counts_of, replicates
 from .census import CensusNames, census_frequencies, census_names, common_names
 from .count_table import CountRow, CountTable, tabulate
 from .distinguishability import (
@@ -63,8 +63,6 @@ __all__ = [
     "TIE",
     "TITLES",
     "Alignment",
-    "BootstrapInterval",
-    "BootstrapPlan",
     "CensusNames",
     "CountRow",
     "CountTable",
@@ -88,6 +86,7 @@ __all__ = [
     "census_names",
     "common_names",
     "count_words",
+    "counts_of",
     "distinguishability",
     "find_gendered_words",
     "find_hallucinations",
@@ -97,7 +96,6 @@ __all__ = [
     "inclusion_bias",
     "inclusion_scores",
     "inclusion_table",
-    "interval",
     "join_pairs",
     "lead_selection",
     "letter_runs",

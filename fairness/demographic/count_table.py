@@ -44,10 +44,6 @@ class CountTable:
         total = self.counts.sum(axis=0)
         return {field: counts_by_group(self.groups, row) for field, row in zip(self.fields, total, strict=True)}
 
-    def n_assignments(self) -> NDArray[np.intp]:
-        """Number of assignments of each document, shape (documents,)."""
-        return np.bincount(self.document, minlength=len(self.document_ids))
-
 
 def tabulate(rows: Iterable[CountRow], fields: Sequence[str], groups: Sequence[str]) -> CountTable:
     """The rows added up by document and assignment; read once, so they may be a stream.

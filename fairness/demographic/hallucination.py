@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...resampling import defined
 from .alignment import TITLES, align
 from .count_table import CountRow, CountTable, tabulate
 from .instances import Instance, SummaryEntity
@@ -21,7 +22,6 @@ from .shares import (
     check_choice,
     check_known,
     counts_by_group,
-    defined,
     group_counts,
     shares,
     total_variation,

@@ -3,13 +3,13 @@
 Arrays hold nan where a share is undefined; records hold None.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
+from ...resampling import defined
 
 # the released program's order of genders
 GENDERS = ("male", "female")
@@ -77,11 +77,6 @@ def check_known(named: Mapping[str, float] | set[str], groups: Sequence[str], wh
     unknown = sorted(set(named) - set(groups))
     if unknown:
         raise DataError(f"{what} names {', '.join(map(repr, unknown))}, but the groups are {', '.join(groups)}")
-
-
-def defined(value: float | NDArray[np.float64]) -> float | None:
-    """The single value as a plain number, None when it is nan; infinity is a defined value."""
-    return None if math.isnan(value) else float(value)
 
 
 def by_group(groups: Sequence[str], values: ArrayLike) -> dict[str, float | None]:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
+from ...resampling import defined
 from .count_table import CountRow, CountTable, tabulate
 from .instances import Instance
-from .shares import by_group, check_known, counts_by_group, defined, group_counts, shares, total_variation
+from .shares import by_group, check_known, counts_by_group, group_counts, shares, total_variation
 from .word_lists import WordLists
 
 # what the summaries' shares are held against; weights by group are normalised

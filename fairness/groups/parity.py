@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
+from ...resampling import NOISE, Bootstrap, drawn_weights
 from .coverage import NO_UNIT, ONE_VALUE, CoverageTable, equal_coverage, or_none
 
 Floats = NDArray[np.float64]
@@ -112,7 +113,6 @@ def parity_significance(
         raise DataError(
             "significance needs one finite deviation for each document, at least one, and at least one resample"
         )
-    rng = np.random.default_rng(seed)
-    # one draw at a time: a resample of a large corpus is as large as the corpus
-    sums = np.array([rng.choice(values, size=values.size).sum() for _ in range(resamples)])
-    return 1 - float(((sums > 0) if direction == "over" else (sums < 0)).mean())
+    sign = 1 if direction == "over" else -1
+    weights = drawn_weights(values.size, Bootstrap(resamples=resamples, seed=seed))
+    return 1 - sum(int((sign * (each @ values) > NOISE).sum()) for each in weights) / resamples

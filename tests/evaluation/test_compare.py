@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.compare import Bootstrap, Comparer, Measured, leaves_out_zero, verdict
+from evenhand.evaluation.compare import RULE, Comparer, Measured, leaves_out_zero
 from evenhand.evaluation.contents import Estimate
 from evenhand.evaluation.systems import asked
+from evenhand.resampling import Bootstrap, verdict
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = Measured("overlap", "overlap|v:1")
@@ -79,7 +80,7 @@ def test_verdict_is_what_the_interval_leaves_out(low, high, expected):
         measure="m", signature="s", subject="x", side=None, mean=0.0, low=low, high=high, n=4, n_sets=4, left_out=0,
         level=0.95, resamples=400, seed=3,
     )  # fmt: skip
-    assert verdict(estimate) == expected
+    assert verdict(RULE, estimate.mean, (low, high)) == expected
     assert leaves_out_zero(estimate) == (expected != "cannot tell")
 
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.evaluation.build import build_report
-from evenhand.evaluation.compare import Bootstrap, Comparer
+from evenhand.evaluation.compare import Comparer
 from evenhand.evaluation.contents import JudgeNote
 from evenhand.evaluation.markdown import render_markdown
 from evenhand.evaluation.page import render_page
 from evenhand.evaluation.pareto import Rival, axes, beaten_by, planes
-from evenhand.resampling import cluster_mean_draws
+from evenhand.resampling import Bootstrap, cluster_mean_draws
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)
 SETS = [str(i) for i in range(20)]
@@ -67,7 +67,7 @@ def test_a_draw_without_a_value_says_nothing_against_the_others():
     rows = [[0.2] * 10 + [np.nan] * 90, [0.3] * 100]
     sets = [str(i) for i in range(100)]
     many = Bootstrap(level=0.95, resamples=20_000, seed=2)
-    drawn = cluster_mean_draws(np.array(rows[:1]).T, sets, resamples=many.resamples, seed=many.seed)
+    drawn = cluster_mean_draws(np.array(rows[:1]).T, sets, many, multinomial=True)
     assert np.isnan(drawn).any(), "no draw of this seed is empty; take another"
     assert beaten_by(np.array(rows), np.array(rows), sets, many)[1] == [(1, 0)]
 

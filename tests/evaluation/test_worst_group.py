@@ -1,15 +1,20 @@
 """Choosing by the worst group: which group, how sure, and what is left out."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.evaluation.worst_group import ChoicePlan, without_part, worst_groups
+from evenhand.evaluation import worst_group
+from evenhand.evaluation.worst_group import without_part
+from evenhand.resampling import Bootstrap
 
-PLAN = ChoicePlan(resamples=400, least_sets=3)
+PLAN = Bootstrap(resamples=400)
 GROUPS = ("left", "right")
+worst_groups = partial(worst_group.worst_groups, least_sets=3)
 
 
 def constant(*rows, n_sets=12):
@@ -28,8 +33,7 @@ def test_the_system_whose_worst_group_is_better_is_chosen():
 
 
 def test_lower_is_better_turns_worst_and_best_round():
-    plan = ChoicePlan(resamples=400, least_sets=3, lower_is_better=True)
-    found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["a", "b"], GROUPS, plan)
+    found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["a", "b"], GROUPS, PLAN, lower_is_better=True)
     assert [(each.group, each.mean) for each in found.systems] == [
         ("left", pytest.approx(0.9)),
         ("right", pytest.approx(0.6)),
@@ -47,7 +51,7 @@ def test_equal_systems_share_the_chance_and_nobody_is_chosen():
 def test_a_lead_by_one_set_cannot_be_told():
     scores = np.array(constant((0.5, 0.5), (0.5, 0.5)))
     scores[0, 0] = 0.9
-    found = worst_groups(scores, ["ahead", "behind"], GROUPS, ChoicePlan(resamples=4000, least_sets=3))
+    found = worst_groups(scores, ["ahead", "behind"], GROUPS, Bootstrap(resamples=4000))
     # the set that makes the lead is missing in (11/12)**12 = 35.2 % of the draws, which are then tied: 0.648 + 0.352 / 2
     assert found.systems[0].chance_of_best == pytest.approx(0.824, abs=0.02)
     assert found.choice is None
@@ -74,7 +78,7 @@ def test_one_group_that_is_left_makes_no_choice():
     # by the one side that has sets enough b is best in every draw; on the other it is the worse by far
     scores = np.array(constant((0.5, 0.57), (0.1, 0.87), n_sets=20))
     scores[:, 8:, 0] = np.nan
-    found = worst_groups(scores, ["a", "b"], GROUPS, ChoicePlan(resamples=400))
+    found = worst_groups(scores, ["a", "b"], GROUPS, PLAN, least_sets=10)
     assert [each.chance_of_best for each in found.systems] == [0.0, 1.0]
     assert found.choice is None
     assert without_part(found) == "left: 8 sets, takes no part"
@@ -102,7 +106,7 @@ def test_no_group_with_enough_sets_has_no_worst_one():
 
 
 def test_one_set_has_no_chance():
-    found = worst_groups(constant((0.5, 0.2), n_sets=1), ["a"], GROUPS, ChoicePlan(least_sets=1))
+    found = worst_groups(constant((0.5, 0.2), n_sets=1), ["a"], GROUPS, PLAN, least_sets=1)
     assert (found.systems[0].mean, found.systems[0].low, found.systems[0].chance_of_best) == (0.2, None, None)
 
 

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from evenhand.fairness import demographic as bias
 from evenhand.fairness.demographic import inputs
 from evenhand.models import locate
-from evenhand.resampling import cluster_interval
+from evenhand.resampling import Bootstrap, cluster_interval, percentile_interval
 
 Given = dict[str, Any]
 
@@ -117,18 +119,28 @@ def bootstrap_given_of(given: Given) -> Given:
         fields,
         groups,
     )
-    plan = bias.BootstrapPlan(level=given.get("level", 0.95), undefined=given.get("nan_policy", "omit"))
-    scores = bias.replicates(statistic, table, given["unit"], given["resamples"])
-    found = bias.interval(scores, plan)
+    counts = bias.counts_of(table, given["unit"])
+    drawn = [weights_of(draw, table, given["unit"], len(counts)) for draw in given["resamples"]]
+    scores = bias.replicates(statistic, counts, np.array(drawn))
+    found = percentile_interval(scores, given.get("level", 0.95), undefined=given.get("nan_policy", "omit"))
     defined = [None if score != score else score for score in scores.tolist()]  # noqa: PLR0124 (nan)
     return {"replicates": defined, "interval": [found.low, found.high], "n_valid": found.n_defined}
+
+
+def weights_of(draw: Any, table: bias.CountTable, unit: str, n: int) -> Any:
+    """How often each unit is in a resample: of documents by their places, of assignments by those within each document."""
+    if unit == "document":
+        return np.bincount(draw, minlength=n).astype(float)
+    sizes = np.bincount(table.document)
+    parts = [np.bincount(chosen, minlength=size) for chosen, size in zip(draw, sizes, strict=True)]
+    return np.concatenate(parts).astype(float)
 
 
 def bootstrap_mean_of(given: Given) -> Given:
     scores, n = given["scores"], given["n_resamples"]
     documents = [str(i) for i in range(len(scores))]
-    found = cluster_interval(scores, documents, level=given.get("level", 0.95), resamples=n, seed=0)
-    return {"estimate": found.mean, "interval": [found.low, found.high]}
+    found = cluster_interval(scores, documents, Bootstrap(given.get("level", 0.95), n))
+    return {"estimate": found.estimate, "interval": [found.low, found.high]}
 
 
 def build_template_of(given: Given) -> Given:

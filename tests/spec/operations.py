@@ -19,7 +19,7 @@ from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.human import aggregate, human_scores, read_annotation, span_overlap, string_overlap
 from evenhand.evaluation.ledger import duplicates
 from evenhand.evaluation.meta.agreement import Article, agreement
-from evenhand.evaluation.ranking import order, strength_intervals, strengths, wins
+from evenhand.evaluation.ranking import order, row_wins, strength_bounds, strengths, wins
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
@@ -114,8 +114,11 @@ def bradley_terry_of(given: Given) -> Given:
 
 
 def bt_bootstrap_of(given: Given) -> Given:
-    found = strength_intervals(given["scores"], given["resamples"], prior=given["prior"], level=given["level"])
-    return asdict(found)
+    n = len(given["scores"])
+    drawn = [np.bincount(rows, minlength=n).astype(float) for rows in given["resamples"]]
+    won = row_wins(given["scores"])
+    low, high = strength_bounds(won, [np.array(drawn)], prior=given["prior"], level=given["level"])
+    return {"point": strengths(won.sum(axis=0), given["prior"]), "low": low, "high": high}
 
 
 def iaa_spans_of(given: Given) -> Given:

@@ -5,8 +5,8 @@ from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.compare import Bootstrap
 from evenhand.judges.measures import open_matcher
+from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
 

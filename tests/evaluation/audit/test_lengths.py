@@ -5,7 +5,7 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.headline import title
 from evenhand.evaluation.audit.opinions import Opinions
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.compare import Bootstrap
+from evenhand.resampling import Bootstrap
 
 pytest.importorskip("networkx")
 

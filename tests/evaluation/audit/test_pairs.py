@@ -9,11 +9,10 @@ from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.evaluation.compare import Bootstrap
-from evenhand.evaluation.study.significance import sign_flip_p_value
 from evenhand.fairness.demographic import WordLists
 from evenhand.fairness.groups import Masses, SetCoverage
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.resampling import Bootstrap, sign_flip_p_value
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=400, seed=0), least_group=3)
 FAIR, LEFT, RIGHT = "Apple berry cherry grape river stone.", "Apple berry.", "River stone."
@@ -65,7 +64,7 @@ def test_for_a_mean_over_sets_the_test_is_the_sign_flip():
     other = [LEFT, LEFT, FAIR, LEFT, LEFT, LEFT, LEFT]
     # BUR of a set is 0 where the summary is fair, else 1
     changes = [float(b != FAIR) - float(a != FAIR) for a, b in zip(one, other, strict=True)]
-    expected = sign_flip_p_value(changes, [str(k) for k in range(7)], resamples=400, seed=0)
+    expected = sign_flip_p_value(changes, [str(k) for k in range(7)], PLAN.bootstrap)
     bur = differences(audit(7, fair=one, mine=other))["BUR (words)", None]
     assert bur.p_value == pytest.approx(expected)
 

@@ -6,8 +6,8 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.compare import Bootstrap
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
 # "the ferry is cheap, the fare two yuan" and "the bridge is dear, it costs three billion"

@@ -8,8 +8,8 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.report import check_folder, replaced, write_audit
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.evaluation.compare import Bootstrap
 from evenhand.fairness.demographic import WordLists
+from evenhand.resampling import Bootstrap
 
 
 def test_a_folder_that_is_there_and_one_that_is_not_yet_are_taken(tmp_path):

@@ -8,8 +8,8 @@ from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.quantities import SHARE_AIMED_AT
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.compare import Bootstrap
 from evenhand.judges.measures import open_entailer, open_matcher
+from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
 

@@ -10,10 +10,10 @@ from evenhand.evaluation.audit.headline import n_tests, title
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.evaluation.compare import Bootstrap
 from evenhand.fairness.demographic import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.judges.measures.measure import ModelMasses
+from evenhand.resampling import Bootstrap
 
 PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=100, seed=0), least_group=3)
 WORDS = open_matcher(MatcherSection(kind="words"))

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evenhand.evaluation.bias.intervals import hallucination_shift, intervals, word_list_shift
-from evenhand.fairness.demographic import BootstrapPlan, inclusion_scores, log_odds_ratios, word_list_scores
+from evenhand.fairness.demographic import inclusion_scores, log_odds_ratios, word_list_scores
 from evenhand.fairness.demographic.count_table import CountTable
+from evenhand.resampling import Bootstrap
 
 COUNTS = arrays(np.int64, (2, 2), elements=st.integers(1, 50)).map(lambda counts: counts.astype(float))
 
@@ -44,5 +45,5 @@ def test_single_document_has_no_interval_over_documents(documents, units):
     counts = np.array([[[4, 4], [3, 1]]] * documents)
     ids = tuple(f"d{i}" for i in range(documents))
     table = CountTable(("present", "included"), ("male", "female"), ids, np.arange(documents), counts)
-    found = intervals(inclusion_scores, table, BootstrapPlan(resamples=100))
+    found = intervals(inclusion_scores, table, Bootstrap(resamples=100))
     assert [each.unit for each in found] == units

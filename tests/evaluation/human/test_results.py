@@ -6,8 +6,9 @@ from rich.console import Console
 
 from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, aggregate, read_human
 from evenhand.evaluation.human.result_pages import results_page
-from evenhand.evaluation.human.results import Bootstrap, human_results
+from evenhand.evaluation.human.results import human_results
 from evenhand.evaluation.pages import terminal
+from evenhand.resampling import Bootstrap
 
 DRAWS = Bootstrap(resamples=200, seed=1)
 

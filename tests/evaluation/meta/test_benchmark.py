@@ -16,10 +16,11 @@ from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.pages.blocks import Number, tables
 from evenhand.judges import open_judges
+from evenhand.resampling import Bootstrap
 from evenhand.storage import read_text, write_jsonl
 from evenhand.text import fold
 
-SETTINGS = Settings(resamples=100)
+SETTINGS = Settings(bootstrap=Bootstrap(resamples=100, seed=42))
 
 
 @pytest.fixture

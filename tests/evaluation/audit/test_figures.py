@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.estimates import bounds, drawn_weights, draws
 from evenhand.evaluation.audit.figures import Figures, mean_deviation, over
 from evenhand.evaluation.audit.quantities import OPINION_GRAPH, Measure, Quantity
-from evenhand.evaluation.compare import Bootstrap
+from evenhand.resampling import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.9, resamples=200, seed=4)
 
@@ -23,26 +22,15 @@ def mean_figures(values):
     )
 
 
-def test_a_draw_has_as_many_sets_as_there_are():
-    weights = np.concatenate(list(drawn_weights(7, BOOTSTRAP)))
-    assert weights.shape == (200, 7)
-    assert (weights.sum(axis=1) == 7).all()
-
-
 def test_draws_repeat_with_their_seed_and_leave_out_unscored_sets():
-    with_hole = draws(mean_figures([0.0, np.nan, 1.0, 3.0]), BOOTSTRAP)
-    without = draws(mean_figures([0.0, 1.0, 3.0]), BOOTSTRAP)
+    with_hole = mean_figures([0.0, np.nan, 1.0, 3.0]).draws(BOOTSTRAP)
+    without = mean_figures([0.0, 1.0, 3.0]).draws(BOOTSTRAP)
     assert with_hole.tolist() == without.tolist()
 
 
-def test_equal_sets_leave_no_doubt_and_one_set_no_interval():
-    assert bounds(draws(mean_figures([2.0, 2.0, 2.0]), BOOTSTRAP)[:, 0], 0.9) == (2.0, 2.0, 200)
-    assert bounds(draws(mean_figures([2.0]), BOOTSTRAP)[:, 0], 0.9) == (None, None, 0)
-
-
-def test_bounds_are_percentiles_of_the_defined_draws():
-    # 0, 1, ..., 10: the fifth percentile lies at .5, the ninety-fifth at 9.5
-    assert bounds(np.array([*range(11), np.nan], dtype=float), 0.9) == pytest.approx((0.5, 9.5, 11))
+def test_equal_sets_vary_in_no_draw_and_a_single_set_has_none():
+    assert set(mean_figures([2.0, 2.0, 2.0]).draws(BOOTSTRAP)[:, 0].tolist()) == {2.0}
+    assert mean_figures([2.0]).draws(BOOTSTRAP).shape == (0, 1)
 
 
 def test_mean_deviation_leaves_out_what_is_undefined():
