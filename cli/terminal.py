@@ -93,7 +93,7 @@ def _say_put_aside(recipe: "Recipe", planned: "Sequence[PlannedStep]") -> None:
     why = (
         f"changed: {some_of(changed)}"
         if changed
-        else "no key of the recipe changed since the last command here, but documents, models or files of the run did"
+        else "the recipe is the last command's here: documents, models or files of the run changed, or it was interrupted"
     )
     say(
         f"Finished steps that are made anew: {len(anew)} of {len(planned)} ({why}). Their earlier files are put aside in"
