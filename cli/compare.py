@@ -17,7 +17,9 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         list[Path],
         typer.Argument(metavar="RECIPE", help="Recipes to run and compare; the first is the reference of the tests."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the runs and for index.html, comparison.json, comparison.md.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the runs and for index.html, comparison.json, comparison.md and tables/.")
+    ],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of all the recipes. Repeatable."),
@@ -46,9 +48,11 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     What is done already is reused, and what was interrupted continues. What two runs make from the very same inputs is made once:
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
-    from ..evaluation.study.report import PAGE, compare_runs
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import PAGE
+    from ..evaluation.study.page import page
+    from ..evaluation.study.report import compare_runs
     from ..evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
-    from ..evaluation.study.table import comparison_table
     from ..runfolder.phases import hold_run
     from ..runfolder.processes import hold, refuse_held
 
@@ -72,7 +76,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
             say(f"{run.label}: {run.recipe.output}")
             run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
         found = compare_runs(runs, out, asked, by_round=rounds)
-    show(comparison_table(found))
+    show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")
 
 

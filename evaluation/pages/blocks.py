@@ -332,5 +332,5 @@ def _point(found: object) -> Number:
 
 def _is_nothing(cell: Cell) -> bool:
     if isinstance(cell, Number):
-        return not cell.value
+        return not cell.value and cell.bounds is None
     return isinstance(cell, Text) and cell.text in ("0", numbers.NONE, "") and not cell.note

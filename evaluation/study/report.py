@@ -1,17 +1,17 @@
-"""The comparison's files: comparison.json, index.html and comparison.md."""
+"""The comparison's files: comparison.json, comparison.md and index.html, and its tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from ...storage import write_text
+from ..pages.write import write_page
 from .build import build_comparison
 from .contents import Comparison
 from .entries import Named, read_entries
-from .markdown import render_markdown
-from .page import render_page
+from .page import page
 from .rounds import has_rounds, round_entries
 
-JSON, MARKDOWN, PAGE = "comparison.json", "comparison.md", "index.html"
+JSON, MARKDOWN = "comparison.json", "comparison.md"
 
 
 def compare_runs(runs: Sequence[Named], out: Path, budgets: Sequence[int], *, by_round: bool) -> Comparison:
@@ -31,7 +31,7 @@ def compare_runs(runs: Sequence[Named], out: Path, budgets: Sequence[int], *, by
     if by_round:
         entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
     found = build_comparison(entries, budgets)
+    is_ours = (out / JSON).exists()
     write_text(out / JSON, found.model_dump_json(indent=2) + "\n")
-    write_text(out / MARKDOWN, render_markdown(found))
-    write_text(out / PAGE, render_page(found))
+    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
     return found

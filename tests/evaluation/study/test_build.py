@@ -6,10 +6,10 @@ import pytest
 
 from evenhand.errors import DataError
 from evenhand.evaluation.build import build_report
+from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.study.build import build_comparison
 from evenhand.evaluation.study.entries import Named, read_entries
-from evenhand.evaluation.study.markdown import render_markdown
-from evenhand.evaluation.study.page import render_page
+from evenhand.evaluation.study.page import page
 from evenhand.evaluation.study.ranking import chance_to_win
 
 
@@ -217,8 +217,8 @@ def test_fairness_that_only_the_reward_measures_is_an_axis_as_in_the_report_of_a
     assert [plane.points[0].quality.mean, plane.points[0].fairness.mean] == pytest.approx([0.4, 0.3])
     assert [(judge.name, judge.role) for judge in found.axis_judges] == [("uer", "reward")]
     assert [judge.name for judge in found.judges] == ["overlap"], "it is an axis, and nothing is tested by it"
-    assert "uer is in the reward alone: summaries were chosen by it" in render_page(found)
-    assert "uer is in the reward alone: summaries were chosen by it" in render_markdown(found)
+    assert "uer is in the reward alone: summaries were chosen by it" in html.render(page(found))
+    assert "uer is in the reward alone: summaries were chosen by it" in markdown.render(page(found))
 
 
 def test_judge_of_the_reward_that_did_not_score_all_runs_is_no_axis(make_run: Any, tmp_path: Any):

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
+from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.study.build import build_comparison
 from evenhand.evaluation.study.entries import Named, read_entries
-from evenhand.evaluation.study.markdown import render_markdown
-from evenhand.evaluation.study.page import render_page
+from evenhand.evaluation.study.page import page
 
 
 @pytest.fixture
@@ -39,10 +39,10 @@ def test_finding_page_and_markdown_name_the_choice(comparison: Any):
         "By its worst side under overlap with one draw, even is the best choice: left 0.400, the best of all in 100.0 %"
     )
     assert any(finding.startswith(said) for finding in comparison.findings)
-    page = render_page(comparison)
-    assert 'id="worst"' in page
-    assert "even is the best choice" in page
-    assert "## Worst sides by overlap, one draw" in render_markdown(comparison)
+    shown = html.render(page(comparison))
+    assert 'id="worst-side"' in shown
+    assert "even is the best choice" in shown
+    assert "**overlap, one draw**" in markdown.render(page(comparison))
 
 
 def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path: Any):
@@ -60,22 +60,22 @@ def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path
     note = "right: 8 sets, takes no part"
     said = f"By its worst side under overlap, it cannot be told which entry is the best choice ({note})."
     assert said in found.findings
-    assert f"cannot tell ({note})" in render_page(found)
-    assert f"{note}." in render_markdown(found)
+    assert f"no clear choice, {note}" in html.render(page(found))
+    assert note in markdown.render(page(found))
 
 
 def test_sides_of_few_sets_make_no_choice(small_run: Any):
     # four sets, where ten are needed
     found = build_comparison(read_entries([Named("dpo", small_run.recipe)]))
     assert found.worst_sides == ()
-    assert 'id="worst"' not in render_page(found)
+    assert 'id="worst"' not in html.render(page(found))
 
 
 def test_summaries_of_all_sides_are_sent_to_the_audit(comparison: Any):
-    assert "evenhand audit" not in render_page(comparison)
+    assert "evenhand audit" not in html.render(page(comparison))
     recipes = {
         label: {**recipe, "task": {**recipe["task"], "scope": "all"}} for label, recipe in comparison.recipes.items()
     }
     of_all = comparison.model_copy(update={"recipes": recipes, "worst_sides": ()})
-    for text in (render_page(of_all), render_markdown(of_all)):
+    for text in (html.render(page(of_all)), markdown.render(page(of_all))):
         assert "evenhand audit --documents sample --attribute stance --allow-missing" in text

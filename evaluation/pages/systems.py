@@ -1,0 +1,210 @@
+"""Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..contents import Difference, Estimate, JudgeNote, Plane
+from .blocks import (
+    Block,
+    Cell,
+    Column,
+    Group,
+    Heading,
+    Legend,
+    Mark,
+    Number,
+    PlaneChart,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    as_columns,
+    bounds,
+    count,
+    group,
+    row,
+    table,
+)
+from .charts import Scale, scale
+from .numbers import minus, p_value
+from .planes import plane_plots, standing
+from .words import ALL, change, tone, verdict
+
+# of requests without a value under one of two systems; only where there are such
+LEFT_OUT = Column("left out", "number")
+# a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
+Scored = tuple[str, Sequence[Estimate], float | None]
+
+
+def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
+    """The marks of the sides in strips; none where there is one side."""
+    return (Legend((*enumerate(sides), (None, "all requests"))),) if len(sides) > 1 else ()
+
+
+def estimates_scale(estimates: Iterable[Estimate], *, zero: bool = False) -> Scale:
+    """An axis that holds the means and their intervals."""
+    return scale((v for e in estimates for v in (e.mean, e.low, e.high)), zero=zero)
+
+
+def sides_strip(estimates: Sequence[Estimate]) -> Strip:
+    """A mark for each side, and a line at the mean of all requests."""
+    several = len(estimates) > 1
+    return Strip(
+        tuple(
+            Mark(each.mean, each.low, each.high, None if several and each.side is None else place)
+            for place, each in enumerate(estimates)
+            if each.mean is not None
+        )
+    )
+
+
+def score_table(judge: JudgeNote, groups: Sequence[tuple[str, Sequence[Scored]]], places: int) -> Table:
+    """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without."""
+    scored = [estimates for _, rows in groups for _, estimates, _ in rows]
+    sides = [each.side or ALL for each in scored[0]] if scored else []
+    columns = as_columns(
+        [
+            "system",
+            *(Column(side, "number") for side in sides),
+            Column("plot", "strip"),
+            Column("words", "number"),
+            Column("requests", "number"),
+        ]
+    )
+    made = tuple(group((_score_row(*each, places) for each in rows), heading) for heading, rows in groups)
+    return Table(f"scores by {judge.name}", columns, made, estimates_scale(e for mine in scored for e in mine))
+
+
+def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, places: int) -> Row:
+    whole = estimates[-1]
+    return row(
+        Text(system, style="strong"),
+        *(Number(each.mean, bounds(each), places) for each in estimates),
+        sides_strip(estimates),
+        Number(words, places=1),
+        count(whole.n, f"{whole.left_out:,} left out" if whole.left_out else ""),
+    )
+
+
+def difference_table(
+    judge: JudgeNote,
+    groups: Iterable[tuple[str, str, Sequence[Difference]]],
+    places: int,
+    *,
+    is_tested: bool = False,
+) -> Table:
+    """Paired differences by one judge, a group for each comparison.
+
+    Args:
+        judge: says what is better.
+        groups: name, question and differences of each comparison.
+        places: digits after the point.
+        is_tested: whether each difference has a p-value.
+    """
+    found = list(groups)
+    columns = as_columns(
+        [
+            "side",
+            Column("difference", "number"),
+            Column("plot", "strip"),
+            *((Column("p", "number"), Column("adjusted p", "number")) if is_tested else ()),
+            "verdict",
+            Column("requests", "number"),
+            Column("sets", "number"),
+            LEFT_OUT,
+        ]
+    )
+    made: tuple[Group, ...] = tuple(
+        group((_difference_row(judge, each, places, is_tested) for each in rows), minus(name), question)
+        for name, question, rows in found
+    )
+    axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
+    whole = Table(f"differences by {judge.name}", columns, made, axis)
+    return whole if any(each.left_out for _, _, rows in found for each in rows) else whole.without(LEFT_OUT)
+
+
+def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: bool) -> Row:
+    drawn = Strip(() if each.mean is None else (Mark(each.mean, each.low, each.high, tone(each, judge)),))
+    tests = (Text(p_value(getattr(each, name))) for name in ("p_value", "adjusted")) if is_tested else ()
+    return row(
+        each.side or ALL,
+        Number(each.mean, bounds(each), places, sign=True),
+        drawn,
+        *tests,
+        verdict(each, judge),
+        count(each.n),
+        count(each.n_sets),
+        count(each.left_out),
+        is_total=each.side is None,
+    )
+
+
+def short_difference(each: Difference, judge: JudgeNote, places: int) -> Number:
+    """A difference with its mark alone."""
+    return change(each, judge, places, interval=False)
+
+
+def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Iterable[str]) -> Table:
+    """Traits of the summaries: a group for each trait, sides down, systems across.
+
+    Args:
+        traits: how often or how much, by trait, system and side.
+        subjects: the systems.
+        shares: names of the traits that are shares.
+    """
+    shares = set(shares)
+    groups = []
+    for name in dict.fromkeys(each.measure for each in traits):
+        mine = [each for each in traits if each.measure == name]
+        by_place = {(each.side, each.subject): each for each in mine}
+        rows = [
+            row(
+                side or ALL,
+                *(_trait(by_place.get((side, subject)), is_share=name in shares) for subject in subjects),
+                is_total=side is None,
+            )
+            for side in dict.fromkeys(each.side for each in mine)
+        ]
+        groups.append(group(rows, name.replace("_", " "), mine[0].signature))
+    columns = as_columns(["side", *(Column(subject, "number") for subject in subjects)])
+    return Table("form and length", columns, tuple(groups))
+
+
+def _trait(each: Estimate | None, *, is_share: bool) -> Cell:
+    if each is None:
+        return Number(None)
+    return Number(each.mean, bounds(each), 1, "%" if is_share else "")
+
+
+def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterator[Block]:
+    """The section of the Pareto front; nothing where there is no plane."""
+    plots = plane_plots(planes, judges)
+    if plots:
+        yield Heading("Pareto front")
+        yield Prose(
+            "Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
+            "on the front; off it is only what another system beats: better by one and no worse by the other, one "
+            "paired interval above 0 and the other not below it, not corrected for their number. Faint: behind another, "
+            "surely or not.",
+            "lead",
+        )
+    for plot in plots:
+        x, y = plot.quality, plot.fairness
+        yield Heading(f"{x.judge.name} and {y.judge.name}", 3)
+        if plot.caution:
+            yield Prose(plot.caution, "lead")
+        yield PlaneChart(plot)
+        columns = ["system", Column(x.judge.name, "number"), Column(y.judge.name, "number"), Column("standing", "long")]
+        yield table(
+            f"front of {x.judge.name} and {y.judge.name}",
+            columns,
+            (
+                (
+                    f"{place} {point.name}",
+                    Number(point.quality.mean, bounds(point.quality), x.places),
+                    Number(point.fairness.mean, bounds(point.fairness), y.places),
+                    Text(standing(point), style="strong" if point.standing == "on the front" else ""),
+                )
+                for place, point in enumerate(plot.points, start=1)
+            ),
+        )
