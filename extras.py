@@ -1,10 +1,13 @@
 """Libraries: optional ones are imported where they are used, and named with their extra when absent; none may fill the terminal.
 
 Bars of loading weights, advice about kernels and tables of weights are kept away. Bars of downloads stay: they may take an hour.
+How much is said is a variable of the environment, which -q and -v set for a command and its children.
 """
 
 import importlib
 import logging
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -31,6 +34,14 @@ EXTRAS: dict[str, str] = {
     "wandb": "wandb",
 }
 
+# variable: "quiet" or "verbose", else anything
+VERBOSITY = "EVENHAND_VERBOSITY"
+# what is logged of our own modules, and of libraries
+LEVELS = {
+    "quiet": (logging.ERROR, logging.ERROR),
+    "": (logging.INFO, logging.WARNING),
+    "verbose": (logging.INFO, logging.INFO),
+}
 # libraries that report what they do, or recommend kernels that they might load
 CHATTY = {
     "absl": logging.WARNING,
@@ -83,10 +94,40 @@ def installed_versions(names: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+def verbosity() -> str:
+    """ "quiet", "verbose" or ""."""
+    asked = os.environ.get(VERBOSITY, "")
+    return asked if asked in LEVELS else ""
+
+
+def start_logging(form: str = "%(levelname)s %(name)s: %(message)s", how: str | None = None) -> None:
+    """Log to stderr as much as is asked for, or as `how` says; libraries speak only of what matters unless all is asked for."""
+    how = verbosity() if how is None else how
+    own, theirs = LEVELS[how]
+    logging.basicConfig(format=form, handlers=[_ToStderr()])
+    logging.getLogger().setLevel(theirs)
+    logging.getLogger(__package__).setLevel(own)
+    if how != "verbose":
+        quiet_libraries()
+
+
 def quiet_libraries() -> None:
     """Let libraries speak only of what matters."""
     for name, level in CHATTY.items():
         logging.getLogger(name).setLevel(level)
+
+
+def no_bars() -> bool | None:
+    """What tqdm takes for `disable`: bars stand in terminals alone, and nowhere with -q."""
+    return True if verbosity() == "quiet" else None
+
+
+class _ToStderr(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to what `sys.stderr` is at that moment: a bar takes its place while it is shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
 
 
 @contextmanager

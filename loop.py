@@ -6,7 +6,7 @@ step that was killed is simply run again: `stages` knows what is done.
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,7 +172,7 @@ def _beside(phase: Phase, how: str = "") -> str:
 def run_loop(
     recipe: Recipe,
     *,
-    on_start: Callable[[Step], Callable[[str], None]],
+    running: Callable[[Step], AbstractContextManager[Callable[[str], None] | None]],
     on_done: Callable[[Step, Receipt, bool], None],
     twins: Sequence[Path] = (),
 ) -> None:
@@ -180,7 +180,7 @@ def run_loop(
 
     Args:
         recipe: checked; its resolved form is written into the run folder and read by every step.
-        on_start: called with a step; returns what is called with its log's last line while it runs.
+        running: what stands around a step while it runs; it may give what is called with the step's output as it comes.
         on_done: called with a finished step, its receipt and whether it was done already.
         twins: folders of other runs; what one of them has made from the very same inputs is copied, not made again.
 
@@ -198,14 +198,15 @@ def run_loop(
                 on_done(step, done, True)
                 continue
             before = _written_at(receipt_path)
-            receipt = _run_step(step, recipe, resolved, on_start(step))
+            with running(step) as heard:
+                receipt = _run_step(step, recipe, resolved, heard)
             on_done(step, receipt, _written_at(receipt_path) == before)
 
 
-def _run_step(step: Step, recipe: Recipe, resolved: Path, on_line: Callable[[str], None]) -> Receipt:
+def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str], None] | None) -> Receipt:
     """Run a step in a process of its own; its receipt."""
     log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
-    status = run_child(_command(step, recipe, resolved), log, on_line=on_line)
+    status = run_child(_command(step, recipe, resolved), log, on_output=heard)
     if status != 0:
         raise StepFailed(
             f"step {step.name!r} ended with exit code {status}; its log is {log} and ends with\n"

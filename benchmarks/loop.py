@@ -15,7 +15,7 @@ larger corpus does not make longer. "own share" is own / (own + models): what ev
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,9 +76,10 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
     began: dict[str, float] = {}
     found: Spent = {}
 
-    def on_start(step: Step) -> Callable[[str], None]:
+    @contextmanager
+    def running(step: Step) -> Iterator[None]:
         began[step.name] = perf_counter()
-        return lambda line: None
+        yield
 
     def on_done(step: Step, receipt: Receipt, reused: bool) -> None:
         assert not reused, f"{step.name} was done before it was timed"
@@ -88,7 +89,7 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
         found[step.name] = step_seconds(wall, step, receipts)
 
     with _fresh_judgements(folder / "cache"):
-        run_loop(recipe, on_start=on_start, on_done=on_done)
+        run_loop(recipe, running=running, on_done=on_done)
     return found
 
 

@@ -3,7 +3,6 @@
 Every verb imports what it needs when it runs, so `evenhand --help` and `evenhand validate` answer without torch.
 """
 
-import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -15,11 +14,13 @@ import typer
 
 from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
-from ..extras import quiet_libraries
+from ..extras import start_logging
 from ..runfolder import processes
 from . import audit, bias, controlled, convert, human, importing, recipes
 from .compare import compare
-from .terminal import console, print_plan, run_with_progress, say, summary
+from .progress import run_with_progress, watched
+from .terminal import console, note, print_plan, say, summary
+from .verbs import Verbs
 
 if TYPE_CHECKING:
     from ..config import Recipe
@@ -35,7 +36,7 @@ EPILOG = (
     "continues. audit, convert, human and import write at their end and begin anew."
 )
 
-app = typer.Typer(
+app = Verbs(
     name="evenhand",
     help="Train and check summarizers that treat sides fairly.\n\n"
     "Start here:  [bold]evenhand loop quickstart[/bold]  "
@@ -121,8 +122,8 @@ def loop(
     if dry_run:
         print_plan(loaded)
         return
-    say(f"{loaded.name}: {len(steps(loaded))} steps in {loaded.output}")
-    run_with_progress(console(), loaded)
+    note(f"{loaded.name}: {len(steps(loaded))} steps in {loaded.output}")
+    run_with_progress(loaded)
     _print_result(loaded)
 
 
@@ -168,7 +169,8 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
     loaded = load_recipe(recipe, set_ or [])
     from ..evaluation.report import report as run
 
-    receipt, reused = run(loaded)
+    with watched("report", loaded.output / "report"):
+        receipt, reused = run(loaded)
     say(summary("report", receipt.counts, receipt.seconds, reused))
 
 
@@ -277,8 +279,7 @@ def main() -> None:
     try:
         processes.follow_parent()
         processes.share_processor()
-        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-        quiet_libraries()
+        start_logging()
         app()
     except BaseException as error:
         is_done = isinstance(error, SystemExit) and not error.code
@@ -313,10 +314,11 @@ def _run_stage(
 
     phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
     check_names(recipe)
-    with work_in(recipe):
+    title = f"{phase.name} {verb}"
+    with work_in(recipe), watched(title, phase.folder, verb):
         receipt, reused = run(phase)
         track(phase, receipt)
-    say(summary(f"{phase.name} {verb}", receipt.counts, receipt.seconds, reused))
+    say(summary(title, receipt.counts, receipt.seconds, reused))
 
 
 def _print_result(recipe: "Recipe") -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..errors import DataError
+from ..extras import no_bars
 from .terminal import console, say, show
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _progress() -> "Iterator[Progress]":
     """A bar for each family, in a terminal only."""
     from rich.progress import Progress as Bars
 
-    with Bars(console=console(), transient=True, disable=not console().is_terminal) as bars:
+    with Bars(console=console(), transient=True, disable=no_bars() or not console().is_terminal) as bars:
         tasks: dict[str, TaskID] = {}
 
         def step(family: str, done: int, total: int) -> None:

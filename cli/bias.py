@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.recipe_file import load_bias
-from .terminal import say, show, summary
+from .progress import watched
+from .terminal import note, say, show, summary
 
 if TYPE_CHECKING:
     from ..config import BiasRecipe
@@ -66,9 +67,10 @@ def bias_study(
         say(f"{loaded.output / 'inputs.jsonl'}: {len(inputs.inputs)} inputs; summarise each 'text' into")
         say('lines of {"id": ..., "summary": ...}, then: evenhand bias-study RECIPE --summaries FILE')
         return
-    study = run(loaded)
+    with watched("bias-study", loaded.output):
+        study = run(loaded)
     for stage, receipt in study.receipts.items():
-        say(summary(stage, receipt.counts, receipt.seconds, stage in study.reused))
+        note(summary(stage, receipt.counts, receipt.seconds, stage in study.reused))
     show(terminal.render(page(study.report)))
     say(f"report: {study.page}")
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .terminal import console, print_plan, run_with_progress, say, show
+from .progress import run_with_progress
+from .terminal import note, print_plan, say, show
 
 if TYPE_CHECKING:
     from ..evaluation.study.entries import Named
@@ -73,8 +74,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         for run in runs:
             held.enter_context(hold_run(run.recipe))
         for run in runs:
-            say(f"{run.label}: {run.recipe.output}")
-            run_with_progress(console(), run.recipe, [each.recipe.output for each in runs if each is not run])
+            note(f"{run.label}: {run.recipe.output}")
+            run_with_progress(run.recipe, [each.recipe.output for each in runs if each is not run])
         found = compare_runs(runs, out, asked, by_round=rounds)
     show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..config.recipe_file import load_controlled
+from .progress import watched
 from .terminal import say
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def build_controlled(
     from ..generate.controlled import build_controlled as build
     from ..generate.controlled.build import MANIFEST
 
-    built = build(loaded)
+    with watched("build-controlled", loaded.output):
+        built = build(loaded)
     n_summaries = sum(len(each.summaries) for each in built.sets)
     say(f"{built.path}: {len(built.sets)} of {built.n_articles} articles, {n_summaries} of {built.n_planned} summaries")
     for row in built.left_out:

@@ -9,8 +9,9 @@ import typer
 
 from ..errors import DataError, JudgeError, ModelError
 from .terminal import say
+from .verbs import Verbs
 
-app = typer.Typer(
+app = Verbs(
     help="Turn a metric's checkpoint, as its authors released it, into plain tensors that the judges read.\n\n"
     "Released checkpoints are pickles, which can run any code when they are opened. They are opened here once, by a reader that "
     "builds tensors and plain values and refuses everything else; the judges read only what is written. Needs evenhand\\[judges] "

@@ -11,11 +11,12 @@ from ..errors import DataError
 from ..text import some_of
 from .outputs import refuse_outputs
 from .terminal import say, show
+from .verbs import Verbs
 
 if TYPE_CHECKING:
     from ..evaluation.pages.blocks import Page
 
-app = typer.Typer(
+app = Verbs(
     help="Human evaluation: a page to annotate summaries in, scores, agreement, and Label Studio's formats.\n\n"
     "Start here:  [bold]evenhand human page --system zero-shot=RUN/evaluation/base --out page.html[/bold]",
     no_args_is_help=True,

@@ -11,11 +11,12 @@ from ..errors import DataError
 from ..storage import as_given
 from .outputs import refuse_outputs, refuse_replaced
 from .terminal import say
+from .verbs import Verbs
 
 if TYPE_CHECKING:
     from ..records import DocumentSet
 
-app = typer.Typer(
+app = Verbs(
     help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
     "Tables of your own; PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), "
     "coverage fairness; "

@@ -157,7 +157,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
         resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
         return Line(_batch(phase, resumed, batch, order))
 
-    batches = Batches(requests, section.requests_per_batch, "request")
+    batches = Batches(requests, section.requests_per_batch, "requests", stage.progress_path)
     batches.finish(journal, n_done, lambda: closing(open_backend_of(phase)), ask)
     counts = _Counts({request.id: request.side for request in requests})
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}

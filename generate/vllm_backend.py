@@ -19,7 +19,7 @@ from typing import Any
 from ..config import BackendSection, ModelSection
 from ..config.train import MOST_SERVED_RANK
 from ..errors import ModelError
-from ..extras import need
+from ..extras import LEVELS, need, verbosity
 from ..models import adapter_digest, cache_folder, locate, signature
 from ..models.files import adapter_settings
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 VARIABLES = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_CPU_KVCACHE_SPACE": "4",
     # the other runner takes logits processors of another kind, before the temperature, and has no place for our draws
     "VLLM_USE_V2_MODEL_RUNNER": "0",
@@ -51,7 +50,8 @@ class VllmBackend:
     """A vLLM engine with a model and, where asked for, a LoRA adapter."""
 
     def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
-        for name, value in VARIABLES.items():
+        level = logging.getLevelName(LEVELS[verbosity()][1])
+        for name, value in {**VARIABLES, "VLLM_LOGGING_LEVEL": level}.items():
             os.environ.setdefault(name, value)
         self._vllm = need("vllm", FEATURE)
         from vllm.platforms import current_platform

@@ -1,13 +1,12 @@
 """The process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY JUDGE...`; see `apart`."""
 
-import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
-from ..extras import quiet_libraries
+from ..extras import start_logging
 from ..runfolder.phases import Phase, hold_run
 from ..runfolder.processes import follow_parent, report_failure, share_processor
 from ..runfolder.timing import account
@@ -29,8 +28,7 @@ def as_child(work: Callable[[], None], failure: Path) -> int:
     """Do the work of a judges' process; the exit code. A refusal is left where the parent looks for it."""
     follow_parent()
     share_processor()
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    quiet_libraries()
+    start_logging()
     try:
         work()
     except EvenhandError as error:

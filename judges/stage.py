@@ -13,14 +13,13 @@ from contextlib import ExitStack, closing
 from itertools import islice
 from typing import Any
 
-from tqdm import tqdm
-
 from ..errors import LeftOutError
 from ..generate.backend import Usage
 from ..records import Candidate, Judgement, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
+from ..runfolder.progress import Progress
 from ..runfolder.stages import Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
@@ -112,14 +111,11 @@ def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Se
     Raises:
         DataError: requests and candidates do not belong together.
     """
-    # all mistakes are told before the first judge is asked
-    n_candidates = sum(len(candidates) for _, candidates in with_candidates(phase.folder))
     journal = Journal(stage.journal_path(), Batch)
     done = _done(journal)
-    with (
-        closing(VerdictCache(cache_path())) as cache,
-        tqdm(total=sum(map(len, groups)) * n_candidates, unit="judgement", disable=None) as bar,
-    ):
+    # all mistakes are found before the first judge is asked
+    progress = _progress(phase, stage, judges, done)
+    with closing(VerdictCache(cache_path())) as cache:
         # a kill may have come between the journal and the cache
         if len(journal):
             last = journal[-1]
@@ -141,7 +137,9 @@ def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Se
                         ]
                         if open_pairs:
                             judge_batch(company, open_pairs, cache, journal)
-                        bar.update(len(company) * len(batch))
+                        for name in names:
+                            is_new = (r.id not in done[name] and phase.is_judged(c, name) for r, c in open_pairs)
+                            progress.add(sum(is_new), name)
 
 
 def _done(journal: Journal[Batch]) -> dict[str, set[str]]:
@@ -151,6 +149,18 @@ def _done(journal: Journal[Batch]) -> dict[str, set[str]]:
         for judgement in batch.judgements:
             done[judgement.judge].add(judgement.request_id)
     return done
+
+
+def _progress(phase: Phase, stage: Stage, judges: Sequence[Judge], done: Mapping[str, set[str]]) -> Progress:
+    """What each judge has judged, of how much."""
+    n_total: Counter[str] = Counter({each.name: 0 for each in judges})
+    n_done: Counter[str] = Counter()
+    for request, candidates in with_candidates(phase.folder):
+        for name in n_total:
+            n = sum(phase.is_judged(candidate, name) for candidate in candidates)
+            n_total[name] += n
+            n_done[name] += n * (request.id in done[name])
+    return Progress(stage.progress_path, "judgements", n_total, n_done)
 
 
 def _batches(phase: Phase, size: int) -> Iterator[list[tuple[SummaryRequest, Candidate]]]:

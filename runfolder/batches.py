@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
-from tqdm import tqdm
 
 from .journal import Journal
+from .progress import Progress
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -21,9 +22,9 @@ class Batches(Generic[T]):
 
     items: Sequence[T]
     size: int
-    # of the progress bar: what an item is called, and what stands before the bar
+    # what items are called, in the plural, and where is said how many are done
     unit: str
-    name: str | None = None
+    progress: Path
 
     def finish(
         self,
@@ -43,11 +44,9 @@ class Batches(Generic[T]):
         """
         if n_done >= len(self.items):
             return
-        with (
-            opened() as engine,
-            tqdm(total=len(self.items), initial=n_done, desc=self.name, unit=self.unit, disable=None) as bar,
-        ):
+        progress = Progress(self.progress, self.unit, {"": len(self.items)}, {"": n_done})
+        with opened() as engine:
             for start in range(n_done, len(self.items), self.size):
                 batch = self.items[start : start + self.size]
                 journal.append([ask(engine, batch)])
-                bar.update(len(batch))
+                progress.add(len(batch))

@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 
 from .. import errors
 from ..errors import EvenhandError, RecipeError, StorageError
+from ..extras import VERBOSITY, verbosity
 from ..storage import TEMPORARY, make_folder, read_text, write_json
 
 # file that is locked, in the folder that is held
@@ -227,13 +228,13 @@ def followed_environment() -> dict[str, str]:
     return {**os.environ, FOLLOW_PARENT: "1", "PYTHONUNBUFFERED": "1"}
 
 
-def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] | None = None) -> int:
+def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], None] | None = None) -> int:
     """Run a command to its end, its output appended to a log file; the exit status.
 
     Args:
         argv: the command.
         log: file that stdout and stderr are appended to.
-        on_line: called about five times a second with the log's last line, for a progress display.
+        on_output: called about five times a second with what was appended since.
 
     Raises:
         StorageError: the log cannot be written.
@@ -245,14 +246,17 @@ def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] 
     except OSError as error:
         raise StorageError(f"{log}: cannot be written: {error.strerror}") from error
     with file:
+        seen = file.tell()
         child = _start(argv, file)
     try:
-        while True:
-            try:
-                return child.wait(timeout=POLL_SECONDS)
-            except subprocess.TimeoutExpired:
-                if on_line:
-                    on_line(last_lines(log, 1))
+        if on_output:
+            with log.open(errors="replace") as output:
+                output.seek(seen)
+                while child.poll() is None:
+                    on_output(output.read())
+                    time.sleep(POLL_SECONDS)
+                on_output(output.read())
+        return child.wait()
     finally:
         if child.poll() is None:
             child.terminate()
@@ -260,10 +264,12 @@ def run_child(argv: Sequence[str], log: Path, *, on_line: Callable[[str], None] 
 
 
 def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
+    environment = followed_environment()
+    if verbosity() == "quiet":
+        # in the terminal; a log says what it always says
+        del environment[VERBOSITY]
     try:
-        return subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=followed_environment()
-        )
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=environment)
     except OSError as error:
         raise RecipeError(
             f"{argv[0]!r} cannot be started: {error.strerror}; mend the interpreter that the keys generate.python and "

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
 from ..storage import digest, file_digest, make_folder, parse_line, read_text, write_json
+from .progress import progress_path
 from .timing import account
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,11 @@ class Stage:
         """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done."""
         return _journal_path(self.folder, self.name, self.key)
 
+    @property
+    def progress_path(self) -> Path:
+        """Where the stage may say how far it is. Gone once the stage is done."""
+        return progress_path(self.folder, self.name)
+
     def receipt(self) -> Receipt | None:
         """The receipt, if the stage finished with these very inputs and its files are unchanged."""
         found = read_receipt(self.receipt_path)
@@ -97,6 +103,7 @@ class Stage:
             forget_journal(self.folder, done)
             return done, True
         make_folder(self.folder)
+        self.progress_path.unlink(missing_ok=True)
         self._put_aside()
         start = time.monotonic()
         with account() as spent:
@@ -200,8 +207,9 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
 
 
 def forget_journal(folder: Path, receipt: Receipt) -> None:
-    """Remove the journal of a finished stage; a kill may have come between the two."""
+    """Remove the journal of a finished stage, and what it said of its progress; a kill may have come between the two."""
     _journal_path(folder, receipt.stage, receipt.inputs).unlink(missing_ok=True)
+    progress_path(folder, receipt.stage).unlink(missing_ok=True)
 
 
 def _journal_path(folder: Path, stage: str, key: str) -> Path:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -215,7 +216,7 @@ def test_failed_step_says_what_to_do_before_the_same_command(tmp_path, end, code
     with pytest.raises(StepFailed) as caught:
         run_loop(
             small(tmp_path, generate=generation),
-            on_start=lambda step: lambda line: None,
+            running=lambda step: nullcontext(),
             on_done=lambda step, receipt, reused: pytest.fail(f"{step.name} cannot be done"),
         )
     assert caught.value.exit_code == code

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..extras import need
+from ..runfolder.progress import Progress
 from ..storage import file_digest
 from .checkpoints import mark_complete
 from .fairpo import FairPO, fairness_callback
@@ -102,6 +103,22 @@ def training_callbacks(
         *([fairness_callback(fairness)] if fairness else []),
         _mark_checkpoint(),
     ]
+
+
+def step_counter(path: Path) -> "TrainerCallback":
+    """Says in a file which step of all the training has reached; see `progress`."""
+    transformers = need("transformers", "training")
+
+    class CountSteps(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.is_world_process_zero:
+                self.progress = Progress(path, "steps", {"": state.max_steps}, {"": state.global_step})
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.is_world_process_zero:
+                self.progress.add()
+
+    return CountSteps()
 
 
 def _restore_continued_adapter(resume: Path | None) -> "TrainerCallback":

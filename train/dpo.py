@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
+from ..extras import start_logging
 from ..runfolder.phases import Phase, hold_run, open_phase
 from ..runfolder.processes import follow_parent, report_failure
 from .stage import failure_path, training_stage
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(arguments)
     is_main = int(os.environ.get("RANK", "0")) == 0
-    logging.basicConfig(level=logging.INFO if is_main else logging.ERROR, format="%(message)s", stream=sys.stderr)
+    start_logging("%(message)s", None if is_main else "quiet")
     # TRL would report the kind of training to its authors
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     follow_parent()

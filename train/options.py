@@ -76,6 +76,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
     options = {
         "gradient_checkpointing": not use_cpu,
+        # steps are counted for our own bar
+        "disable_tqdm": True,
         "use_cpu": use_cpu,
         **trainer_options(recipe),
         "output_dir": str(checkpoints),

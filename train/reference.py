@@ -17,6 +17,7 @@ from ..errors import RecipeError
 from ..extras import installed_versions, need
 from ..models import cache_folder, signature, usable_cache
 from ..runfolder.phases import Phase
+from ..runfolder.progress import Progress
 from ..storage import canonical_json, shortened
 from .options import trainer_options
 
@@ -47,11 +48,12 @@ def reference_signature(phase: Phase) -> str:
     return canonical_json([named, loaded, computed, installed_versions(COMPUTED_BY)])
 
 
-def kept_reference(named: str) -> Callable[[Any, Any], Any]:
+def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
     """What `SharedPrefix` wants: takes the trainer and its rows, gives the rows with `ref_chosen_logps` and `ref_rejected_logps`.
 
     Args:
         named: the reference's signature.
+        progress: file that says how many rows are done.
     """
 
     def add(trainer: Any, rows: Any) -> Any:
@@ -63,7 +65,7 @@ def kept_reference(named: str) -> Callable[[Any, Any], Any]:
         keys = [_keys(named, row) for row in rows]
         known = _known(trainer, [key for row_keys in keys for key in row_keys])
         missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
-        for place, logps in _computed(trainer, rows, missing).items():
+        for place, logps in _computed(trainer, rows, missing, progress).items():
             known.update(zip(keys[place], logps, strict=True))
         if missing and trainer.accelerator.is_main_process:
             _keep({key: known[key] for place in missing for key in keys[place]})
@@ -100,12 +102,11 @@ def _known(trainer: Any, keys: Sequence[str]) -> dict[str, Logps]:
     return found[0]
 
 
-def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list[Logps]]:
+def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> dict[int, list[Logps]]:
     """The reference's log-probabilities of the pairs of these rows, which the processes share out among them."""
     if not missing:
         return {}
     from accelerate.utils import gather_object
-    from tqdm import tqdm
 
     accelerator = trainer.accelerator
     # every process runs as many, because sharded weights are gathered from all of them
@@ -113,12 +114,14 @@ def _computed(trainer: Any, rows: Any, missing: Sequence[int]) -> dict[int, list
     first = accelerator.process_index * rounds
     mine = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
     found = []
-    shown = None if accelerator.is_main_process else True
+    progress = Progress(path, "reference rows", {"": rounds}, {}) if accelerator.is_main_process else None
     with _prepared(trainer) as model:
-        for place in tqdm(mine, desc="reference log-probabilities", unit="request", disable=shown):
+        for place in mine:
             batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
             chosen, rejected = trainer.compute_ref_log_probs(model, batch)
             found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+            if progress:
+                progress.add()
     return dict(gather_object(found))
 
 

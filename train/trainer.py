@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RecipeError
 from ..extras import need
+from ..runfolder.progress import progress_path
 from .examples import Examples
 from .fairpo import FairPO, open_fairpo
 from .groups import build_groups, refuse_unsplittable
@@ -61,7 +62,7 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
         sum(group.length for group in groups),
         {
             "data_collator": collator,
-            "reference_logps": kept_reference(reference_signature(phase)),
+            "reference_logps": kept_reference(reference_signature(phase), progress_path(phase.folder, "train")),
             "fairness": fairness,
         },
         fairness,

@@ -3,16 +3,17 @@
 import json
 import logging
 import math
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from ..errors import RecipeError
-from ..extras import installed_versions, need
+from ..extras import installed_versions, need, verbosity
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Stage
 from ..storage import read_text, write_json
-from .callbacks import first_loss_rule, training_callbacks
+from .callbacks import first_loss_rule, step_counter, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding
 from .examples import Examples, build_examples, read_rows
 from .options import prepare_wandb, training_arguments
@@ -48,6 +49,7 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     resume = last_complete(checkpoints)
     _announce(policy, arguments, (examples, material), resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
+    trainer.add_callback(step_counter(stage.progress_path))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     facts = _facts(trainer, policy, (examples, material))
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
@@ -96,6 +98,9 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
         raise RecipeError(
             "accelerate has no FSDP without an accelerator and would train with DDP; use zero2_cpu on the CPU"
         )
+    if sys.stdout.isatty() and verbosity() != "verbose":
+        # its lines would run through the bar of whoever shows one
+        trainer.remove_callback(need("transformers", "training").PrinterCallback)
     if policy.start is not None:
         fill_adapter(trainer.model, policy.start)
     assert len(trainer.train_dataset) == len(rows), "TRL trains on other rows than it was given"

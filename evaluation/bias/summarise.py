@@ -155,7 +155,7 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
 def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:
     journal = Journal(stage.journal_path(), SummaryBatch)
     n_done = sum(len(batch.summaries) for batch in journal)
-    batches = Batches(inputs, recipe.backend.requests_per_batch, "summary", STAGE)
+    batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
     batches.finish(journal, n_done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
     journal.close()
     return [each for batch in journal for each in batch.summaries]

@@ -14,6 +14,7 @@ from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
+from ...extras import no_bars
 from ...judges.asking import by_model, companies
 from ...judges.batch import keep_verdicts, score_batch
 from ...judges.cache import VerdictCache, cache_path
@@ -58,7 +59,7 @@ def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[J
     ids = [each.candidate_id for one in sets for each in _inputs(None, one)]
     with (
         closing(VerdictCache(cache_path())) as cache,
-        tqdm(total=len(judges) * len(ids), unit="judgement", disable=None) as bar,
+        tqdm(total=len(judges) * len(ids), unit="judgement", disable=no_bars()) as bar,
     ):
         for group in by_model(judges):
             with ExitStack() as models:

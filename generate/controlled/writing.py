@@ -97,7 +97,7 @@ def _work(
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
     n_done = sum(len(batch.written) for batch in journal)
-    Batches(tasks, recipe.backend.requests_per_batch, "text", stage.name).finish(
+    Batches(tasks, recipe.backend.requests_per_batch, "texts", stage.progress_path).finish(
         journal,
         n_done,
         # other steps ask the same engine, so it stays open

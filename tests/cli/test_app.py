@@ -298,6 +298,38 @@ def test_verbs_that_write_at_their_end_do_not_promise_to_continue(arguments, sai
     assert after_interrupt(arguments) == said
 
 
+def test_piped_steps_have_a_line_at_their_start_and_their_end_and_quiet_ones_none(tmp_path):
+    changes = ["generate.backend=scripted", "generate.engine={}", "corpus.test.limit=1", f"output={tmp_path / 'run'}"]
+    options = ["--phase", "evaluation/base", *(part for change in changes for part in ("--set", change))]
+    done = evenhand("generate", QUICKSTART, *options)
+    assert done.returncode == 0, done.stderr
+    started, ended = done.stdout.splitlines()
+    assert started.startswith("evaluation/base generate  started at ")
+    assert ended.startswith("evaluation/base generate ")
+    assert "2 requests" in ended
+    assert "\r" not in done.stdout
+    again = evenhand("generate", QUICKSTART, *options, "-q")
+    assert "started" not in again.stdout
+    assert "reused" in again.stdout
+    assert again.stderr == ""
+
+
+def test_verbose_says_what_libraries_log():
+    code = (
+        "import logging, sys; from evenhand.cli.app import app; from evenhand.extras import start_logging\n"
+        "start_logging()\n"
+        "try: app(['env', *sys.argv[1:]])\n"
+        "except SystemExit: pass\n"
+        "logging.getLogger('anything').info('from a library')\n"
+        "logging.getLogger('evenhand.loop').warning('from ourselves')\n"
+    )
+    said = {}
+    for options in ([], ["-q"], ["-v"]):
+        done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=True)
+        said["".join(options)] = [line.rpartition(": ")[2] for line in done.stderr.splitlines()]
+    assert said == {"": ["from ourselves"], "-q": [], "-v": ["from a library", "from ourselves"]}
+
+
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     assert str(tmp_path) in evenhand("cache").stdout

@@ -13,6 +13,7 @@ from evenhand.judges.judge import REQUESTS_PER_BATCH, Verdict
 from evenhand.judges.stage import judge, judge_by, refuse_unscored
 from evenhand.records import Candidate, Contract, Judgement
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.progress import progress_path, read_progress
 from evenhand.storage import read_jsonl, write_jsonl
 
 
@@ -260,6 +261,20 @@ def test_interrupted_stage_asks_only_for_what_was_in_flight(tmp_path, ferry):
     assert [len(batch) for batch in again.asked] == [2]
     assert (phase.folder / JUDGEMENTS).read_bytes() == (whole.folder / JUDGEMENTS).read_bytes()
     assert not list(phase.folder.glob("receipts/*.partial.jsonl"))
+
+
+def test_what_an_earlier_process_judged_is_done_when_the_stage_goes_on(tmp_path, ferry):
+    phase, seen = many(tmp_path, ferry), []
+
+    def look(each):
+        seen.append(read_progress(progress_path(phase.folder, "judge")))
+        return Verdict(1.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_by(phase, [CountingJudge(against=None, requests_per_batch=2, dies_at=2), CountingJudge("other")])
+    # five requests of two candidates; both judges had finished two batches of two
+    judge_by(phase, [CountingJudge(against=None, requests_per_batch=2, verdict=look), CountingJudge("other")])
+    assert (seen[0].done, seen[0].total) == ({"words": 8, "other": 8}, {"words": 10, "other": 10})
 
 
 def test_batch_size_may_change_between_an_interruption_and_its_continuation(tmp_path, ferry):

@@ -25,7 +25,9 @@ def finish(path, size, dies_at=None):
 
     journal = Journal(path, Done)
     with suppress(KeyboardInterrupt):
-        Batches(range(7), size, "item").finish(journal, sum(len(each.items) for each in journal), nullcontext, ask)
+        Batches(range(7), size, "items", tmp_path / "progress").finish(
+            journal, sum(len(each.items) for each in journal), nullcontext, ask
+        )
     return asked, [item for each in Journal(path, Done) for item in each.items]
 
 
@@ -37,6 +39,6 @@ def test_a_kill_loses_the_batch_in_flight_alone(tmp_path):
 
 def test_where_nothing_is_left_nothing_is_opened(tmp_path):
     finish(tmp_path / "journal", 7)
-    Batches(range(7), 2, "item").finish(
+    Batches(range(7), 2, "items", tmp_path / "progress").finish(
         Journal(tmp_path / "journal", Done), 7, lambda: pytest.fail("opened"), lambda *_: pytest.fail("asked")
     )

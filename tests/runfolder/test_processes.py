@@ -70,11 +70,13 @@ def test_killed_child_has_a_negative_status(tmp_path):
     assert run_child([sys.executable, "-c", code], tmp_path / "log") == -signal.SIGKILL
 
 
-def test_last_line_is_shown_while_the_child_runs(tmp_path):
-    shown = []
-    code = "import time; print('half way', flush=True); time.sleep(0.7)"
-    run_child([sys.executable, "-c", code], tmp_path / "log", on_line=shown.append)
-    assert "half way" in shown
+def test_output_is_heard_once_as_it_comes_and_that_of_earlier_children_not_at_all(tmp_path):
+    heard = []
+    code = "import time; print('half way', flush=True); time.sleep(0.7); print('done')"
+    (tmp_path / "log").write_text("long ago\n")
+    run_child([sys.executable, "-c", code], tmp_path / "log", on_output=heard.append)
+    assert "half way\n" in heard
+    assert "".join(heard) == "half way\ndone\n"
 
 
 def test_interpreter_that_cannot_be_started_is_named_with_its_keys(tmp_path):

@@ -38,7 +38,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def precomputed(model: Path, folder: Path, rows: Any = None, named: str = "base", **options: Any) -> Any:
-    options |= {"precompute_ref_log_probs": True, "reference_logps": kept_reference(named)}
+    options |= {"precompute_ref_log_probs": True, "reference_logps": kept_reference(named, folder / "progress")}
     return make_trainer("shared-prefix", model, folder, rows, **options)
 
 

@@ -12,6 +12,7 @@ from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.runfolder.phases import Phase
+from evenhand.runfolder.progress import read_progress
 from evenhand.runfolder.stages import Receipt
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.stage import training_stage
@@ -86,6 +87,19 @@ def test_same_inputs_give_the_same_bytes(open_round: OpenRound) -> None:
     train(first)
     train(second)
     assert file_digest(first.folder / "adapter") == file_digest(second.folder / "adapter")
+
+
+def test_steps_of_a_training_under_way_are_counted(open_round: OpenRound) -> None:
+    phase = open_round("run")
+    seen, stage = [], training_stage(phase, processes=1)
+
+    def work() -> dict[str, Any]:
+        counts = run_training(phase, stage)
+        seen.append(read_progress(stage.progress_path))
+        return counts
+
+    steps = stage.run(work)[0].counts["steps"]
+    assert (seen[0].unit, seen[0].done, seen[0].total) == ("steps", {"": steps}, {"": steps})
 
 
 def test_another_seed_gives_another_adapter(open_round: OpenRound) -> None:

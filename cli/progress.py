@@ -1,0 +1,146 @@
+"""How far the work is, while it runs: a bar in a terminal, a line at its start and its end where the output goes elsewhere."""
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..extras import verbosity
+from ..runfolder.progress import Tally, progress_path, read_progress
+from .terminal import note, say_put_aside, summary
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..config import Recipe
+    from ..loop import Step
+    from ..runfolder.stages import Receipt
+
+# columns of the bar
+WIDTH = 16
+# batches that the rate is told from: of the first ones a model still warms up
+WINDOW = 20
+
+
+def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
+    """Run a recipe's loop: a bar for the step that runs, and a line for each that is done.
+
+    Args:
+        twins: folders of other runs, from which finished steps with the very same inputs are copied.
+    """
+    from ..loop import RESOLVED, plan, run_loop, steps
+
+    if (recipe.output / RESOLVED).is_file():
+        say_put_aside(recipe, plan(recipe))
+    names = [step.name for step in steps(recipe)]
+
+    def title(step: "Step") -> str:
+        return f"step {names.index(step.name) + 1} of {len(names)}  {step.name}"
+
+    def running(step: "Step") -> AbstractContextManager[Callable[[str], None] | None]:
+        return watched(title(step), step.folder(recipe), step.verb)
+
+    def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
+        width = len(f"step {len(names)} of {len(names)}  ") + max(map(len, names))
+        note(summary(f"{title(step):{width}}", receipt.counts, receipt.seconds, reused))
+
+    run_loop(recipe, running=running, on_done=on_done, twins=twins)
+
+
+@contextmanager
+def watched(title: str, folder: Path, stage: str = "*") -> Iterator[Callable[[str], None] | None]:
+    """Show how far a stage is while the block runs.
+
+    Args:
+        title: names it.
+        folder: the stage's.
+        stage: its name; "*" for whichever is at work there.
+
+    Yields:
+        What takes the output of the stage's process, with -v.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    terminal = Console()
+    if not terminal.is_terminal or verbosity():
+        note(f"{title}  started at {datetime.now():%H:%M:%S}")
+        yield sys.stderr.write if verbosity() == "verbose" else None
+        return
+    view = View(title, lambda: _tally(folder, stage))
+    with Live(get_renderable=view.render, console=terminal, transient=True, refresh_per_second=2):
+        yield None
+
+
+def _tally(folder: Path, stage: str) -> Tally | None:
+    pattern = progress_path(folder, stage)
+    return next(filter(None, map(read_progress, sorted(pattern.parent.glob(pattern.name)))), None)
+
+
+class View:
+    """A stage that is under way: since when, how much of it is done, how fast, and how long it will yet take.
+
+    Args:
+        title: names it.
+        look: how far it is; None while that is not known.
+        clock: seconds.
+    """
+
+    def __init__(
+        self, title: str, look: Callable[[], Tally | None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._title = title
+        self._look = look
+        self._clock = clock
+        self._began = clock()
+        self._unit = ""
+        # when how much was done
+        self._seen: deque[tuple[float, int]] = deque(maxlen=WINDOW)
+
+    def render(self) -> "RenderableType":
+        """What is shown now, in at most 80 columns."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        head = Text(f"{self._title}  {duration(self._clock() - self._began)}", no_wrap=True, overflow="ellipsis")
+        tally = self._look()
+        if tally is None:
+            return head
+        done, total = sum(tally.done.values()), sum(tally.total.values())
+        line = Table.grid(padding=(0, 2, 0, 0))
+        line.add_row(
+            ProgressBar(total, done, width=WIDTH),
+            f"{done:,} of {total:,} {tally.unit}",
+            *self._speed(tally, done, total),
+        )
+        parts = ", ".join(f"{part} {tally.done[part]:,}/{n:,}" for part, n in tally.total.items())
+        return Group(head, line, *([Text(parts)] if len(tally.total) > 1 else []))
+
+    def _speed(self, tally: Tally, done: int, total: int) -> list[str]:
+        """Rate and time left; nothing before the first batch is done."""
+        now = self._clock()
+        if tally.unit != self._unit:
+            # another part of the work has begun
+            self._unit = tally.unit
+            self._seen.clear()
+        if not self._seen or self._seen[-1][1] != done:
+            self._seen.append((now, done))
+        (first, before), (last, until) = self._seen[0], self._seen[-1]
+        if until <= before or last <= first:
+            return []
+        rate = (until - before) / (last - first)
+        left = max(0.0, (total - done) / rate - (now - last))
+        return [f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{duration(left)} left"]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a clock shows them: "0:42", "1:02:03"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

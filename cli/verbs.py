@@ -1,0 +1,61 @@
+"""The command line's verbs, all of which can be told to say less or more."""
+
+import inspect
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from ..extras import VERBOSITY, start_logging
+
+
+def _set(how: str) -> Callable[[bool], bool]:
+    def say(asked: bool) -> bool:
+        if asked:
+            # children read it, too
+            os.environ[VERBOSITY] = how
+            start_logging()
+        return asked
+
+    return say
+
+
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_set("quiet"), help="Print errors and the result alone.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", callback=_set("verbose"), help="Print what libraries and the steps' processes log, too."
+    ),
+]
+# the last options of every verb
+OPTIONS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+    for name, annotation in (("quiet", Quiet), ("verbose", Verbose))
+]
+
+
+class Verbs(typer.Typer):
+    """Verbs with -q and -v, which their functions need not know."""
+
+    def command(self, *arguments: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function as a verb; see `typer.Typer.command`."""
+        register = super().command(*arguments, **options)
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(function)
+            def verb(**given: Any) -> Any:
+                return function(**{name: value for name, value in given.items() if name not in {"quiet", "verbose"}})
+
+            signature = inspect.signature(function)
+            verb.__signature__ = signature.replace(  # type: ignore[attr-defined]
+                parameters=[*signature.parameters.values(), *OPTIONS]
+            )
+            verb.__annotations__ = function.__annotations__ | {each.name: each.annotation for each in OPTIONS}
+            register(verb)
+            return function
+
+        return add
