@@ -25,9 +25,8 @@ def finish(path, size, dies_at=None):
 
     journal = Journal(path, Done)
     with suppress(KeyboardInterrupt):
-        Batches(range(7), size, "items", tmp_path / "progress").finish(
-            journal, sum(len(each.items) for each in journal), nullcontext, ask
-        )
+        batches = Batches(range(7), size, "items", path.with_name("progress"))
+        batches.finish(journal, sum(len(each.items) for each in journal), nullcontext, ask)
     return asked, [item for each in Journal(path, Done) for item in each.items]
 
 
