@@ -4,11 +4,13 @@ import inspect
 import os
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from ..extras import VERBOSITY, start_logging
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _set(how: str) -> Callable[[bool], bool]:
@@ -41,11 +43,11 @@ OPTIONS = [
 class Verbs(typer.Typer):
     """Verbs with -q and -v, which their functions need not know."""
 
-    def command(self, *arguments: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
         """Register a function as a verb; see `typer.Typer.command`."""
-        register = super().command(*arguments, **options)
+        register = super().command(name, **options)
 
-        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        def add(function: F) -> F:
             @wraps(function)
             def verb(**given: Any) -> Any:
                 return function(**{name: value for name, value in given.items() if name not in {"quiet", "verbose"}})

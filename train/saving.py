@@ -1,4 +1,4 @@
-"""The finished adapter folder: what PEFT, transformers and vLLM read, and nothing else."""
+"""The finished adapter folder: what PEFT, transformers and vLLM read, the model's tokenizer among it, and nothing else."""
 
 import json
 import shutil
@@ -7,7 +7,9 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
+from ..models import public_name
 from ..storage import read_text, write_json, write_text
+from .policy import load_tokenizer
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
@@ -34,12 +36,13 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     """Write the trained adapter to `target`; it appears whole or not at all.
 
     All processes must call this: sharded weights are gathered for it. The main one writes. Of a continued adapter's frozen
-    copy, the tokenizer and the pickled arguments that transformers saves along, nothing is kept.
+    copy and the pickled arguments that transformers saves along, nothing is kept; the tokenizer is the model's own, without the
+    padding that a trainer gives it.
 
     Args:
         trainer: a DPOTrainer that has trained.
         target: the adapter folder.
-        recipe: for the base model's name, written in place of this machine's path to it.
+        recipe: for the base model, by the name that others know it by.
         facts: fields of the model card.
 
     Raises:
@@ -56,7 +59,8 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     whole.mkdir()
     (raw / WEIGHTS).rename(whole / WEIGHTS)
     write_json(whole / CONFIG, _canonical(json.loads(read_text(raw / CONFIG)), recipe))
-    write_text(whole / "README.md", CARD.format(base=recipe.model.name, name=recipe.name, **facts))
+    load_tokenizer(recipe.model).save_pretrained(whole)
+    write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
     shutil.rmtree(raw)
     # left over when a kill came after the rename and before the receipt
     shutil.rmtree(target, ignore_errors=True)
@@ -69,4 +73,5 @@ def _canonical(config: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
         key: sorted(value) if key == "target_modules" and isinstance(value, list) else value
         for key, value in config.items()
     }
-    return dict(sorted((plain | {"base_model_name_or_path": recipe.model.name, "inference_mode": True}).items()))
+    base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
+    return dict(sorted((plain | base | {"inference_mode": True}).items()))

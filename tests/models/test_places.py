@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import UnfitModelError
-from evenhand.models import adapter_digest, cache_folder, locate, signature
+from evenhand.models import adapter_digest, cache_folder, locate, public_name, signature
 
 
 @pytest.fixture
@@ -171,3 +171,19 @@ def test_a_gguf_file_becomes_an_ordinary_model_folder_once(monkeypatch, tmp_path
     assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|im_end|>", "<|im_end|>")
     assert tokenizer.chat_template
     assert "quantization_config" not in json.loads((place / "config.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "public"),
+    [
+        ("embedded:smollm2-135m-instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"),
+        (
+            "/home/a/.cache/huggingface/hub/models--meta-llama--Llama-3.1-8B/snapshots/0e9e39f",
+            "meta-llama/Llama-3.1-8B",
+        ),
+        ("Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-7B-Instruct"),
+        ("models/mine", "models/mine"),
+    ],
+)
+def test_public_name_is_the_hubs_where_it_is_known(name, public):
+    assert public_name(name) == public

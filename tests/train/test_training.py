@@ -76,10 +76,30 @@ def test_adapter_folder_holds_what_peft_reads_and_nothing_else(open_round: OpenR
     phase = after_round_0(open_round, train={"reference": "previous"})
     train(phase)
     names = {path.name for path in (phase.folder / "adapter").iterdir()}
-    assert names == {"adapter_config.json", "adapter_model.safetensors", "README.md"}
+    tokenizer = {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"}
+    assert names == {"adapter_config.json", "adapter_model.safetensors", "README.md", *tokenizer}
     config = json.loads((phase.folder / "adapter" / "adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == str(tiny_model)
     assert not [path for path in phase.folder.iterdir() if path.name.startswith(".adapter")]
+
+
+def test_adapter_folder_is_all_that_others_need_to_open(
+    open_round: OpenRound, tokenizer: Any, tiny_model: Path
+) -> None:
+    peft, transformers = pytest.importorskip("peft"), pytest.importorskip("transformers")
+    phase = open_round("run")
+    train(phase)
+    folder = phase.folder / "adapter"
+    saved = transformers.AutoTokenizer.from_pretrained(folder)
+    turn = [{"role": "user", "content": "Is the ferry cheap?"}]
+    assert saved.apply_chat_template(turn) == tokenizer.apply_chat_template(turn)
+    assert saved.pad_token == tokenizer.pad_token
+    assert isinstance(peft.AutoPeftModelForCausalLM.from_pretrained(folder), peft.PeftModel)
+    reply = transformers.pipeline("text-generation", model=str(folder))(turn, max_new_tokens=2, do_sample=False)
+    assert reply[0]["generated_text"][-1]["role"] == "assistant"
+    # its settings say where the base lies, since this one has no other name
+    files = [path for path in folder.iterdir() if path.suffix == ".json" and path.name != "adapter_config.json"]
+    assert not [path.name for path in files if str(tiny_model) in path.read_text("utf-8")]
 
 
 def test_same_inputs_give_the_same_bytes(open_round: OpenRound) -> None:
