@@ -6,7 +6,7 @@ LOCKS := requirements/build.lock requirements/torch.lock requirements/cpu.lock r
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 
-.PHONY: help setup lock quickstart test bench check format clean
+.PHONY: help setup lock quickstart test bench check format docs clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,12 +36,13 @@ $(STAMP): $(LOCKS) pyproject.toml
 	touch $(STAMP)
 
 # uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
-lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock; needs uv
-	sed -n '/==/s/ *\\$$//p' requirements/cpu.lock > requirements/pins.in
-	rm -f requirements/pins.out
-	uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate --custom-compile-command "make lock" \
-		requirements/pins.in -o requirements/pins.out
-	mv requirements/pins.out requirements/cpu.lock && rm requirements/pins.in
+lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock or docs.lock; needs uv
+	for lock in $(wildcard requirements/cpu.lock requirements/docs.lock); do \
+		sed -n '/==/s/ *\\$$//p' $$lock > requirements/pins.in && rm -f requirements/pins.out && \
+		uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate \
+			--custom-compile-command "make lock" requirements/pins.in -o requirements/pins.out && \
+		mv requirements/pins.out $$lock && rm requirements/pins.in || exit 1; \
+	done
 
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)
@@ -66,6 +67,13 @@ check: $(STAMP)  ## lint, format and types
 format: $(STAMP)  ## put the code into its format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(VENV)/.docs: requirements/docs.lock $(STAMP)
+	$(LOCKED) --only-binary :all: -r requirements/docs.lock
+	touch $@
+
+docs: $(VENV)/.docs  ## build the documentation into build/docs; a warning or a dead link stops it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove the environment and tool caches; runs/ stays
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache

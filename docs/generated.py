@@ -218,8 +218,24 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
+def on_config(config: Any) -> Any:
+    """A hook of mkdocs: docstrings are read from the package alone, whose folder is the root and holds much else."""
+    source = ROOT / "build/docs-source/evenhand"
+    source.mkdir(parents=True, exist_ok=True)
+    for path in ROOT.iterdir():
+        link = source / path.name
+        if (path.suffix == ".py" or (path / "__init__.py").exists()) and not link.exists():
+            link.symlink_to(path)
+    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(source.parent)]
+    return config
+
+
+# before mkdocstrings reads its paths
+on_config.mkdocs_priority = 100  # type: ignore[attr-defined]
+
+
 def on_files(files: Any, config: Any) -> Any:
-    """The hook of mkdocs: the generated pages join the written ones."""
+    """A hook of mkdocs: the generated pages join the written ones."""
     from mkdocs.structure.files import File
 
     for name, make in PAGES.items():

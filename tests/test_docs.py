@@ -1,12 +1,22 @@
 """The documentation: what it points to is there, and what the package cites is written in it."""
 
 import importlib.util
+import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.config.plain_yaml import parse_yaml
 
 ROOT = Path(__file__).parents[1]
 PAPERS = re.compile(r"docs/papers\.md((?:#[\w-]+)(?: and #[\w-]+)*)")
@@ -67,3 +77,111 @@ def test_command_reference_has_every_command_and_option(generated):
     for words in ("loop", "human score", "import polisum", "convert bleurt", "recipes", "recipes copy"):
         assert f"\n## {words}\n" in page
     assert "| `--dry-run` |" in page and "| `RECIPE` | required |" in page
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+# a block, and the comment above it that names its file or says why it is not run
+BLOCK = re.compile(r"^(?:<!-- (file|not run): ([^\n]+) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN_ONLY = {"", "text"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block of a page."""
+
+    language: str
+    text: str
+    # where it is written to, or why it is not run; "" for neither
+    file: str
+    reason: str
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    found = [
+        Block(each[3], each[4], each[2] if each[1] == "file" else "", each[2] if each[1] == "not run" else "")
+        for each in BLOCK.finditer(text)
+    ]
+    assert 2 * len(found) == len(re.findall(r"^\s*```", text, re.MULTILINE)), f"{page.name}: a block is not seen"
+    return found
+
+
+def run_line(line: str, folder: Path) -> None:
+    """A command, in this process where it is evenhand's."""
+    words = shlex.split(line, comments=True)
+    if words[0] == "evenhand":
+        found = CliRunner().invoke(app, words[1:])
+        assert found.exit_code == 0, f"{line}: {found.output}"
+    else:
+        subprocess.run(line, shell=True, cwd=folder, check=True)  # noqa: S602
+
+
+def run_block(block: Block, folder: Path) -> None:
+    if block.file:
+        (folder / block.file).write_text(block.text, "utf-8")
+    match block.language:
+        case "bash":
+            for line in block.text.replace("\\\n", " ").splitlines():
+                if line.split("#")[0].strip():
+                    run_line(line, folder)
+        case "python":
+            subprocess.run([sys.executable, "-c", block.text], cwd=folder, check=True, capture_output=True)
+        case "yaml":
+            assert parse_yaml(block.text)
+        case "json":
+            assert all(json.loads(line) for line in block.text.splitlines())
+        case "csv":
+            assert len({line.count(",") for line in block.text.splitlines()}) == 1
+        case _:
+            assert block.language in SHOWN_ONLY, f"blocks of {block.language!r} are not read here"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_code_block_runs(page, tmp_path, monkeypatch):
+    for name in ("recipes", "requirements"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    for block in blocks(page):
+        if not block.reason:
+            run_block(block, tmp_path)
+
+
+def test_a_command_that_is_not_run_is_one_of_evenhands_all_the_same(generated):
+    commands = {line[3:] for line in generated.command_reference().splitlines() if line.startswith("## ")}
+    for page in PAGES:
+        for block in blocks(page):
+            for line in re.findall(r"^evenhand ([\w-]+(?: [\w-]+)?)", block.text, re.MULTILINE):
+                if block.language == "bash":
+                    assert commands & {line, line.split()[0]} or line.split()[0] == "recipes", (
+                        f"{page.name}: evenhand {line}"
+                    )
+
+
+def test_every_relative_link_resolves(generated):
+    made = {f"docs/{name}" for name in generated.PAGES}
+    dangling = []
+    for page in [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path).resolve() if path else page
+            if str(there.relative_to(ROOT)) in made:
+                continue
+            if not there.exists() or (anchor and anchor not in anchors(there)):
+                dangling.append(f"{page.name}: {target}")
+    assert not dangling
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may point to: headings, as both GitHub and mkdocs name them, and anchors of our own."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    named = {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", each.lower()).strip()) for each in headings}
+    return named | set(re.findall(r'<a id="([\w-]+)"', text))
+
+
+def test_the_readme_stays_short():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
