@@ -28,25 +28,22 @@ def merge_adapter(model_folder: Path, adapter: Path, target: Path, dtype: str) -
     Raises:
         ModelError: base or adapter cannot be opened, or they do not fit.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{target}.lock"):
-        if not target.exists():
-            log.info("merging adapter %s into its base model (once)", adapter)
-            _merge(model_folder, adapter, target, dtype)
-    return target
-
-
-def _merge(model_folder: Path, adapter: Path, target: Path, dtype: str) -> None:
     feature = "merging an adapter"
     torch = need("torch", feature)
-    tokenizer = open_tokenizer(str(model_folder), feature)
-    base = open_model("AutoModelForCausalLM", str(model_folder), feature, dtype=torch.float32)
-    merged = open_adapter(base, adapter).merge_and_unload()
-    # finite factors can still have a product or a sum that is not
-    merged = merged.to(getattr(torch, dtype))
-    refuse_strange_numbers(strange_numbers(merged), f"adapter {adapter}: merged into {model_folder}, it")
-    temporary = target.with_name(f"{target.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    merged.save_pretrained(temporary)
-    tokenizer.save_pretrained(temporary)
-    temporary.rename(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{target}.lock"):
+        if target.exists():
+            return target
+        log.info("merging adapter %s into its base model (once)", adapter)
+        tokenizer = open_tokenizer(str(model_folder), feature)
+        base = open_model("AutoModelForCausalLM", str(model_folder), feature, dtype=torch.float32)
+        merged = open_adapter(base, adapter).merge_and_unload()
+        # finite factors can still have a product or a sum that is not
+        merged = merged.to(getattr(torch, dtype))
+        refuse_strange_numbers(strange_numbers(merged), f"adapter {adapter}: merged into {model_folder}, it")
+        temporary = target.with_name(f"{target.name}.tmp")
+        shutil.rmtree(temporary, ignore_errors=True)
+        merged.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        temporary.rename(target)
+    return target

@@ -16,7 +16,14 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     """
     signature = backend_signature(section, model, adapter)
     if section.backend == "scripted":
-        return _scripted(section, model)
+        from ..models.opening import open_chat_tokenizer
+        from .scripted import ScriptedBackend
+
+        # keys of its engine: seconds_per_batch, and tokenize: true for the model's own prompt tokens
+        options, tokenizer = dict(section.engine), None
+        if options.pop("tokenize", False):
+            tokenizer = open_chat_tokenizer(model.name, "backend 'scripted' with tokenize", model.revision)
+        return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
     if section.backend == "transformers":
         from .transformers_backend import TransformersBackend
 
@@ -24,18 +31,6 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
     from .vllm_backend import VllmBackend
 
     return VllmBackend(section, model, adapter, signature)
-
-
-def _scripted(section: BackendSection, model: ModelSection) -> Backend:
-    """A scripted backend; engine keys: seconds_per_batch, and tokenize: true for the model's own prompt tokens."""
-    from ..models.opening import open_chat_tokenizer
-    from .scripted import ScriptedBackend
-
-    options = dict(section.engine)
-    tokenizer = None
-    if options.pop("tokenize", False):
-        tokenizer = open_chat_tokenizer(model.name, "backend 'scripted' with tokenize", model.revision)
-    return ScriptedBackend(max_model_len=section.max_model_len, tokenizer=tokenizer, **options)
 
 
 def backend_signature(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> str:

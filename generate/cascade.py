@@ -133,7 +133,7 @@ class RowPass:
         """The rows' own keys and values with those of the next tokens, (rows, key-value heads, tokens, size)."""
         n = self._n_own
         new = [each[0].transpose(0, 1) for each in (key, value)]
-        kept = self._own.get(layer) or tuple(_room(each, FIRST_ROOM) for each in new)
+        kept = self._own.get(layer) or tuple(each.new_empty(*each.shape[:2], FIRST_ROOM, each.shape[2]) for each in new)
         if n == kept[0].shape[2]:
             kept = tuple(torch.cat([each, torch.empty_like(each)], dim=2) for each in kept)
         for each, tokens in zip(kept, new, strict=True):
@@ -168,9 +168,3 @@ def _join_seen(own: Attended, seen: Sequence[Seen], layer: int, query: torch.Ten
         part = attend(query[:, :, first:end], *segment.kept.layers[layer], causal=False, scaling=scaling)
         join((out[:, :, first:end], lse[:, :, first:end]), part)
     return out
-
-
-def _room(tokens: torch.Tensor, n: int) -> torch.Tensor:
-    """Room for n tokens of each row, (rows, key-value heads, n, size)."""
-    n_rows, n_heads, size = tokens.shape
-    return tokens.new_empty(n_rows, n_heads, n, size)

@@ -140,13 +140,9 @@ def _ends_sentence(text: str, mark: re.Match[str]) -> bool:
 
 def _opening_of(text: str, contract: Contract) -> str | None:
     """The opening that the text begins with, the longest where one is part of another; None when it is none of them."""
-    openings = [contract.opening or "", *contract.other_openings]
-    return max((o for o in openings if o and _opens(text, o)), key=len, default=None)
-
-
-def _opens(text: str, opening: str) -> bool:
-    """Whether the text begins with these words, and not with a longer one ("The Leftovers")."""
-    return text.startswith(opening) and not text[len(opening) : len(opening) + 1].isalpha()
+    openings = [o for o in (contract.opening, *contract.other_openings) if o and text.startswith(o)]
+    # not with a longer word ("The Leftovers")
+    return max((o for o in openings if not text[len(o) : len(o) + 1].isalpha()), key=len, default=None)
 
 
 def _preamble(text: str, contract: Contract) -> int:

@@ -64,7 +64,12 @@ def summarise(job: Job) -> list[list[Reply]]:
         _round(job.backend, number, [each for each in debates if not each.has_failed], revise)
     open_debates = [each for each in debates if not each.has_failed]
     if options.final == "final_agent":
-        _ask_final_agent(job.backend, options.rounds + 1, open_debates, final)
+        calls = []
+        for debate in open_debates:
+            thread = debate.agents[0]
+            prompt = follow_up(final, thread, own={"answers": debate.listed()})
+            calls.append(Call(thread, "final_agent", prompt, thread.sampling))
+        ask_round(job.backend, options.rounds + 1, calls)
     else:
         for debate in open_debates:
             # from the last agent to the first, so that of agents with one thread the first has the last word
@@ -113,12 +118,3 @@ def _round(backend: Backend, number: int, debates: Sequence[_Debate], revise: Pr
     replies = iter(ask_round(backend, number, calls))
     for debate in debates:
         debate.answers = [next(replies) for _ in debate.agents]
-
-
-def _ask_final_agent(backend: Backend, number: int, debates: Sequence[_Debate], final: PromptTemplate) -> None:
-    calls = []
-    for debate in debates:
-        thread = debate.agents[0]
-        prompt = follow_up(final, thread, own={"answers": debate.listed()})
-        calls.append(Call(thread, "final_agent", prompt, thread.sampling))
-    ask_round(backend, number, calls)

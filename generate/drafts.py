@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 
 from ..config import RegenerationSection, ThinnedSection
 from ..records import Candidate, Contract, Turn
-from ..storage import digest
 from ..text import fold, has_words
 from .backend import Ask, Backend, Reply
 from .contract import check_output
-from .plans import SEEDS
+from .plans import seed_from
 from .refusals import is_refusal
 
 # issues of a candidate, beside those of the contract check
@@ -94,8 +93,16 @@ def draw_drafts(backend: Backend, asks: Sequence[Ask], options: ThinnedSection) 
     again = options.regenerate
     if again is None:
         return drafts
-    places = [place for place, each in enumerate(first) if _wants_another(each.reply, options, again)]
-    second = [_another(first[place].ask, again) for place in places]
+    lengths = [_n_words(each.reply, options) for each in first]
+    places = [i for i, n in enumerate(lengths) if n is not None and not again.few_words < n < again.many_words]
+    second = [
+        replace(
+            ask,
+            sampling=ask.sampling.model_copy(update={"max_tokens": again.max_tokens}),
+            seed=seed_from(ask.seed, AGAIN),
+        )
+        for ask in (first[place].ask for place in places)
+    ]
     for place, ask, reply in zip(places, second, backend.complete(second) if second else [], strict=True):
         pair = first[place], Drawn(ask, reply)
         drafts[place] = Draft(min(pair, key=lambda each: _distance(each.reply, options, again)), pair)
@@ -144,16 +151,6 @@ def _n_words(reply: Reply, options: ThinnedSection) -> int | None:
     if reply.finish_reason == "failed" or cleaned.is_rejected:
         return None
     return len(cleaned.text.split()) if has_words(cleaned.text) else 0
-
-
-def _wants_another(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> bool:
-    n = _n_words(reply, options)
-    return n is not None and not again.few_words < n < again.many_words
-
-
-def _another(ask: Ask, again: RegenerationSection) -> Ask:
-    sampling = ask.sampling.model_copy(update={"max_tokens": again.max_tokens})
-    return replace(ask, sampling=sampling, seed=int(digest([ask.seed, AGAIN]), 16) % SEEDS)
 
 
 def _distance(reply: Reply, options: ThinnedSection, again: RegenerationSection) -> float:

@@ -72,16 +72,17 @@ def _units(request: SummaryRequest, unit: str) -> tuple[list[str], list[str]]:
 
 
 def _selections(units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection) -> list[Selection]:
+    """What is chosen under the quotas of each summary."""
     plan = ObjectivePlan(coverage=options.coverage)
     if options.notion == "free":
         return [select_fair(units, groups, None, options.length, plan)]
-    return list(select_batch(units, groups, _quotas(Counter(groups), options), plan))
-
-
-def _quotas(sizes: Mapping[str, int], options: FairExtractiveSection) -> Sequence[Mapping[str, int]]:
-    """The quotas of each summary."""
+    quotas: Sequence[Mapping[str, int]]
     if options.mix is not None:
-        return biased_batch(options.length, options.mix.first, options.mix.second, options.mix.step, options.mix.fixed)
-    if options.quotas is not None:
-        return [options.quotas]
-    return [group_quotas(sizes, options.length, "equal" if options.notion == "equal" else "proportional")]
+        mix = options.mix
+        quotas = biased_batch(options.length, mix.first, mix.second, mix.step, mix.fixed)
+    elif options.quotas is not None:
+        quotas = [options.quotas]
+    else:
+        sizes = Counter(groups)
+        quotas = [group_quotas(sizes, options.length, "equal" if options.notion == "equal" else "proportional")]
+    return list(select_batch(units, groups, quotas, plan))

@@ -6,6 +6,7 @@ Source: docs/papers.md#ri-plans.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..config import Plan
 from ..storage import digest
@@ -34,6 +35,11 @@ def draws(plans: Mapping[str, Plan]) -> list[Draw]:
     return [Draw(index, name, plan, repeat) for index, (name, plan, repeat) in enumerate(order)]
 
 
+def seed_from(*parts: Any) -> int:
+    """A seed that follows from these parts and nothing else, from 0 to 2**48 - 1."""
+    return int(digest(list(parts)), 16) % SEEDS
+
+
 def draw_seed(run: str, seed: int, phase: str, request_id: str, draw: Draw) -> int:
     """Seed of one draw, from 0 to 2**48 - 1.
 
@@ -41,4 +47,4 @@ def draw_seed(run: str, seed: int, phase: str, request_id: str, draw: Draw) -> i
     change it.
     """
     setting = draw.plan.sampling.model_dump(mode="json")
-    return int(digest([run, seed, phase, request_id, draw.name, setting, draw.repeat]), 16) % SEEDS
+    return seed_from(run, seed, phase, request_id, draw.name, setting, draw.repeat)

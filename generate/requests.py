@@ -120,7 +120,15 @@ def _request(
         sentences=task.sentences,
         words=task.words,
     )
-    laid_out = _layout(documents, corpus, task) if task.scope == "side" else _mixed(documents)
+    if task.scope == "side":
+        # all documents under their side's name, one a line
+        laid_out = "\n\n".join(
+            "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)]) for each in values
+        )
+    else:
+        # numbered, one a line: who says what is not told
+        lines = enumerate(mixed_documents(documents), start=1)
+        laid_out = "\n".join(f"{number}. {fold(document.text)}" for number, document in lines)
     text = _filled(template, documents, side, corpus, task, laid_out)
     return SummaryRequest(
         id=f"{documents.id}/{side}",
@@ -191,25 +199,11 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
     return before, after
 
 
-def _layout(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
-    """All documents under their side's name, one a line."""
-    blocks = []
-    for side in sides_of(documents, corpus):
-        blocks.append("\n".join([f"{heading(side, task)}:", *lines_of(documents, side, corpus, task)]))
-    return "\n\n".join(blocks)
-
-
 def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection) -> list[str]:
     """The side's documents, one a line, none of which is the name that a side's lines stand under."""
     names = "|".join(re.escape(flat(heading(each, task))) for each in sides_of(documents, corpus))
     forged = re.compile(rf"^(?:{names})\s*:$", re.IGNORECASE)
     return [broken(fold(document.text), forged) for document in documents.select(corpus.attribute, side)]
-
-
-def _mixed(documents: DocumentSet) -> str:
-    """All documents, numbered, one a line: who says what is not told."""
-    lines = (fold(document.text) for document in mixed_documents(documents))
-    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
 
 def mixed_documents(documents: DocumentSet) -> list[Document]:

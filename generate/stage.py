@@ -100,7 +100,12 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     requests = phase_requests(phase)
     stage = generate_stage(phase, requests)
     receipt, reused = stage.run(lambda: _work(phase, stage, requests))
-    _refuse_failures(phase, receipt)
+    failed, total = sum(row["count"] for row in receipt.counts["left_out"]), receipt.counts["requests"]
+    if failed > phase.recipe.limits.failed * total:
+        raise LeftOutError(
+            f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
+            f"{phase.recipe.limits.failed} allows; the file names each reason. Mend them, or raise limits.failed"
+        )
     return receipt, reused
 
 
@@ -256,13 +261,3 @@ class _Counts:
                 for (side, reason), count in sorted(self._failures.items())
             ],
         }
-
-
-def _refuse_failures(phase: Phase, receipt: Receipt) -> None:
-    failed = sum(row["count"] for row in receipt.counts["left_out"])
-    total = receipt.counts["requests"]
-    if failed > phase.recipe.limits.failed * total:
-        raise LeftOutError(
-            f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
-            f"{phase.recipe.limits.failed} allows; the file names each reason. Mend them, or raise limits.failed"
-        )

@@ -19,12 +19,11 @@ import numpy as np
 from ..config import Recipe
 from ..fairness.groups.fairpo import thinnings
 from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, Turn
-from ..storage import digest
 from . import refusals
 from .backend import Ask, Reply
 from .drafts import AGAIN, Draft, draw_drafts, finished
 from .method import Answer, Job
-from .plans import SEEDS, Draw
+from .plans import Draw, seed_from
 from .requests import build_requests
 from .threads import Made, said
 
@@ -115,7 +114,10 @@ def summarise(job: Job) -> list[list[Reply]]:
     for (request, drawn), mine in zip(job.drawn(), copies, strict=True):
         for draw, seed in drawn:
             asks.append(Ask(request.prompt, draw.plan.sampling, seed))
-            asks += [Ask(each.prompt, draw.plan.sampling, _seed(seed, place)) for place, each in enumerate(mine)]
+            asks += [
+                Ask(each.prompt, draw.plan.sampling, seed_from(seed, "thinned", place))
+                for place, each in enumerate(mine)
+            ]
     drafts = iter(draw_drafts(job.backend, asks, options))
     found: list[list[Reply]] = []
     for request, mine in zip(job.requests, copies, strict=True):
@@ -193,10 +195,6 @@ def _turns(request: SummaryRequest, draw: Draw, reply: WithThinned, n_draws: int
         for index, draft in drafts.items()
         for number, each in enumerate(draft.draws)
     )
-
-
-def _seed(seed: int, place: int) -> int:
-    return int(digest([seed, "thinned", place]), 16) % SEEDS
 
 
 def _joined(draft: Draft, copies: Sequence[OfThinned]) -> Reply:

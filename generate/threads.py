@@ -10,13 +10,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ..prompts import NOTHING, PromptTemplate, load_template
-from ..records import Message, Perspective, Sampling, SummaryRequest, Turn
-from ..storage import digest
+from ..records import Message, Sampling, SummaryRequest, Turn
 from ..text import fold
 from .backend import Ask, Backend, Reply
 from .contract import check_output
 from .method import Job
-from .plans import SEEDS, Draw
+from .plans import Draw, seed_from
 from .requests import PROMPTS, capitalised, template_sections
 
 # folder of what every prompt after the request's own begins with
@@ -107,16 +106,14 @@ def ask_round(backend: Backend, number: int, calls: Sequence[Call]) -> list[Repl
     """The replies to the calls of round `number`, asked together; each is noted in its thread."""
     if not calls:
         return []
-    asks = [Ask(call.prompt, call.sampling, _seed(number, call)) for call in calls]
+    asks = []
+    for call in calls:
+        own = call.thread.seed
+        asks.append(Ask(call.prompt, call.sampling, own if call.is_first else seed_from(own, number, call.role)))
     replies = backend.complete(asks)
     for call, ask, reply in zip(calls, asks, replies, strict=True):
         _note(number, call, ask.seed, reply)
     return replies
-
-
-def _seed(number: int, call: Call) -> int:
-    seed = call.thread.seed
-    return seed if call.is_first else int(digest([seed, number, call.role]), 16) % SEEDS
 
 
 def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
@@ -174,15 +171,13 @@ def follow_up(
     """
     request = thread.request
     *before, last = request.prompt
-    side = _side(request.perspective) if request.perspective else "given"
+    side = "given"
+    if perspective := request.perspective:
+        # stands before the word "texts": Left, or a label in quotes
+        side = f'"{fold(perspective.label)}"' if perspective.label else capitalised(perspective.value)
     step = replace(template, sections=thread.sections).fill({"side": side}, texts, own)
     text = method_template(FOLLOW_UP, "task").fill(texts={"task": last.content}, own={"step": step})
     return (*before, Message(role="user", content=text))
-
-
-def _side(perspective: Perspective) -> str:
-    """A side before the word "texts": Left, or a label in quotes."""
-    return f'"{fold(perspective.label)}"' if perspective.label else capitalised(perspective.value)
 
 
 def method_template(method: str, name: str) -> PromptTemplate:

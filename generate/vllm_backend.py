@@ -20,7 +20,8 @@ from ..config import BackendSection, ModelSection
 from ..config.train import MOST_SERVED_RANK
 from ..errors import ModelError
 from ..extras import LEVELS, need, verbosity
-from ..models import adapter_digest, cache_folder, locate, signature
+from ..models import adapter_digest, cache_folder, locate
+from ..models import signature as model_signature
 from ..models.files import adapter_settings
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told
 from ..runfolder.timing import booked
@@ -65,10 +66,15 @@ class VllmBackend:
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
             from .adapters import merge_adapter
 
-            folder = str(merge_adapter(Path(folder), adapter, _merged_folder(model, adapter), model.dtype))
+            content = digest([model_signature(model.name, model.revision, adapter), model.dtype])
+            folder = str(merge_adapter(Path(folder), adapter, cache_folder() / "merged" / content, model.dtype))
             adapter, model = None, model.model_copy(update={"name": folder, "revision": None})
         elif adapter is not None:
-            self._lora = _lora_request(adapter)
+            from vllm.lora.request import LoRARequest
+
+            # a name, number and path of its own: vLLM takes an adapter of a known name for the one it has
+            content = adapter_digest(adapter)
+            self._lora = LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
         if not OTHERWISE & section.engine.keys():
             check_causal_lm(model, adapter, FEATURE)
         arguments = _engine_arguments(section, model, on_cpu) | _lora_arguments(adapter)
@@ -212,16 +218,3 @@ def _lora_arguments(adapter: Path | None) -> dict[str, Any]:
     settings = adapter_settings(adapter)
     rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
     return {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
-
-
-def _lora_request(adapter: Path) -> Any:
-    """A request with a name, number and path of its own: vLLM takes an adapter of a known name for the one it has."""
-    from vllm.lora.request import LoRARequest
-
-    content = adapter_digest(adapter)
-    return LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
-
-
-def _merged_folder(model: ModelSection, adapter: Path) -> Path:
-    content = digest([signature(model.name, model.revision, adapter), model.dtype])
-    return cache_folder() / "merged" / content

@@ -64,20 +64,33 @@ def ask_together(backend: Lazy[Backend], conversations: Sequence[Rounds]) -> tup
 
     The asks of a round go to the backend in one call; equal ones are asked once. A backend that nobody asks is not loaded.
     """
+    used, rounds = Usage(), in_step(conversations)
+    replies: list[Reply] | None = None
+    while True:
+        try:
+            asks = next(rounds) if replies is None else rounds.send(replies)
+        except StopIteration as end:
+            return end.value, used
+        found = _complete(backend, asks, used)
+        replies = [found[ask] for ask in asks]
+
+
+def in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply], list[list[Verdict]]]:
+    """The conversations as one: the asks of a round together, and the verdicts of each in the end."""
     verdicts: dict[int, list[Verdict]] = {}
-    used = Usage()
     replies: dict[int, list[Reply] | None] = dict.fromkeys(range(len(conversations)))
     while replies:
         asks: dict[int, list[Ask]] = {}
         for place, got in replies.items():
-            rounds = conversations[place]
             try:
-                asks[place] = next(rounds) if got is None else rounds.send(got)
+                asks[place] = next(conversations[place]) if got is None else conversations[place].send(got)
             except StopIteration as end:
                 verdicts[place] = end.value
-        found = _complete(backend, [ask for mine in asks.values() for ask in mine], used)
-        replies = {place: [found[ask] for ask in mine] for place, mine in asks.items()}
-    return [verdicts[place] for place in range(len(conversations))], used
+        if not asks:
+            break
+        found = iter((yield [ask for mine in asks.values() for ask in mine]))
+        replies = {place: [next(found) for _ in mine] for place, mine in asks.items()}
+    return [verdicts[place] for place in range(len(conversations))]
 
 
 def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[Ask, Reply]:

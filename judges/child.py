@@ -19,9 +19,22 @@ from .stage import judge_models, judge_stage
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
     recipe, name, key, *names = arguments
+
+    def judge() -> None:
+        phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
+        with hold_run(phase.recipe), account() as spent:
+            judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
+            stage = judge_stage(phase, judges)
+            if stage.key != key:
+                raise StorageError(
+                    f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same "
+                    "command begins anew"
+                )
+            judge_models(phase, stage, judges, [[each for each in judges if each.name in names]])
+        write_json(spent_path(phase.folder), spent)
+
     # where the parent looks, also when the recipe cannot be read any more
-    folder = Path(recipe).parent / name
-    return as_child(lambda: _judge(Path(recipe), name, key, names), failure_path(folder))
+    return as_child(judge, failure_path(Path(recipe).parent / name))
 
 
 def as_child(work: Callable[[], None], failure: Path) -> int:
@@ -37,20 +50,6 @@ def as_child(work: Callable[[], None], failure: Path) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
-
-
-def _judge(recipe: Path, name: str, key: str, names: Sequence[str]) -> None:
-    phase = Phase(load_recipe(recipe), name, after_round=None)
-    with hold_run(phase.recipe), account() as spent:
-        judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
-        stage = judge_stage(phase, judges)
-        if stage.key != key:
-            raise StorageError(
-                f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same command "
-                "begins anew"
-            )
-        judge_models(phase, stage, judges, [[judge for judge in judges if judge.name in names]])
-    write_json(spent_path(phase.folder), spent)
 
 
 if __name__ == "__main__":

@@ -8,17 +8,17 @@ normalised first. A text within the budget is judged whole.
 """
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
 from ..config.judges import ExtractJudge, RubricJudge
-from ..generate.backend import Ask, Backend, Reply
+from ..generate.backend import Backend
 from ..models import signature
 from ..prompts import PromptTemplate, load_template
 from ..storage import canonical_json
-from .asking import Rounds, ask_together
+from .asking import Rounds, ask_together, in_step
 from .encoder import lazy_encoder
 from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
 from .judge import Against, JudgeInput, Kind, PromptNeeds, Reader, Verdict, judge_signature
@@ -73,7 +73,7 @@ class ExtractThenEvaluate:
             for each, found in zip(inputs, extracts, strict=True)
             if found is not None
         ]
-        grades = yield from _in_step([rubric.rounds(asked) for rubric in self._rubrics.values()])
+        grades = yield from in_step([rubric.rounds(asked) for rubric in self._rubrics.values()])
         graded = iter(zip(*grades, strict=True))
         return [Verdict(None, NO_NUMBER) if found is None else self._verdict(found, next(graded)) for found in extracts]
 
@@ -109,24 +109,6 @@ class ExtractThenEvaluate:
         self.backend.close()
         for extractor in self._extractors:
             extractor.close()
-
-
-def _in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply], list[list[Verdict]]]:
-    """The conversations as one: the asks of a round together, and the verdicts of each in the end."""
-    verdicts: dict[int, list[Verdict]] = {}
-    replies: dict[int, list[Reply] | None] = dict.fromkeys(range(len(conversations)))
-    while replies:
-        asks: dict[int, list[Ask]] = {}
-        for place, got in replies.items():
-            try:
-                asks[place] = next(conversations[place]) if got is None else conversations[place].send(got)
-            except StopIteration as end:
-                verdicts[place] = end.value
-        if not asks:
-            break
-        found = iter((yield [ask for mine in asks.values() for ask in mine]))
-        replies = {place: [next(found) for _ in mine] for place, mine in asks.items()}
-    return [verdicts[place] for place in range(len(conversations))]
 
 
 def _rubric_section(aspect: str, options: ExtractJudge) -> RubricJudge:

@@ -44,7 +44,20 @@ class FineSurE:
         self.backend = backend
         self._options = options
         self._template = finesure_template(options)
-        self.signature = _signature(options, self._template, self.model)
+        cut = {"cut_to": options.backend.max_model_len} if options.overflow == "truncate" else {}
+        self.signature = judge_signature(
+            f"finesure-{options.measure}",
+            "finesure",
+            model=self.model,
+            **engine_part(options.backend),
+            template=self._template.signature,
+            against=options.against,
+            reply=options.most_reply_tokens,
+            attempts=options.max_attempts,
+            **cut,
+            sentences=sentence_signature(),
+            v=2,
+        )
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks about one summary; what is asked about is numbered."""
@@ -98,23 +111,6 @@ def key_facts(each: JudgeInput) -> list[str]:
 
 def _numbered(lines: Sequence[str]) -> str:
     return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines, start=1))
-
-
-def _signature(options: FineSurEJudge, template: PromptTemplate, model: str) -> str:
-    cut = {"cut_to": options.backend.max_model_len} if options.overflow == "truncate" else {}
-    return judge_signature(
-        f"finesure-{options.measure}",
-        "finesure",
-        model=model,
-        **engine_part(options.backend),
-        template=template.signature,
-        against=options.against,
-        reply=options.most_reply_tokens,
-        attempts=options.max_attempts,
-        **cut,
-        sentences=sentence_signature(),
-        v=2,
-    )
 
 
 def finesure_template(options: FineSurEJudge) -> PromptTemplate:

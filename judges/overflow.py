@@ -96,7 +96,9 @@ def within_length(
     while policy == "truncate" and refused:
         for i in refused:
             chat = prompt(now[i])
-            now[i] = replace(now[i], reference=_fitting(now[i].reference, chat, lengths[chat], most_tokens))
+            words_per_token = sum(len(message.content.split()) for message in chat) / lengths[chat]
+            excess = math.ceil((lengths[chat] - most_tokens) * min(1.0, words_per_token))
+            now[i] = replace(now[i], reference=shortened(now[i].reference, max(1, excess)))
         # a source without a word left is not asked about: the rest of the prompt alone is too long
         again = [i for i in refused if now[i].reference]
         found = yield from _noting(ask([now[i] for i in again]), lengths)
@@ -122,12 +124,6 @@ def _noting(
         for ask, reply in zip(asks, replies, strict=True):
             if reply.reason == TOO_LONG:
                 lengths[ask.prompt] = reply.n_prompt_tokens
-
-
-def _fitting(source: str, chat: Sequence[Message], n_tokens: int, most_tokens: int) -> str:
-    """The source cut by as many words as the chat's excess of tokens amounts to, at least one."""
-    words_per_token = sum(len(message.content.split()) for message in chat) / n_tokens
-    return shortened(source, max(1, math.ceil((n_tokens - most_tokens) * min(1.0, words_per_token))))
 
 
 def _flagged(given: JudgeInput, judged: JudgeInput, verdict: Verdict) -> Verdict:

@@ -7,11 +7,9 @@ sources, equal ones, or weights that the recipe gives; a set to whose values the
 Source: Zhang et al. 2024, sections 3.2 and 3.3, eqs. 1 and 2; docs/papers.md#zhang-modes.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from ..config.fairness import ValueSharesJudge
-from ..config.section import Check
 from ..fairness.groups import Masses, Shares, Unscored, compare, under_represented, unfair, unfair_error_rate
 from ..fairness.groups.corpus import NO_SOURCE_MASS
 from ..fairness.groups.coverage import ONE_VALUE
@@ -19,9 +17,8 @@ from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge
 from .judge import Judge, Kind, Verdict, judge_signature
-from .measures import Matcher, matcher_readers, open_matcher
+from .measures import Matcher, matcher_checks, matcher_readers, open_matcher
 from .measures.measure import cut_comparisons
-from .measures.words import source_counter
 from .overflow import CUT_PAIRS
 from .shared import SharedModels
 
@@ -109,9 +106,8 @@ def open_value_shares(name: str, options: ValueSharesJudge, models: SharedModels
     return ValueShares(name, options, open_matcher(options.matcher, models))
 
 
-def _checks(name: str, options: ValueSharesJudge) -> Iterator[Check]:
-    if options.matcher.counts_ngrams:
-        yield Check("matcher", partial(source_counter, options.matcher), is_here=True)
-
-
-VALUE_SHARES = Kind(open_value_shares, checks=_checks, readers=lambda each: matcher_readers(each.matcher))
+VALUE_SHARES = Kind(
+    open_value_shares,
+    checks=lambda name, each: matcher_checks(each.matcher),
+    readers=lambda each: matcher_readers(each.matcher),
+)

@@ -14,7 +14,7 @@ from ...config import BiasRecipe, without_speed
 from ...errors import DataError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
-from ...generate.plans import SEEDS
+from ...generate.plans import seed_from
 from ...records import Record, Text
 from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal
@@ -121,7 +121,7 @@ def _refuse_other_formats(path: Path) -> None:
 
 def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
     """Seed of an input's summary, from 0 to 2**48 - 1; it depends on study and input alone."""
-    return int(digest([recipe.name, recipe.seed, each.id]), 16) % SEEDS
+    return seed_from(recipe.name, recipe.seed, each.id)
 
 
 def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ...text import words
 from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature
 from ..contract import check_output
-from ..plans import SEEDS
+from ..plans import seed_from
 
 # what the contract check cleans away and what does no harm
 HARMLESS = frozenset({"preamble", "trailing"})
@@ -150,7 +150,7 @@ def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecip
 def task_seed(recipe: ControlledRecipe, task: Task, attempt: int) -> int:
     """Seed of an attempt, from 0 to 2**48 - 1; it depends on run, prompt and attempt alone."""
     prompt = [message.model_dump(mode="json") for message in task.prompt]
-    return int(digest([recipe.name, recipe.seed, task.id, prompt, attempt]), 16) % SEEDS
+    return seed_from(recipe.name, recipe.seed, task.id, prompt, attempt)
 
 
 def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ...config.fairness import EntailerSection, MatcherSection
+from ...config.section import Check
 from ..judge import Reader
 from ..nli import refuse_other_classes
 from ..shared import SharedModels
@@ -24,7 +25,7 @@ from .bart import BartScorer, open_bart
 from .bert import BertScorer, open_bert
 from .entailers import open_encoder, open_nli, open_words
 from .measure import Entailer, Matcher, UnitEvidence
-from .words import open_ngram_matcher, open_word_matcher
+from .words import open_ngram_matcher, open_word_matcher, source_counter
 
 # kind in the recipe -> what makes such a matcher of its section and the models that are shared
 MATCHERS: dict[str, Callable[[MatcherSection, SharedModels], Matcher]] = {
@@ -69,6 +70,12 @@ def open_entailer(section: EntailerSection, models: SharedModels | None = None) 
     return ENTAILERS[section.kind](section, models or SharedModels())
 
 
+def matcher_checks(section: MatcherSection) -> Iterator[Check]:
+    """That the matcher of a judge's section `matcher` has what counts N-grams."""
+    if section.counts_ngrams:
+        yield Check("matcher", partial(source_counter, section), is_here=True)
+
+
 def matcher_readers(section: MatcherSection) -> Iterator[Reader]:
     """How the matcher of a judge's section `matcher` opens its model."""
     scorers: dict[str, Callable[[MatcherSection], object]] = {"bertscore": BertScorer, "bartscore": BartScorer}
@@ -91,6 +98,7 @@ __all__ = [
     "Matcher",
     "UnitEvidence",
     "entailer_readers",
+    "matcher_checks",
     "matcher_readers",
     "open_entailer",
     "open_matcher",

@@ -37,7 +37,9 @@ class BertScorer:
         )
         # a byte-level vocabulary has other pieces for a word at the very beginning; the published scores do not use them
         before = " " if self._model.config.model_type == "roberta" else ""
-        self.reader = Reader(tokenizer, most_tokens(tokenizer, self._model), partial(_laid_out, before))
+        self.reader = Reader(
+            tokenizer, most_tokens(tokenizer, self._model), lambda text: before + text.strip() if text.strip() else ""
+        )
         self._layer = section.layer
         self._baseline = section.baseline
         self._batch_size = section.batch_size
@@ -80,10 +82,6 @@ def _precision(summary: Any, text: Any) -> Any:
     if min(len(summary), len(text)) == N_SPECIAL:
         return summary.new_zeros(())
     return (summary[1:-1] @ text.T).amax(dim=1).mean()  # (summary tokens, text tokens) before it is reduced
-
-
-def _laid_out(before: str, text: str) -> str:
-    return before + text.strip() if text.strip() else ""
 
 
 def open_bert(section: MatcherSection, models: SharedModels) -> NeuralMatcher:
