@@ -220,7 +220,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def on_config(config: Any) -> Any:
     """A hook of mkdocs: docstrings are read from the package alone, whose folder is the root and holds much else."""
-    source = ROOT / "build/docs-source/evenhand"
+    source = ROOT / "build/.docs-source/evenhand"
     source.mkdir(parents=True, exist_ok=True)
     for path in ROOT.iterdir():
         link = source / path.name

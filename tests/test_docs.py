@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.config.plain_yaml import parse_yaml
+from evenhand.generate.stage import METHODS
+from evenhand.judges import JUDGES
 
 ROOT = Path(__file__).parents[1]
 PAPERS = re.compile(r"docs/papers\.md((?:#[\w-]+)(?: and #[\w-]+)*)")
@@ -157,6 +159,17 @@ def test_a_command_that_is_not_run_is_one_of_evenhands_all_the_same(generated):
                     assert commands & {line, line.split()[0]} or line.split()[0] == "recipes", (
                         f"{page.name}: evenhand {line}"
                     )
+
+
+def test_every_judge_and_every_method_has_its_entry():
+    judges = (ROOT / "docs/judges.md").read_text("utf-8")
+    entries = {part.split("`")[0]: part for part in judges.split("\n### `")[1:]}
+    assert set(entries) == set(JUDGES)
+    for kind, text in entries.items():
+        assert f"| [`{kind}`](#{kind}) |" in judges
+        assert all(f"**{each}**" in text for each in ("Range", "Blind to", "Run with its released weights?")), kind
+    methods = (ROOT / "docs/methods.md").read_text("utf-8")
+    assert all(f"| `{method}` |" in methods for method in METHODS)
 
 
 def test_every_relative_link_resolves(generated):
