@@ -109,7 +109,8 @@ def key_meanings(section: type[BaseModel]) -> dict[str, str]:
         lines, shared = textwrap.dedent(inspect.getsource(base)).splitlines(), ""
         for node in ast.parse("\n".join(lines)).body[0].body:  # type: ignore[attr-defined]
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in found:
-                comment, above = [], node.lineno - 2
+                comment: list[str] = []
+                above = node.lineno - 2
                 while lines[above].strip().startswith("#"):
                     comment.insert(0, lines[above].strip().lstrip("# "))
                     above -= 1
