@@ -151,7 +151,7 @@ def _stage(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryReques
 
 def _work(step: Step, n_requests: dict[str, int]) -> str:
     if step.phase is None:
-        return "index.html, report.json, report.md"
+        return "index.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
     requests, per_request = n_requests[step.phase.name], recipe.generate.n_candidates
     made = requests * per_request

@@ -165,7 +165,7 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 
 @app.command(epilog="Example: evenhand report recipes/quickstart.yaml")
 def report(recipe: RecipePath, set_: Overrides = None) -> None:
-    """Compare the systems of the evaluation phases: report/index.html, report.json, report.md."""
+    """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
     from ..evaluation.report import report as run
 
@@ -322,9 +322,11 @@ def _run_stage(
 
 
 def _print_result(recipe: "Recipe") -> None:
-    from ..evaluation.table import result_table
+    from ..evaluation.page import page
+    from ..evaluation.pages import terminal
+    from ..evaluation.report import read_report
 
-    console().print(result_table(recipe))
+    console().print(terminal.render(page(read_report(recipe))))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
 
 

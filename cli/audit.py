@@ -129,7 +129,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bool, typer.Option("--allow-missing", help="Leave sets without a summary out, counted, instead of refusing.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(parser=_folder, metavar="FOLDER", help="Folder for audit.json, audit.md and index.html.")
+        Path,
+        typer.Option(parser=_folder, metavar="FOLDER", help="Folder for index.html, audit.json, audit.md and tables/."),
     ] = Path("audit"),
 ) -> None:
     """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
@@ -143,9 +144,11 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     """
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.options import read_sections
+    from ..evaluation.audit.page import page
     from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
-    from ..evaluation.audit.report import PAGE, check_folder, replaced, write_audit
-    from ..evaluation.audit.table import audit_table
+    from ..evaluation.audit.report import check_folder, replaced, write_audit
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import PAGE
     from ..resampling import Bootstrap
 
     check_folder(out)
@@ -179,7 +182,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     )
     found = _measure(given, plan, sections, notes)
     write_audit(found, out)
-    show(audit_table(found))
+    show(terminal.render(page(found)))
     say(f"audit: {out / PAGE}")
 
 

@@ -1,4 +1,4 @@
-"""The report stage: two judged evaluations in, report.json, report.md and one self-contained page out."""
+"""The report stage: two judged evaluations in, report.json, report.md, one self-contained page and its tables out."""
 
 import json
 from pathlib import Path
@@ -26,14 +26,15 @@ from .build import build_report
 from .contents import Report
 from .finished import check_finished
 from .manifest import REPORT, write_manifest
-from .markdown import render_markdown
-from .page import TEMPLATES, render_page
+from .page import page
+from .pages.html import TEMPLATES
+from .pages.write import PAGE, TABLES, write_page
 from .probe import probe
 from .served import inactive_because
 
-JSON, MARKDOWN, PAGE, PROBE = "report.json", "report.md", "index.html", "probe.json"
+JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/3"
+FORMAT = "evenhand-report/4"
 PROBE_FORMAT = "evenhand-probe/2"
 
 
@@ -66,7 +67,7 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
 def report_stage(recipe: Recipe) -> Stage:
     """The stage, with everything the report depends on."""
     folder = recipe.output / REPORT
-    return Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE))
+    return Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE, TABLES))
 
 
 def read_report(recipe: Recipe) -> Report:
@@ -127,6 +128,5 @@ def _name(path: Path, recipe: Recipe) -> str:
 def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> dict[str, Any]:
     built = build_report(recipe, probed)
     write_text(folder / JSON, built.model_dump_json(indent=2) + "\n")
-    write_text(folder / MARKDOWN, render_markdown(built))
-    write_text(folder / PAGE, render_page(built))
+    write_page(page(built), folder, MARKDOWN)
     return {"differences": len(built.differences), "warnings": len(built.warnings), "left_out": []}

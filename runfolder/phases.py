@@ -8,7 +8,7 @@
         turns.jsonl      what was said on the way to the candidates, of methods that ask more than once
       evaluation/base/     candidates of the test sets under the untrained model
       evaluation/round-00/ the same under the policy that round 0 ended with
-      report/              index.html  report.json  report.md
+      report/              index.html  report.json  report.md  tables/
 
 A phase is one of those folders: which document sets, which policy, which judges.
 """

@@ -64,7 +64,7 @@ def build_audit(
     return Audit(
         schema_name=SCHEMA,
         title=title(aggregates, differences, systems),
-        warnings=(*notes, *of_length(differences, systems), *warnings(measured, given, plan, numbers)),
+        warnings=(*of_length(differences, systems), *warnings(measured, given, plan, numbers), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,

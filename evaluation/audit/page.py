@@ -1,28 +1,383 @@
-"""The audit as one self-contained page: no script, nothing fetched, everything from data escaped."""
+"""The audit as a page: who gets less room than their documents, by value first, then measures, differences and examples."""
 
-from markupsafe import Markup
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..page import TEMPLATES, page_environment, page_style
-from . import view
-from .contents import Audit
+from ..pages.blocks import (
+    Block,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    Items,
+    Legend,
+    Mark,
+    Page,
+    Prose,
+    Row,
+    Strip,
+    Table,
+    Text,
+    Tone,
+    as_columns,
+    bounds,
+    count,
+    group,
+    row,
+    table,
+)
+from ..pages.blocks import Number as NumberCell
+from ..pages.charts import scale
+from ..pages.numbers import MINUS, NONE, number, p_value, percent
+from ..pages.words import counted, versions
+from .contents import Audit, Example, Number, PairedDifference, SystemNote, ValueNote
 from .headline import n_tests
+from .notes import aim, left_out, length, notes
+from .quantities import COVERAGE_DIFFERENCE, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, UNDER_REPRESENTED, Measure
+
+# what a value's marks stand for, in the order of their styles
+DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
+# what the terminal shows of each value
+MAIN = (*DRAWN, UNDER_REPRESENTED, COVERAGE_DIFFERENCE)
+# families whose examples set counts side by side, not shares
+COUNTING = ("opinions", "word-lists")
+# what a text is called that an example leaves out, by what the opinion graph takes for a unit
+TEXTS = {"documents": "post", "sentences": "sentence"}
+VERDICTS: dict[Tone, str] = {"better": "fairer", "worse": "less fair", "unsure": "no clear difference"}
+LEGEND = Legend(
+    (
+        ("better", "fairer"),
+        ("worse", "less fair"),
+        ("neutral", "differs, neither fairer nor less"),
+        ("unsure", "no clear difference: adjusted p too large, the interval includes zero, or there is no test"),
+    )
+)
+P, ADJUSTED, ALONE = Column("p", "number"), Column("adjusted p", "number"), Column("under one only", "number")
 
 
-def render_page(audit: Audit) -> str:
-    """The audit as HTML."""
-    own = Markup((TEMPLATES / "audit.css").read_text(encoding="utf-8"))  # noqa: S704 (our own file)
-    return (
-        page_environment()
-        .get_template("audit.html.j2")
-        .render(
-            audit=audit,
-            style=page_style() + own,
-            view=view,
-            level=f"{100 * audit.options['bootstrap']['level']:g}",
-            n_tests=n_tests(audit.differences),
-            value_tables=view.value_tables(audit),
-            pictures=view.pictures(audit),
-            difference_groups=view.difference_groups(audit),
-            example_groups=view.example_groups(audit),
+def page(audit: Audit) -> Page:
+    """The audit as blocks."""
+    return Page(
+        kind="audit",
+        about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
+        f"{audit.attribute}",
+        title=f"{audit.title}.",
+        warnings=audit.warnings,
+        findings=(),
+        body=(
+            *_values(audit),
+            *_measures(audit),
+            *_differences(audit),
+            *_examples(audit),
+            Heading("How it was made"),
+            _made(audit),
+        ),
+        main=tuple(_main(audit)),
+        footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, draws "
+        "and seed.",
+    )
+
+
+def _level(audit: Audit) -> str:
+    return f"{100 * audit.options['bootstrap']['level']:g}"
+
+
+def _values(audit: Audit) -> Iterator[Block]:
+    made = list(value_tables(audit))
+    if not made:
+        return
+    yield Heading(f"By {audit.attribute}")
+    if any(found.scale for found in made):
+        yield Prose(
+            f"How much of the documents and how much of the summaries each {audit.attribute} has, in per cent, over the "
+            f"sets that have documents of it; lines are {_level(audit)} % intervals. {aim(audit)}",
+            "lead",
+        )
+        yield Legend(tuple((style, kind.name) for style, kind in enumerate(DRAWN)))
+    for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
+        yield Heading(system.label, 3)
+        yield found
+    few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
+    yield Prose(
+        "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
+        "not. Coverage is the mean share, of the units that any document has, that a document has; its difference is to "
+        f"all documents of the set.{few}",
+        "lead",
+    )
+
+
+def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[Measure, str | None], Number]:
+    mine = (n for n in audit.by_value if n.system == system.label and n.family != "word-lists")
+    return {(n.measure, n.value): n for n in mine}
+
+
+def value_tables(audit: Audit) -> Iterator[Table]:
+    """The table by attribute value of each system, shares drawn; none when no family splits by value."""
+    drawn = [n for n in audit.by_value if n.measure.kind in DRAWN]
+    axis = scale([None if x is None else 100 * x for n in drawn for x in (n.estimate, n.low, n.high)], zero=True)
+    for system in audit.systems:
+        mine = _by_value(audit, system)
+        measures = dict.fromkeys(measure for measure, _ in mine)
+        if mine:
+            columns = [
+                Column(audit.attribute),
+                Column("sets", "number"),
+                Column("documents", "number"),
+                *([Column("plot", "strip")] if drawn else []),
+                *(_column(measure) for measure in measures),
+            ]
+            rows = (
+                _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
+            )
+            yield table(f"{system.label} by {audit.attribute}", columns, rows, scale=axis if drawn else None)
+
+
+def _column(measure: Measure) -> Column:
+    return Column(measure.kind.name, "number", f"({measure.by})" if measure.by else "")
+
+
+def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
+    marks = (
+        Mark(
+            100 * each.estimate, *(None if x is None else 100 * x for x in bounds(each)), DRAWN.index(each.measure.kind)
+        )
+        for each in found
+        if each and each.measure.kind in DRAWN and each.estimate is not None
+    )
+    cells = (Text("") if each is None else shown(each, 1, rests_on(each)) for each in found)
+    is_faint = any(each is not None and each.is_small for each in found)
+    strip = [Strip(tuple(marks))] if drawn else []
+    return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells, is_faint=is_faint)
+
+
+def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> NumberCell:
+    """The number: shares in per cent, differences of shares in points, others as they are."""
+    is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
+    unit = "" if not found.is_share else "points" if is_difference else "%"
+    return NumberCell(
+        found.estimate, bounds(found), places if found.is_share else 3, unit, sign=is_difference, note=note
+    )  # type: ignore[arg-type]
+
+
+def rests_on(found: Number) -> str:
+    """ "n 19, few"."""
+    return f"n {found.n:,}{', few' if found.is_small else ''}"
+
+
+def _measures(audit: Audit) -> Iterator[Block]:
+    yield Heading("Measures")
+    yield Prose(f"The smaller line is the {_level(audit)} % interval over document sets. {notes(audit)}", "lead")
+    yield _aggregates(audit, audit.systems)
+    if audit.worst:
+        yield Heading("Who fares worst", 3)
+        several = len(audit.systems) > 1
+        yield Items(
+            tuple(
+                Prose(f"by {each.measure}: {each.sentence}", head=each.system if several else "")
+                for each in audit.worst
+            )
+        )
+    groups = [
+        group(rows, system.label) for system in audit.systems if (rows := list(_gender_words(audit, system.label)))
+    ]
+    if groups:
+        yield Heading("Gender words", 3)
+        columns = ["words", Column("in documents", "number"), Column("in summaries", "number")]
+        yield Table("gender words", as_columns(columns), tuple(groups))
+
+
+def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
+    mine = [n for n in audit.by_value if n.system == system and n.family == "word-lists"]
+    for name in dict.fromkeys(n.value for n in mine if n.value):
+        yield row(name, *(shown(n, 1) for n in mine if n.value == name))
+
+
+def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
+    columns = ["measure", Column("value", "number"), Column("sets", "number"), Column("what it means", "long")]
+    groups = []
+    for system in systems:
+        rows = [
+            row(
+                str(n.measure),
+                shown(n),
+                count(n.n),
+                Text(n.sentence, f"Left out: {left_out(n.left_out)}." if n.left_out else ""),
+            )
+            for n in audit.aggregates
+            if n.system == system.label
+        ]
+        rows.append(row("length", "", "", length(system)))
+        groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+    return Table("measures", as_columns(columns), tuple(groups))
+
+
+def _meaning(found: Number) -> Text:
+    return Text(found.sentence, f"Left out: {left_out(found.left_out)}." if found.left_out else "")
+
+
+def tone(difference: PairedDifference) -> Tone:
+    """Whether the difference makes a system fairer."""
+    if difference.verdict == "cannot tell":
+        return "unsure"
+    if not difference.is_unfairness:
+        return "neutral"
+    return "better" if difference.verdict == "lower" else "worse"
+
+
+def _differences(audit: Audit) -> Iterator[Block]:
+    if not audit.differences:
+        return
+    yield Heading(f"Differences to {audit.differences[0].reference}")
+    yield Prose(
+        "On the sets that are scored under both. p is two-sided, of exchanging the systems within sets, adjusted after "
+        f"Benjamini and Hochberg over all {n_tests(audit.differences)} tests. There is a clear difference where the "
+        "adjusted p is small and the interval does not include zero. The picture shows those in points.",
+        "lead",
+    )
+    yield LEGEND
+    yield difference_table(audit)
+    if audit.choices:
+        yield Heading("Which system to choose", 3)
+        yield Items(tuple(Prose(choice.sentence) for choice in audit.choices))
+        yield Prose(
+            f"Each system is judged by its worst {audit.attribute}, found anew in every draw of the document sets; a "
+            f"choice is named where it is the best in {_level(audit)} % of the draws.",
+            "lead",
+        )
+
+
+def difference_table(audit: Audit) -> Table:
+    """Differences to the first system, a group for each of the others."""
+    ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
+    columns = as_columns(
+        [
+            "measure",
+            Column("plot", "strip"),
+            Column("difference", "number"),
+            P,
+            ADJUSTED,
+            "verdict",
+            Column("sets", "number"),
+            ALONE,
+        ]
+    )
+    groups = []
+    for system in dict.fromkeys(each.system for each in audit.differences):
+        mine = [each for each in audit.differences if each.system == system]
+        groups.append(group(map(_difference_row, mine), f"{system} {MINUS} {mine[0].reference}"))
+    axis = scale([None if x is None else 100 * x for x in ends], zero=True)
+    return Table(f"differences to {audit.differences[0].reference}", columns, tuple(groups), axis)
+
+
+def _difference_row(each: PairedDifference) -> Row:
+    marks: tuple[Mark, ...] = ()
+    if each.is_share and each.estimate is not None:
+        low, high = (None if x is None else 100 * x for x in bounds(each))
+        marks = (Mark(100 * each.estimate, low, high, tone(each)),)
+    return row(
+        f"{each.measure}: {each.value}" if each.value else str(each.measure),
+        Strip(marks),
+        shown(each),
+        Text(p_value(each.p_value)),
+        Text(p_value(each.adjusted)),
+        Text(VERDICTS.get(tone(each), each.verdict), tone=tone(each)),
+        count(each.n),
+        count(each.left_out),
+    )
+
+
+def _examples(audit: Audit) -> Iterator[Block]:
+    found: dict[str, list[Example]] = {}
+    for example in audit.examples:
+        found.setdefault(f"{example.system}, by {example.family}", []).append(example)
+    if found:
+        yield Heading("The most unfair summaries")
+        yield Prose(
+            "Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes up.",
+            "lead",
+        )
+    for heading, examples in found.items():
+        yield Heading(heading, 3)
+        for example in examples:
+            name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
+            yield Details(
+                name, tuple(_example(audit, example)), f"{example.measure}: {_unfairness(example)}", is_example=True
+            )
+
+
+def _example(audit: Audit, example: Example) -> Iterator[Block]:
+    columns = ["", *(Column(name, "number") for name in example.columns)]
+    rows = (
+        row(
+            Text(side.name, "left out most" if side.name in example.left_out else ""),
+            _side_number(example, side.source),
+            _side_number(example, side.summary),
+        )
+        for side in example.sides
+    )
+    yield table(f"sides of {example.set_id}", columns, rows)
+    lines = (row(Text(line.text, style="long"), _takes(line.takes, line.note)) for line in example.lines)
+    yield table(f"summary of {example.set_id}", ["summary", Column(example.takes_what, "long")], lines)
+    if example.documents:
+        text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
+        who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
+        yield Details(who, tuple(map(Prose, example.documents)))
+
+
+def _side_number(example: Example, value: float | None) -> str:
+    """A side's share, or its count where the columns count."""
+    if value is None:
+        return NONE
+    return f"{value:g}" if example.family in COUNTING else percent(value)
+
+
+def _unfairness(example: Example) -> str:
+    return f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
+
+
+def _takes(values: dict[str, float], note: str) -> Text:
+    """What a line takes up, the most first; values of which it takes nothing are left out."""
+    taken = "; ".join(
+        f"{value} {amount:.3g}" for value, amount in sorted(values.items(), key=lambda e: -e[1]) if amount
+    )
+    return Text(taken or note or "none", note if taken else "")
+
+
+def _made(audit: Audit) -> Facts:
+    bootstrap = audit.options["bootstrap"]
+    drawn = f"{_level(audit)} %, {bootstrap['resamples']:,} draws of document sets, seed {bootstrap['seed']}"
+    return Facts(
+        (
+            ("documents", Text(f"{audit.documents} {audit.documents_digest}", style="code")),
+            *(
+                (
+                    each.label,
+                    Text(
+                        f"{each.source} {each.digest}", counted(each.n_summaries, "summary", "summaries"), style="code"
+                    ),
+                )
+                for each in audit.systems
+            ),
+            *((measure.family, Text(measure.signature, style="code")) for measure in audit.measures),
+            ("intervals", Text(drawn)),
+            ("versions", versions(audit.versions)),
         )
     )
+
+
+def _main(audit: Audit) -> Iterator[Block]:
+    names = {kind.name for kind in MAIN}
+    for found in value_tables(audit):
+        yield Heading(found.name)
+        yield found.without(*(column for column in found.columns[1:] if column.name not in names))
+    for system in audit.systems:
+        yield Heading(f"{system.label}, measures")
+        made = _aggregates(audit, [system])
+        yield table(made.name, made.columns, made.rows)
+        for each in audit.worst:
+            if each.system == system.label:
+                yield Prose(f"By {each.measure}: {each.sentence}")
+    yield Prose(notes(audit), "lead")
+    if audit.differences:
+        yield difference_table(audit).without(P, ALONE)
+        yield LEGEND
+        yield from (Prose(choice.sentence) for choice in audit.choices)

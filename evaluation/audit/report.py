@@ -1,17 +1,17 @@
-"""The audit's files: audit.json, audit.md and index.html."""
+"""The audit's files: audit.json, audit.md, index.html and its tables."""
 
 import os
 from pathlib import Path
 
 from ...errors import DataError, StorageError
 from ...storage import read_json, write_text
+from ..pages.write import PAGE, TABLES, write_page
 from .build import SCHEMA
 from .contents import Audit
 from .input import AuditInput
-from .markdown import render_markdown
-from .page import render_page
+from .page import page
 
-JSON, MARKDOWN, PAGE = "audit.json", "audit.md", "index.html"
+JSON, MARKDOWN = "audit.json", "audit.md"
 
 
 def check_folder(out: Path) -> None:
@@ -26,7 +26,7 @@ def check_folder(out: Path) -> None:
         raise DataError(f"--out {out}: {'' if nearest == out else f'{nearest} '}is no folder; name a folder")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise DataError(f"--out {out}: {nearest} cannot be written; name another folder, or mend its rights")
-    taken = [name for name in (JSON, MARKDOWN, PAGE) if (out / name).exists()]
+    taken = [name for name in (JSON, MARKDOWN, PAGE, TABLES) if (out / name).exists()]
     if taken and not _is_audit(out / JSON):
         raise DataError(
             f"--out {out}: holds {', '.join(taken)}, which no audit wrote; name another folder, nothing is overwritten"
@@ -52,16 +52,16 @@ def replaced(out: Path, given: AuditInput) -> str:
 
 
 def write_audit(audit: Audit, out: Path) -> None:
-    """Write the three files; an earlier audit's are replaced, other files stay.
+    """Write the files; an earlier audit's are replaced, other files stay.
 
     Raises:
         DataError: as `check_folder`, and when the files cannot be written after all.
     """
     check_folder(out)
     try:
+        is_ours = (out / JSON).exists()
         write_text(out / JSON, audit.model_dump_json(indent=2) + "\n")
-        write_text(out / MARKDOWN, render_markdown(audit))
-        write_text(out / PAGE, render_page(audit))
+        write_page(page(audit), out, MARKDOWN, is_ours=is_ours)
     except StorageError as error:
         reason = getattr(error.__cause__, "strerror", None) or error
         raise DataError(f"--out {out}: cannot be written: {reason}; make room, or name another folder") from error

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from ...errors import DataError
 from ...storage import read_json, read_text, write_json, write_text
-from ..page import page_environment
+from ..pages.html import page_environment
 from .key import PageKey, parse_key
 from .sheet import AnnotationSheet
 

@@ -62,7 +62,7 @@ def _widths(table: Table, joint: str, room: int) -> list[int]:
     widths = []
     for place, column in enumerate(table.columns):
         lines = (line for row in table.rows for line in _cell(row.cells[place], joint).split())
-        widths.append(max([*(line.cell_len for line in lines), *(len(line) for line in _name(column).split("\n"))]))
+        widths.append(max([*(line.cell_len for line in lines), *(len(word) for word in _words(column))]))
     widths[0] += has_groups
     room -= SPACE * (len(widths) - 1)
     long = [place for place, column in enumerate(table.columns) if column.kind == "long"]
@@ -100,6 +100,11 @@ def _empty(table: Table, widths: Sequence[int], *, show_header: bool) -> RichTab
         is_words = place == 0 or column.kind in ("words", "long")
         made.add_column(RichText(_name(column)), justify="left" if is_words else "right", width=width, overflow="fold")
     return made
+
+
+def _words(column: Column) -> list[str]:
+    """Parts of a column's name that stay whole: names of numbers may take several lines."""
+    return _name(column).split() if column.kind == "number" else _name(column).split("\n")
 
 
 def _name(column: Column) -> str:

@@ -1,7 +1,7 @@
 """Phrases that several families of results use."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from ..contents import Difference, JudgeNote
 from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
@@ -20,6 +20,28 @@ DIRECTIONS = {
     "higher": "Higher is better.",
     "lower": "Lower is better.",
     None: "Neither more nor less is better.",
+}
+# kind of judge -> what its scores mean, and what they do not see
+JUDGES = {
+    "rubric": "A language model grades the summary on a scale; it may favour its own style, and long summaries.",
+    "finesure": "A language model checks sentences for errors, or key facts for their place in the summary: a share from 0 to 1.",
+    "extract": "A language model grades the summary against those sentences of a long text that matter for it.",
+    "alignment": "How well the best matching part of the text supports each claim, their mean from 0 to 1; says nothing of what "
+    "is left out.",
+    "minicheck": "Chance from 0 to 1 that the text supports each sentence, their mean; says nothing of what is left out.",
+    "summac": "How well sentences of the text entail those of the summary; says nothing of what is left out.",
+    "unieval": "A model's answer from 0 to 1 to a question about the summary, such as whether it is consistent with the text.",
+    "bleurt": "A trained similarity of the summary to a text, about 0 to 1; blind to who says what.",
+    "bertscore": "Similarity of the words' contexts in summary and text, at most 1; blind to negation, and to who says what.",
+    "rouge": "Share of words or word pairs in common with the text, from 0 to 1; blind to paraphrase, negation and untruth.",
+    "length": "Words of the summary: neither more nor fewer are better.",
+    "contract": "1 when the summary keeps the form that was asked for, else 0; blind to contents.",
+    "value-shares": "Whether each side gets the room that it is due. BUR (binary unfair rate): share of summaries in which "
+    "one gets too little; UER (unfair error rate): points by which sides fall short; AUC: the share over all tolerances; "
+    "0 is fair.",
+    "equal-coverage": "How unequally a summary covers the documents of the sides, the mean gap from 0 to 1; 0 is fair.",
+    "opinion-graph": "How unequally a summary shows the opinions of its documents, a Gini coefficient from 0 to 1; 0 is fair.",
+    "contrast": "How much more the summary says what its side says than what the others do, as words or meaning tell.",
 }
 ROLES = {"report": "report judge", "reward": "reward", "both": "report and reward"}
 
@@ -62,6 +84,11 @@ def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, 
         Prose(" ".join(filter(None, (DIRECTIONS[judge.better], meaning))), "small"),
         Prose(judge.signature, "code"),
     )
+
+
+def judges_mean(recipe: dict[str, Any], name: str) -> str:
+    """What a judge's scores mean, by the kind that the recipe gives it; "" where it is not known."""
+    return JUDGES.get(recipe.get("judges", {}).get(name, {}).get("kind"), "")
 
 
 def on_front(plot: PlanePlot) -> str:

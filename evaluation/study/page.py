@@ -28,7 +28,7 @@ from ..pages.blocks import (
 from ..pages.charts import Line, Panel, Point, panel
 from ..pages.numbers import NONE, places_for
 from ..pages.systems import difference_table, plane_blocks, score_table, sides_legend, trait_table
-from ..pages.words import ALL, DIRECTIONS, counted, judge_blocks, legend, tone, versions
+from ..pages.words import ALL, DIRECTIONS, counted, judge_blocks, judges_mean, legend, tone, versions
 from ..systems import WORDS
 from ..worst_group import without_part
 from .contents import BudgetEstimate, Comparison, PairedTest
@@ -119,7 +119,7 @@ def _scores(found: Comparison) -> Iterator[Block]:
             labels = dict.fromkeys(e.subject for e in here)
             rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
             groups.append((budget_name(k), rows))
-        yield from judge_blocks(judge)
+        yield from judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
         yield score_table(judge, groups, _places(found, judge))
 
 

@@ -1,12 +1,20 @@
+import io
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from evenhand.errors import StorageError
 from evenhand.evaluation.build import build_report
-from evenhand.evaluation.page import render_page
+from evenhand.evaluation.contents import LedgerRow
+from evenhand.evaluation.page import curve_panels, flat_counts, ledger_table, page, training_panels
+from evenhand.evaluation.pages import html, markdown, terminal
+from evenhand.evaluation.pages.blocks import Details, Table, tables
+from evenhand.evaluation.report import read_report
+from evenhand.storage import write_text
 
 ATTACK = "<script>alert('x')</script> & \"quoted\" <b>bold</b>"
 VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
@@ -42,7 +50,7 @@ class Outline(HTMLParser):
 
 
 def page_of(run: Any, probed: dict[str, Any] | None = None) -> str:
-    return render_page(build_report(run.recipe, probed))
+    return html.render(page(build_report(run.recipe, probed)))
 
 
 def probe_result(*, active: bool, difference: float, served: str | None) -> dict[str, Any]:
@@ -148,6 +156,16 @@ def test_inactive_adapter_is_told_at_the_top(small_run: Any):
     assert text.index("INACTIVE") < text.index('id="scores"')
 
 
+def test_sides_come_first_and_examples_are_folded(small_run: Any):
+    made = page(build_report(small_run.recipe, None))
+    assert [heading.text for heading in made.sections][:2] == ["Sides", "Scores"]
+    examples = made.sections.index(next(h for h in made.sections if h.text == "Examples"))
+    following = made.sections[examples + 1]
+    body = list(made.body)
+    inside = body[body.index(made.sections[examples]) + 2 : body.index(following)]
+    assert inside and all(isinstance(block, Details) for block in inside)
+
+
 @pytest.mark.parametrize(
     ("served", "told"),
     [
@@ -160,6 +178,129 @@ def test_page_says_what_the_engine_made_of_the_adapter(small_run: Any, served: s
     assert told in page_of(small_run, probe_result(active=served != "untrained", difference=1.5, served=served))
 
 
-def test_undecidable_is_told_in_words_not_by_colour_alone(small_page: str):
-    assert 'aria-label="cannot be told"' in small_page
-    assert ">cannot tell<" in small_page
+def test_verdicts_are_words_and_not_colours_alone(small_page: str):
+    assert 'aria-label="no clear difference"' in small_page
+    assert "cannot tell" not in small_page
+
+
+def test_verdicts_follow_what_the_judge_calls_better(make_run: Any):
+    judges = {
+        "fit": {"kind": "alignment"},
+        "length": {"kind": "length"},
+        "opposing": {"kind": "alignment", "against": "opposing"},
+    }
+    run = make_run(rounds=0, judges=judges, evaluation={"judges": ["length", "opposing"], "resamples": 200})
+    # the best by fit is longer and agrees more with the other side, in both sets
+    run.write("evaluation/base", {f"{s}/left": [(0.1, 10, 0.1), (0.2, 30, 0.5)] for s in "ab"})
+    found = {each.name: each for each in tables(page(build_report(run.recipe, None)).body)}
+    verdicts = {name: verdict_of(found[f"differences by {name}"]) for name in ("fit", "length", "opposing")}
+    assert verdicts == {"fit": ("better", "better"), "length": ("higher", "neutral"), "opposing": ("worse", "worse")}
+
+
+def verdict_of(table: Table) -> tuple[str, str | None]:
+    (row,) = table.rows
+    cell: Any = row.cells[[column.name for column in table.columns].index("verdict")]
+    return cell.text, cell.tone
+
+
+def test_ledger_puts_sides_beside_each_other():
+    rows = [
+        LedgerRow(phase="round-00", stage="pairs", reason="margin", side="left", count=3),
+        LedgerRow(phase="round-00", stage="pairs", reason="margin", side="right", count=4),
+        LedgerRow(phase="round-00", stage="train", reason="too long", side="right", count=1),
+    ]
+    found = ledger_table(rows)
+    assert [column.name for column in found.columns] == ["phase", "stage", "reason", "left", "right", "all"]
+    assert [[cell.text for cell in row.cells][1:] for row in found.rows] == [
+        ["pairs", "margin", "3", "4", "7"],
+        ["train", "too long", "0", "1", "1"],
+    ]
+
+
+def test_counts_are_flattened_without_what_was_left_out_and_zeros_are_together():
+    counts = {"requests": 4, "a": 0, "contract_kept": {"left": 3}, "rate": 0.123456, "b": 0, "left_out": [{"count": 1}]}
+    assert list(flat_counts(counts)) == [
+        ("requests", "4"), ("contract kept, left", "3"), ("rate", "0.1235"), ("0", "a, b")
+    ]  # fmt: skip
+
+
+def test_single_candidate_has_no_curve(make_run: Any):
+    run = make_run(rounds=0, generate={"backend": "scripted", "plans": {"p": {"candidates": 1}}})
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, 0.2)]})
+    assert curve_panels(build_report(run.recipe, None)) == []
+
+
+def test_later_rounds_are_drawn_stronger(small_run: Any):
+    report = build_report(small_run.recipe, None)
+    curves = [{"round": r, "name": "loss", "points": ((1, 0.7), (2, 0.6))} for r in range(3)]
+    report = type(report).model_validate({**report.model_dump(), "training": curves})
+    (panel,) = training_panels(report)
+    strengths = [line.strength for line in panel.lines]
+    assert strengths == sorted(strengths)
+    assert strengths[-1] == 1.0
+
+
+def test_markdown_says_what_the_page_says(small_run: Any):
+    made = page(build_report(small_run.recipe, None))
+    text = markdown.render(made)
+    assert text.startswith("# The trained model is better than the untrained model.\n")
+    assert "| **DPO \u2212 zero-shot**" in text
+    assert "| all | +0.100 (no variation) | \u25b2 better | 8 | 4 |" in text
+    for heading in made.sections:
+        assert f"## {heading.text}\n" in text
+    for block in text.split("\n\n"):
+        if block.startswith("|"):
+            assert len({line.count("|") for line in block.splitlines()}) == 1
+
+
+def test_data_cannot_write_html_columns_or_links_in_markdown(make_run: Any):
+    run = make_run(rounds=0, name="<script>x</script>")
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, 0.3)]})
+    run.receipt("evaluation/base", "train", {"left_out": [{"side": "a|b", "reason": "[x](http://y)\n<i>", "count": 1}]})
+    text = markdown.render(page(build_report(run.recipe, None)))
+    # the recipe stands in a fence
+    assert "<script" not in text.partition("```")[0]
+    assert r"| a\|b |" in text
+    assert r"\[x](http://y) &lt;i&gt; |" in text
+
+
+def printed(run: Any, width: int = 80) -> str:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(terminal.render(page(build_report(run.recipe, None))))
+    return console.export_text()
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_terminal_fits(small_run: Any, width: int):
+    assert max(map(len, printed(small_run, width).splitlines())) <= width
+
+
+def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
+    rows = [line.split() for line in printed(small_run).splitlines()]
+    assert "overlap 0.300 \u2192 0.400 \u25b2+0.100 \u25b2+0.100 \u25b2+0.100 no variation".split() in rows
+
+
+def test_terminal_comes_from_the_report_that_was_written(small_run: Any):
+    with pytest.raises(StorageError, match=r"report\.json: cannot be read"):
+        read_report(small_run.recipe)
+    built = build_report(small_run.recipe, None)
+    write_text(small_run.recipe.output / "report" / "report.json", built.model_dump_json())
+    assert read_report(small_run.recipe) == built
+
+
+def test_many_sides_are_left_to_the_page(make_run: Any):
+    run = make_run(rounds=0)
+    sides = ("east", "north", "south", "west")
+    scores = {f"{s}/{side}": [(0.1, 0.2), (0.3, 0.4)] for s in "ab" for side in sides}
+    run.write("evaluation/base", scores, request=lambda request: {"sides": sides})
+    text = printed(run)
+    assert "north" not in text
+    assert "all" in text
+
+
+@pytest.mark.parametrize("name", ["[bold]judge[/bold]", "rouge1_recall_against_key_points"])
+def test_judge_names_are_printed_as_they_are(make_run: Any, name: str):
+    judges = {"fit": {"kind": "alignment"}, name: {"kind": "rouge"}}
+    run = make_run(rounds=0, judges=judges, evaluation={"judges": [name], "resamples": 200})
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)], "b/left": [(0.1, 0.3)]})
+    assert name in printed(run)

@@ -1,13 +1,19 @@
+import io
+
 import pytest
 from audit_inputs import ATTRIBUTE, make_input, two_sided
+from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
-from evenhand.evaluation.audit import view
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import UnitCoverage
+from evenhand.evaluation.audit.notes import aim, fairest, notes, rising
+from evenhand.evaluation.audit.page import page, rests_on, shown, tone, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.quantities import SHARE_AIMED_AT
 from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.pages import terminal
+from evenhand.evaluation.pages.blocks import Strip, tables
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.resampling import Bootstrap
 
@@ -24,22 +30,26 @@ def audit(mode="drop_zero", target="ratio", n=4, **systems):
 
 def test_few_is_marked_cell_by_cell():
     found = audit(mine=[ALL] * 2 + ["Apple berry."] * 2)
-    (table,) = view.value_tables(found)
-    marks = {str(column): {view.rests_on(row.cells[k]) for row in table.rows} for k, column in enumerate(table.columns)}
-    assert marks["shortfall (words)"] == {"n 4"}
-    assert marks["coverage (words)"] == {"n 2, few"}
+    (table,) = value_tables(found)
+    marks = {
+        column.name: {row.cells[k].note for row in table.rows}
+        for k, column in enumerate(table.columns)
+        if column.name in ("shortfall", "coverage")
+    }
+    assert marks == {"shortfall": {"n 4"}, "coverage": {"n 2, few"}}
+    assert {rests_on(n) for n in found.by_value} == {"n 4", "n 2, few"}
 
 
 def test_the_aimed_at_share_is_shown_where_it_is_not_that_of_the_sources():
-    assert SHARE_AIMED_AT not in [column.kind for column in view.value_tables(audit(mine=[ALL] * 4))[0].columns]
+    assert SHARE_AIMED_AT.name not in [column.name for column in next(value_tables(audit(mine=[ALL] * 4))).columns]
     found = audit(target=(0.25, 0.75), mine=[ALL] * 4)
     by_name = {(str(n.measure), n.value): n.estimate for n in found.by_value}
     assert by_name["share aimed at (words)", "left"] == pytest.approx(0.25)
     assert by_name["share in sources (words)", "left"] == pytest.approx(2 / 3)
     # left has 4 of 6 matched words, so right has 1/3 of the 3/4 that it is due
     assert by_name["shortfall (words)", "right"] == pytest.approx(3 / 4 - 1 / 3)
-    assert "same place" not in view.aim(found)
-    assert "equal share" in view.aim(audit(target="equal", mine=[ALL] * 4))
+    assert "same place" not in aim(found)
+    assert "equal share" in aim(audit(target="equal", mine=[ALL] * 4))
 
 
 def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
@@ -47,17 +57,17 @@ def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
     area = {mode: next(n.estimate for n in a.aggregates if str(n.measure) == "AUC (words)") for mode, a in fair.items()}
     # unfair at tolerance 1 alone: half a step of 0.1
     assert area == {"drop_zero": pytest.approx(0.05), "paper": 0}
-    assert "AUC is at least 5 %" in view.fairest(fair["drop_zero"])
-    assert view.fairest(fair["paper"]) == "0 is fair."
+    assert "AUC is at least 5 %" in fairest(fair["drop_zero"])
+    assert fairest(fair["paper"]) == "0 is fair."
 
 
 def test_differences_are_points_and_shares_per_cent():
     found = audit(n=4, fair=[ALL] * 4, mine=[LEFT] * 4)
     bur = next(d for d in found.differences if str(d.measure) == "BUR (words)")
-    assert (view.shown(bur), view.interval(bur)) == ("+100.00 points", "no variation")
+    assert (shown(bur).shown, shown(bur).interval) == ("+100.00 points", "no variation")
     by_name = {(n.system, str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
-    assert view.shown(by_name["mine", "BUR (words)", None]) == "100.00 %"
-    assert view.shown(by_name["mine", "coverage difference (words)", "right"], 1).endswith(" points")
+    assert shown(by_name["mine", "BUR (words)", None]).shown == "100.00 %"
+    assert shown(by_name["mine", "coverage difference (words)", "right"], 1).shown.endswith(" points")
 
 
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
@@ -69,20 +79,42 @@ def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
     # 0 of 4: it ends at 1 - 0.398
     left = by_name["under-represented (words)", "left"]
     assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.6024, abs=1e-4))
-    assert view.interval(by_name["UER (words)", None]) == "no variation"
-    assert "Clopper and Pearson" in view.notes(found)
-    assert "resampling says nothing" in view.notes(found)
+    assert shown(by_name["UER (words)", None]).interval == "no variation"
+    assert "Clopper and Pearson" in notes(found)
+    assert "resampling says nothing" in notes(found)
     varied = audit(n=4, mine=[LEFT, ALL] * 2)
     assert {n.interval for n in varied.aggregates} == {"bootstrap"}
 
 
 def test_a_value_that_falls_short_by_more_is_neither_fairer_nor_less_fair():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
-    tones = {(str(d.measure), d.value): (d.verdict, view.tone(d)) for d in found.differences}
+    tones = {(str(d.measure), d.value): (d.verdict, tone(d)) for d in found.differences}
     assert tones["BUR (words)", None] == ("higher", "worse")
     assert tones["shortfall (words)", "right"] == ("higher", "neutral")
 
 
 def test_only_measures_that_are_there_are_said_to_grow_by_chance():
-    assert "(SOF, Coverage Parity)" in view.rising(audit(mine=[ALL] * 4))
-    assert "(SOF)" in view.rising(audit(mine=["Apple berry."] * 4))
+    assert "(SOF, Coverage Parity)" in rising(audit(mine=[ALL] * 4))
+    assert "(SOF)" in rising(audit(mine=["Apple berry."] * 4))
+
+
+def test_page_draws_the_shares_of_each_value_and_words_every_verdict():
+    made = page(audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12))
+    found = {each.name: each for each in tables(made.body)}
+    assert list(found)[:2] == [f"fair by {ATTRIBUTE}", f"mine by {ATTRIBUTE}"]
+    strip = next(cell for cell in found[f"mine by {ATTRIBUTE}"].rows[0].cells if isinstance(cell, Strip))
+    assert [mark.style for mark in strip.marks] == [0, 1]
+    told = {row.cells[0].text: row.cells[5] for row in found["differences to fair"].rows}
+    assert (told["BUR (words)"].text, told["BUR (words)"].tone) == ("less fair", "worse")
+    assert told["shortfall (words): right"].tone == "neutral"
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_terminal_fits_and_says_all_measures(width):
+    found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(terminal.render(page(found)))
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= width
+    for each in found.aggregates:
+        assert str(each.measure) in text
