@@ -1,6 +1,6 @@
 """`evenhand compare`: methods, sweeps and rounds side by side."""
 
-from contextlib import ExitStack
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,34 +49,26 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     What is done already is reused, and what was interrupted continues. What two runs make from the very same inputs is made once:
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
+    from ..api.studies import check_runs, run_and_compare
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
     from ..evaluation.study.page import page
-    from ..evaluation.study.report import compare_runs
-    from ..evaluation.study.runs import name_runs, refuse_unlike, usual_budgets
-    from ..runfolder.phases import hold_run
-    from ..runfolder.processes import hold, refuse_held
+    from ..evaluation.study.runs import name_runs, usual_budgets
 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
-    _preflight(runs)
-    refuse_unlike(runs, asked)
+    check_runs(runs, asked)
     if dry_run:
         for run in runs:
             say(f"{run.label}:")
             print_plan(run.recipe)
         return
-    # all of them before the first byte is written
-    for folder in (out, *(run.recipe.output for run in runs)):
-        refuse_held(folder)
-    with ExitStack() as held:
-        held.enter_context(hold(out))
-        for run in runs:
-            held.enter_context(hold_run(run.recipe))
-        for run in runs:
-            note(f"{run.label}: {run.recipe.output}")
-            run_with_progress(run.recipe, [each.recipe.output for each in runs if each is not run])
-        found = compare_runs(runs, out, asked, by_round=rounds)
+
+    def run_one(run: "Named", twins: Sequence[Path]) -> None:
+        note(f"{run.label}: {run.recipe.output}")
+        run_with_progress(run.recipe, twins)
+
+    found = run_and_compare(runs, out, asked, run_one, by_round=rounds)
     show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")
 
@@ -90,18 +82,3 @@ def _budgets(text: str) -> list[int]:
             f"--budgets {text!r}: write whole numbers of at least 1 with commas between them, such as 1,3,9,18"
         )
     return [int(part) for part in parts]
-
-
-def _preflight(runs: "list[Named]") -> None:
-    from ..errors import EvenhandError, RecipeError
-    from ..preflight import preflight
-    from ..storage import listed
-
-    mistakes = []
-    for run in runs:
-        try:
-            preflight(run.recipe)
-        except EvenhandError as error:
-            mistakes.append(f"{run.label}: {error}")
-    if mistakes:
-        raise RecipeError(listed(mistakes))

@@ -3,7 +3,7 @@
 All mistakes of a recipe are reported together, each with its place, its key, what was found and how to mend it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -14,7 +14,7 @@ from ..errors import RecipeError
 from ..storage import MOST_SHOWN, listed, shortened
 from ..text import did_you_mean
 from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
-from .layers import EXTENDS, Layers, read_layers
+from .layers import EXTENDS, read_layers
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
 
@@ -63,9 +63,22 @@ def load_bias(path: Path, overrides: Sequence[str] = ()) -> BiasRecipe:
     return _load(path, overrides, BiasRecipe)
 
 
+def recipe_of(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Recipe:
+    """The checked recipe of these sections, as they could stand in a file.
+
+    Raises:
+        RecipeError: they are not a recipe; all mistakes are listed.
+    """
+    return _overridden(dict(values), overrides, Recipe, lambda key: RECIPE)
+
+
 def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
     layers = read_layers(path)
-    values = layers.values
+    return _overridden(layers.values, overrides, model, layers.place)
+
+
+def _overridden(values: dict[str, Any], overrides: Sequence[str], model: type[R], place: Callable[[str], str]) -> R:
+    """The checked recipe of these values with overrides applied; `place` says where a key was written."""
     # key -> the override that set it, to say where a wrong value came from
     overridden: dict[str, str] = {}
     refused = []
@@ -76,7 +89,7 @@ def _load(path: Path, overrides: Sequence[str], model: type[R]) -> R:
             refused.append(str(error))
     recipe, mistakes = _checked(values, model)
     if recipe is None or refused or mistakes:
-        raise RecipeError(listed([*refused, *(f"{_place(key, layers, overridden)}: {text}" for key, text in mistakes)]))
+        raise RecipeError(listed([*refused, *(f"{_place(key, place, overridden)}: {text}" for key, text in mistakes)]))
     return recipe
 
 
@@ -137,12 +150,12 @@ def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tup
         return None, [*_schema_mistakes(error, model, whole), *trainer_mistakes]
 
 
-def _place(key: str, layers: Layers, overridden: Mapping[str, str]) -> str:
-    """Where a key was written: the override that set it, or file and line."""
+def _place(key: str, place: Callable[[str], str], overridden: Mapping[str, str]) -> str:
+    """Where a key was written: the override that set it, or its place in the file."""
     for set_key, override in overridden.items():
         if key == set_key or key.startswith(f"{set_key}."):
             return f"--set {shortened(override)}"
-    return layers.place(key)
+    return place(key)
 
 
 def dump_recipe(recipe: Section) -> str:

@@ -56,7 +56,7 @@ def read_document_sets(path: Path, attribute: str | None = None) -> list[Documen
             twice), a set id occurs twice, or a document lacks the attribute. All mistakes are listed with file and line.
     """
     numbered, mistakes = read_numbered(path, DocumentSet)
-    mistakes.extend(_mistakes(numbered, attribute))
+    mistakes.extend(check_sets(numbered, attribute))
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     if not numbered:
@@ -97,13 +97,15 @@ def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:
         )
 
 
-def _mistakes(numbered: Iterable[tuple[int, DocumentSet]], attribute: str | None) -> Iterable[tuple[int, str]]:
-    """What is wrong with sets that are well-formed in themselves: line number and text."""
+def check_sets(
+    numbered: Iterable[tuple[int, DocumentSet]], attribute: str | None = None, unit: str = "line"
+) -> Iterable[tuple[int, str]]:
+    """What is wrong with sets that are well-formed in themselves: number and text; `unit` is what numbers count."""
     first_line: dict[str, int] = {}
     for line, documents in numbered:
         earlier = first_line.setdefault(documents.id, line)
         if earlier != line:
-            yield line, f"set id {documents.id!r} occurs in line {earlier} already; rename one or take one out"
+            yield line, f"set id {documents.id!r} occurs in {unit} {earlier} already; rename one or take one out"
         if attribute is None:
             continue
         for document in documents.documents:

@@ -39,7 +39,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
         records = parse_json_of(path, text)
         _refuse_polisum(path, records)
         return released_sets(records, path, attribute)
-    if start == "{" and "reviews" in _first_keys(text):
+    if start == "{" and "reviews" in _keys_of_first(text):
         if attribute not in (None, UNNAMED):
             raise DataError(
                 f"{path}: its labels are numbers, which do not say what they mean, so there is no attribute {attribute!r}; "
@@ -55,7 +55,16 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
     return read_document_sets(path, attribute)
 
 
-def _first_keys(text: str) -> frozenset[str]:
+def first_keys(path: Path) -> frozenset[str]:
+    """Keys of the first line of a file that is an object; none when no line is.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    return _keys_of_first(read_text(path))
+
+
+def _keys_of_first(text: str) -> frozenset[str]:
     """Keys of the first line that is an object; none when no line is."""
     for _, line in numbered_lines(text):
         try:

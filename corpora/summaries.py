@@ -71,6 +71,27 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
     return reading.result(allow_missing)
 
 
+def summaries_of(given: Any, names: Sequence[str], *, allow_missing: bool = False) -> Summaries:
+    """The summary of each set by its id: from ids and texts, objects with an id and a text, or texts in the order of the sets.
+
+    Args:
+        given: what a file of summaries in JSON would hold.
+        names: ids of the sets.
+        allow_missing: as of `read_summaries`.
+
+    Raises:
+        DataError: as of `read_summaries`.
+    """
+    reading = Reading(Path("summaries"), dict.fromkeys(names))
+    if isinstance(given, Mapping):
+        _read_map(reading, given.items())
+    elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        _read_array(reading, given)
+    else:
+        raise DataError(f"summaries are a {type(given).__name__}; give a dict of ids and texts, or a list")
+    return reading.result(allow_missing)
+
+
 def _read_array(reading: Reading, entries: Sequence[Any]) -> None:
     reading.counted = "entry"
     numbered = [*enumerate(entries, start=1)]

@@ -160,7 +160,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
         name = digest([request.id for request in batch])
         kept = [each for each in rounds if each.batch == name]
         resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
-        return Line(_batch(phase, resumed, batch, order))
+        return Line(make_batch(phase, resumed, batch, order))
 
     batches = Batches(requests, section.requests_per_batch, "requests", stage.progress_path)
     batches.finish(journal, n_done, lambda: closing(open_backend_of(phase)), ask)
@@ -182,8 +182,8 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
     return counts.as_json()
 
 
-def _batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
-    """What comes of one batch; `backend` has answered nothing else."""
+def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
+    """What comes of one batch; its tokens are all that `backend` has counted so far."""
     recipe = phase.recipe
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, r.id, draw) for draw in order] for r in requests]
     job, method = Job(phase.method, backend, requests, order, seeds, recipe), METHODS[phase.method]

@@ -1,16 +1,24 @@
 """One batch of requests before the judges that are asked together: what is known, what is asked, what came of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import TypeVar
 
+from tqdm import tqdm
+
+from ..extras import no_bars
 from ..records import Candidate, Judgement, Record, SummaryRequest
 from ..runfolder.journal import Journal
 from ..storage import canonical_json
 from ..text import fold
-from .asking import score_together
-from .cache import Judged, VerdictCache
+from .asking import by_model, companies, score_together
+from .cache import Judged, VerdictCache, cache_path
 from .documents import labelled_documents
 from .judge import Against, Judge, JudgeInput, Verdict
+
+T = TypeVar("T")
 
 MISSING_REFERENCE = {
     "source": "no source text",
@@ -53,6 +61,42 @@ def judge_batch(
 def judge_work(judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> list[JudgeWork]:
     """What each judge is to score of these candidates."""
     return [(judge, judge_inputs(judge.against, candidates)) for judge in judges]
+
+
+def judge_together(
+    judges: Sequence[Judge],
+    items: Sequence[T],
+    inputs_of: Callable[[Against | None, Sequence[T]], Sequence[JudgeInput]],
+) -> list[Judgement]:
+    """A judgement of every input by every judge, judge by judge, in the order of the items.
+
+    Scores come from the cache where it has them, and are kept there batch by batch. Judges on one model are asked together, and a
+    model is closed before the next is loaded.
+
+    Args:
+        judges: all of them.
+        items: requests, of which a judge takes some at a time.
+        inputs_of: what a judge is to score of some items.
+    """
+    found: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
+    with (
+        closing(VerdictCache(cache_path())) as cache,
+        tqdm(total=len(judges) * len(items), unit="request", disable=no_bars()) as bar,
+    ):
+        for group in by_model(judges):
+            with ExitStack() as models:
+                for judge in group:
+                    models.callback(judge.close)
+                size = min(judge.requests_per_batch for judge in group)
+                for start, company in product(range(0, len(items), size), companies(group)):
+                    some = items[start : start + size]
+                    work = [(judge, inputs_of(judge.against, some)) for judge in company]
+                    batch = score_batch(work, cache)
+                    keep_verdicts(batch, work, cache)
+                    for each in batch.judgements:
+                        found[each.judge].append(each)
+                    bar.update(len(company) * len(some))
+    return [each for mine in found.values() for each in mine]
 
 
 def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:

@@ -106,7 +106,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
     sets = _read_documents(wanted)
-    mistakes = [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted)]
+    mistakes: list[str] = []
     systems = []
     for label, path in wanted.summaries:
         try:
@@ -116,8 +116,30 @@ def read_input(wanted: Wanted) -> AuditInput:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_units(systems, wanted, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
-    if mistakes:
-        raise DataError(listed(mistakes))
+    return input_of(sets, systems, wanted, file_digest(documents_file(wanted.documents)), mistakes)
+
+
+def input_of(
+    sets: Sequence[DocumentSet],
+    systems: Sequence[System],
+    wanted: Wanted,
+    documents_digest: str,
+    mistakes: Sequence[str],
+) -> AuditInput:
+    """What was read, checked together.
+
+    Args:
+        sets: all of them.
+        systems: those that could be read.
+        wanted: what was asked for.
+        documents_digest: of the sets' file.
+        mistakes: what is wrong with the others.
+
+    Raises:
+        DataError: there are mistakes, or other ones; all are listed together.
+    """
+    if found := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
+        raise DataError(listed(found))
     kept = _drawn(sets, wanted)
     common = wanted.values or tuple(dict.fromkeys(v for documents in kept for v in documents.values(wanted.attribute)))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
@@ -128,7 +150,7 @@ def read_input(wanted: Wanted) -> AuditInput:
         declared=declared,
         systems=tuple(systems),
         documents=str(wanted.documents),
-        documents_digest=file_digest(documents_file(wanted.documents)),
+        documents_digest=documents_digest,
         n_not_drawn=len(sets) - len(kept),
     )
 

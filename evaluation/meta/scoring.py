@@ -5,19 +5,12 @@ stopped. Judges on one model are asked together, article first, and a model is c
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
-from itertools import product
-
-from tqdm import tqdm
 
 from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
-from ...extras import no_bars
-from ...judges.asking import by_model, companies
-from ...judges.batch import keep_verdicts, score_batch
-from ...judges.cache import VerdictCache, cache_path
+from ...judges.batch import judge_together
 from ...judges.judge import Against, Judge, JudgeInput
 from ...records import Judgement
 
@@ -55,27 +48,7 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
 
 def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[Judgement]:
     """A judgement of every summary by every judge, judge by judge, in the order of the sets."""
-    found: dict[tuple[str, str], Judgement] = {}
-    ids = [each.candidate_id for one in sets for each in _inputs(None, one)]
-    with (
-        closing(VerdictCache(cache_path())) as cache,
-        tqdm(total=len(judges) * len(ids), unit="judgement", disable=no_bars()) as bar,
-    ):
-        for group in by_model(judges):
-            with ExitStack() as models:
-                for judge in group:
-                    models.callback(judge.close)
-                size = min(judge.requests_per_batch for judge in group)
-                for start, company in product(range(0, len(sets), size), companies(group)):
-                    some = sets[start : start + size]
-                    work = [
-                        (judge, [each for one in some for each in _inputs(judge.against, one)]) for judge in company
-                    ]
-                    batch = score_batch(work, cache)
-                    keep_verdicts(batch, work, cache)
-                    found |= {(each.judge, each.candidate_id): each for each in batch.judgements}
-                    bar.update(len(batch.judgements))
-    return [found[judge.name, candidate_id] for judge in judges for candidate_id in ids]
+    return judge_together(judges, sets, lambda against, some: [each for one in some for each in _inputs(against, one)])
 
 
 def _inputs(against: Against | None, controlled: ControlledSet) -> list[JudgeInput]:

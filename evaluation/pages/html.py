@@ -1,5 +1,6 @@
 """A page as one self-contained file: no script, nothing fetched, everything from data escaped."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,6 +16,16 @@ def render(page: Page) -> str:
     """The page as HTML."""
     # the only text that is not escaped: our own file
     style = Markup((TEMPLATES / "page.css").read_text(encoding="utf-8"))  # noqa: S704
+    return _environment().get_template("page.html.j2").render(page=page, style=style)
+
+
+def fragment(blocks: Iterable[Block]) -> str:
+    """Some blocks without a page around them, for a notebook."""
+    template = _environment().from_string("{% for each in blocks %}{{ write(each) }}{% endfor %}")
+    return template.render(blocks=list(blocks))
+
+
+def _environment() -> Environment:
     environment = page_environment()
 
     def write(each: Block | Cell) -> str:
@@ -23,7 +34,7 @@ def render(page: Page) -> str:
         return written
 
     environment.globals |= {"write": write, "on_front": words.on_front, "marks": words.MARK_NAMES}
-    return environment.get_template("page.html.j2").render(page=page, style=style)
+    return environment
 
 
 def page_environment(folder: Path = TEMPLATES) -> Environment:

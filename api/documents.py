@@ -1,0 +1,119 @@
+"""Documents from wherever they are: files of any format that evenhand reads, tables, lists of dicts, the Hub."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..config import ColumnsSection
+from ..corpora import read_any
+from ..corpora.reader import BUNDLED, check_sets
+from ..corpora.sources import first_keys
+from ..corpora.tables import is_table, read_table, sets_of_rows
+from ..errors import DataError
+from ..extras import need
+from ..records import DocumentSet
+from ..storage import explain, listed
+from .results import Documents
+
+# what is not such a name is a path that is not there
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(?<!\.json)(?<!\.jsonl)(?<!\.txt)(?<!\.gz)")
+
+
+def load_documents(
+    source: Any,
+    attribute: str | Sequence[str] | None = None,
+    *,
+    subset: str = "train",
+    **columns: str,
+) -> Documents:
+    """Document sets from a file, the Hub, or what a notebook has at hand.
+
+    Args:
+        source: a file in evenhand's format, PerspectiveSumm's or that of coverage fairness; "sample" or "reviews", the bundled
+            corpora; a table (CSV, TSV, Parquet or JSON lines with a row for each document); a data set's name on the Hub
+            ("owner/name"); a data frame; or dicts, which are document sets (with "documents") or rows of a table.
+        attribute: social attribute that the documents are grouped by; of a table its column. Of several names the documents
+            have all, and are grouped by the first. None takes the only one there is.
+        subset: of a data set on the Hub.
+        columns: of a table, what its columns are called: `set` and `text` (by default these words), and where there are such
+            columns `topic`, `id` and `split`.
+
+    Raises:
+        DataError: the source cannot be read, or something in it is wrong; all mistakes are listed.
+        MissingExtra: a library that the source needs is not installed.
+    """
+    named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
+    if isinstance(source, Documents):
+        return Documents(source, named[0] if named else source.attribute)
+    known = _columns(columns)
+    is_name = isinstance(source, str | Path)
+    sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
+    return Documents(sets, named[0] if named else None)
+
+
+def _columns(given: Mapping[str, str]) -> ColumnsSection:
+    try:
+        return ColumnsSection.model_validate(given)
+    except ValidationError as error:
+        keys = ", ".join(ColumnsSection.model_fields)
+        raise DataError(f"columns: {explain(error)}; columns that can be named are {keys}") from error
+
+
+def _from_name(source: str, named: Sequence[str], columns: ColumnsSection, subset: str) -> list[DocumentSet]:
+    path = Path(source).expanduser()
+    if not path.exists() and source not in BUNDLED and HUB_NAME.fullmatch(source) and not is_table(path):
+        return _rows(_from_hub(source, subset), named, columns, source)
+    if is_table(path) or (path.is_file() and columns.text in first_keys(path)):
+        return read_table(path, columns, _attributes(named, source))
+    return read_any(path, named[0] if named else None)
+
+
+def _from_hub(name: str, subset: str) -> list[dict[str, Any]]:
+    datasets = need("datasets", f"documents {name!r} from the Hub")
+    try:
+        return list(datasets.load_dataset(name, split=subset))
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{name}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
+        ) from error
+
+
+def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection) -> list[DocumentSet]:
+    if hasattr(source, "to_dict") and hasattr(source, "notna"):
+        # a data frame, whose empty cells are of many kinds
+        source = source.astype(object).where(source.notna(), None).to_dict("records")
+    if not isinstance(source, Iterable) or isinstance(source, Mapping | bytes):
+        raise DataError(
+            f"documents are a {type(source).__name__}; give a path, a list of dicts (rows, or document sets), or a data frame"
+        )
+    found = list(source)
+    if found and all(isinstance(each, Mapping) and "documents" not in each for each in found):
+        return _rows(found, named, columns, "documents")
+    sets, mistakes = [], []
+    for number, each in enumerate(found, start=1):
+        try:
+            sets.append(each if isinstance(each, DocumentSet) else DocumentSet.model_validate(each))
+        except ValidationError as error:
+            mistakes.append(f"documents: set {number}: {explain(error)}")
+    mistakes += [
+        f"documents: set {number}: {text}"
+        for number, text in check_sets(enumerate(sets, 1), named[0] if named else None, "set")
+    ]
+    if mistakes or not sets:
+        raise DataError(listed(mistakes) or "documents: there are none")
+    return sets
+
+
+def _rows(
+    rows: Iterable[Mapping[str, Any]], named: Sequence[str], columns: ColumnsSection, source: str
+) -> list[DocumentSet]:
+    return sets_of_rows(enumerate(rows, start=1), columns, _attributes(named, source), source=source)
+
+
+def _attributes(named: Sequence[str], source: str) -> Sequence[str]:
+    if not named:
+        raise DataError(f"{source}: is a table; name the column of its social attribute: attribute=COLUMN")
+    return named

@@ -1,0 +1,281 @@
+"""What the public functions give back: records in their order, as rows, as a data frame, and as a table in a notebook."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ..config import Recipe
+from ..errors import DataError
+from ..evaluation.pages import html, numbers
+from ..evaluation.pages.blocks import Cell, Column, Number, Prose, Text, table
+from ..extras import need
+from ..records import (
+    BestSummary,
+    Candidate,
+    CandidateGroup,
+    Document,
+    DocumentSet,
+    Failure,
+    Judgement,
+    PreferencePair,
+    Record,
+    SummaryRequest,
+)
+from ..storage import write_jsonl
+
+R = TypeVar("R", bound=Record)
+
+# rows that a notebook shows, and letters of a text in them
+MOST_ROWS, MOST_LETTERS = 20, 200
+
+
+class Results(Generic[R]):
+    """Records in their order. Each kind says in `rows` what a row of it is."""
+
+    def __init__(self, records: Iterable[R]) -> None:
+        self.records = tuple(records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self.records)
+
+    def __getitem__(self, place: int) -> R:
+        return self.records[place]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat dict of plain values for each record."""
+        return [record.model_dump(mode="json") for record in self.records]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        return need("pandas", "to_frame").DataFrame(self.rows())
+
+    def write(self, path: str | Path) -> None:
+        """Write the records as JSON lines, as the stages of a run do."""
+        write_jsonl(Path(path), self.records)
+
+    def about(self) -> str:
+        """What this is, in a few words."""
+        return f"{len(self):,} {type(self).__name__.lower()}"
+
+    def __repr__(self) -> str:
+        return f"<{self.about()}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        kinds = {name: any(_is_number(row.get(name)) for row in rows) for name in names}
+        shown = table(
+            type(self).__name__.lower(),
+            [Column(name, "number" if kinds[name] else "words") for name in names],
+            [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]],
+        )
+        more = f", of which {MOST_ROWS} are shown" if len(rows) > MOST_ROWS else ""
+        return html.fragment([Prose(f"{self.about()}{more}", "lead"), shown])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, float):
+        return Number(value, places=numbers.places_for([value]))
+    text = numbers.NONE if value is None else str(value)
+    return Text(text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ...")
+
+
+class Documents(Results[DocumentSet]):
+    """Document sets; a row is a document. What a set is grouped by is `attribute`, where that is known."""
+
+    def __init__(self, sets: Iterable[DocumentSet], attribute: str | None = None) -> None:
+        super().__init__(sets)
+        known = list(
+            dict.fromkeys(name for each in self for document in each.documents for name in document.attributes)
+        )
+        if attribute is None and len(known) == 1:
+            attribute = known[0]
+        self.attributes, self.attribute = tuple(known), attribute
+
+    @property
+    def grouped_by(self) -> str:
+        """The attribute.
+
+        Raises:
+            DataError: the documents have several or none, and none was named.
+        """
+        if self.attribute is None:
+            found = f"the attributes {', '.join(self.attributes)}" if self.attributes else "no attribute"
+            raise DataError(
+                f"the documents have {found}; name the one to be fair to: load_documents(..., attribute=NAME)"
+            )
+        return self.attribute
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each document, as `load_documents` reads it with topic="topic", id="id", split="split"."""
+        return [_document_row(each, document) for each in self for document in each.documents]
+
+    def about(self) -> str:
+        """How many there are, and of which values."""
+        values = "" if self.attribute is None else f" by {self.attribute}: {', '.join(self.values)}"
+        return f"{len(self):,} document sets, {sum(len(each.documents) for each in self):,} documents{values}"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of the attribute, in order of first appearance."""
+        return tuple(dict.fromkeys(value for each in self for value in each.values(self.grouped_by)))
+
+
+def _document_row(each: DocumentSet, document: Document) -> dict[str, Any]:
+    of_set = {"set": each.id, "topic": each.topic or None, "split": each.split}
+    return {**of_set, "id": document.id, **document.attributes, "text": document.text}
+
+
+class Candidates(Results[Candidate]):
+    """Summaries, with what they answer; `recipe` is everything that was asked. Requests without a summary are in `failures`."""
+
+    def __init__(
+        self,
+        records: Iterable[Candidate],
+        requests: Iterable[SummaryRequest],
+        recipe: Recipe,
+        failures: Iterable[Failure] = (),
+    ) -> None:
+        super().__init__(records)
+        self.recipe, self.failures = recipe, tuple(failures)
+        self.requests = {request.id: request for request in requests}
+
+    @property
+    def groups(self) -> list[tuple[SummaryRequest, list[Candidate]]]:
+        """The requests that have candidates, each with them."""
+        found: dict[str, list[Candidate]] = {}
+        for each in self:
+            found.setdefault(each.request_id, []).append(each)
+        return [(self.requests[name], mine) for name, mine in found.items()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each candidate: whom it speaks for, its text, and how it was made."""
+        made = ("text", "contract_ok", "method", "plan", "index", "n_tokens", "finish_reason", "id")
+        return [{**place(self.requests[c.request_id]), **{key: getattr(c, key) for key in made}} for c in self]
+
+
+def place(request: SummaryRequest) -> dict[str, Any]:
+    """What a row says of its request."""
+    return {"set": request.document_set.id, "side": request.side}
+
+
+class Judgements(Results[Judgement]):
+    """What the judges said of candidates. An unscored judgement has the score None and says why."""
+
+    def __init__(self, records: Iterable[Judgement], candidates: Candidates, recipe: Recipe) -> None:
+        super().__init__(records)
+        self.candidates, self.recipe = candidates, recipe
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.recipe.evaluation.judges
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each candidate with a column for each judge, and why scores are missing."""
+        scores: dict[str, dict[str, float | None]] = {}
+        missing: dict[str, list[str]] = {}
+        for each in self:
+            scores.setdefault(each.candidate_id, {})[each.judge] = each.score
+            if each.unscored:
+                missing.setdefault(each.candidate_id, []).append(f"{each.judge}: {each.unscored}")
+        return [
+            {
+                **place(self.candidates.requests[c.request_id]),
+                "text": c.text,
+                **scores.get(c.id, {}),
+                "unscored": "; ".join(missing.get(c.id, ())) or None,
+                "id": c.id,
+            }
+            for c in self.candidates
+        ]
+
+    def about(self) -> str:
+        """How many there are, and how many have no score."""
+        unscored = sum(each.score is None for each in self)
+        return f"{len(self):,} judgements by {', '.join(self.judges)}" + (
+            f", {unscored:,} unscored" if unscored else ""
+        )
+
+
+class Best(Results[BestSummary]):
+    """The summary to use for each request; `groups` holds all candidates with their rewards."""
+
+    def __init__(
+        self, records: Iterable[BestSummary], groups: Iterable[tuple[SummaryRequest, CandidateGroup]], recipe: Recipe
+    ) -> None:
+        super().__init__(records)
+        self.groups, self.recipe = tuple(groups), recipe
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each request."""
+        return [
+            {
+                "set": each.set_id,
+                "side": each.side,
+                "text": each.text,
+                "reward": each.reward,
+                **each.scores,
+                "n_candidates": each.n_candidates,
+            }
+            for each in self
+        ]
+
+    def about(self) -> str:
+        """How many there are."""
+        return f"best summaries of {len(self):,} requests"
+
+
+class Pairs(Results[PreferencePair]):
+    """Preference pairs in TRL's columns; `left_out` counts by reason the pairs that were not taken."""
+
+    def __init__(self, records: Iterable[PreferencePair], left_out: Mapping[str, int]) -> None:
+        super().__init__(records)
+        self.left_out = dict(left_out)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each pair."""
+        return [
+            {
+                "set": each.set_id,
+                "side": each.side,
+                "chosen": each.chosen_text,
+                "rejected": each.rejected_text,
+                "margin": each.margin,
+            }
+            for each in self
+        ]
+
+    def about(self) -> str:
+        """How many there are, and how many were left out."""
+        return f"{len(self):,} pairs, {sum(self.left_out.values()):,} left out"
+
+
+class Numbers(Results[R]):
+    """Numbers of a study with their intervals; `found` is everything that it says, `folder` where its page lies, if anywhere."""
+
+    def __init__(self, records: Sequence[R], found: Any, folder: Path | None) -> None:
+        super().__init__(records)
+        self.found, self.folder = found, folder
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each number."""
+        wanted = ("system", "subject", "measure", "k", "value", "side", "estimate", "mean", "low", "high", "n")
+        dumped = (record.model_dump(mode="json") for record in self)
+        return [{key: row[key] for key in wanted if key in row} for row in dumped]
+
+    def about(self) -> str:
+        """The headline."""
+        title: str = self.found.title
+        return title

@@ -1,0 +1,277 @@
+"""Candidates, judgements, best of n and pairs in memory, by what the stages of a run do with files.
+
+Each step adds to a recipe what it was asked, so that all checks of recipes hold here too, and `recipe` of a result is what would
+make it again. Models are loaded in this process and closed when the step ends, where a run gives each a process of its own.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..config import Recipe
+from ..config.recipe_file import load_judges, load_recipe, recipe_of
+from ..corpora.summaries import summaries_of
+from ..errors import DataError, RecipeError
+from ..generate.contract import check_output
+from ..generate.phase_backend import open_backend_of
+from ..generate.plans import draws
+from ..generate.requests import build_requests
+from ..generate.stage import make_batch
+from ..judges import open_judges
+from ..judges.batch import judge_inputs, judge_together
+from ..judges.combine import reward_ranges
+from ..records import Candidate, Judgement, Sampling, SummaryRequest
+from ..rerank.pairs import choose_pairs, preference_pair
+from ..rerank.stage import best_summary, score_group
+from ..runfolder.phases import Phase, open_phase
+from ..storage import digest
+from .documents import load_documents
+from .results import Best, Candidates, Documents, Judgements, Pairs
+
+# the sampling plans of Ri et al. 2025, section 4, which share out the candidates
+PLANS: dict[str, dict[str, float]] = {
+    "nucleus": {"top_p": 0.9, "temperature": 0.8},
+    "top_k": {"top_k": 100, "temperature": 0.8},
+    "hybrid": {"top_p": 0.9, "temperature": 1.2, "repetition_penalty": 1.1},
+}
+# what a recipe must have, until a step says something else
+STAND_IN: dict[str, Any] = {
+    "name": "notebook",
+    "output": "runs/notebook",
+    "generate": {"plans": {"nucleus": {**PLANS["nucleus"], "candidates": 1}}},
+    "judges": {"contract": {"kind": "contract"}},
+    "reward": {"judges": ["contract"]},
+    "evaluation": {"judges": ["contract"]},
+    "rounds": 0,
+}
+
+
+def generate(
+    documents: Any,
+    model: str | Mapping[str, Any] | None = None,
+    *,
+    n: int | None = None,
+    task: Mapping[str, Any] | None = None,
+    recipe: Recipe | str | Path | None = None,
+    **options: Any,
+) -> Candidates:
+    """Candidates for each document set and side, or one group for each set with task={"scope": "all"}.
+
+    Args:
+        documents: what `load_documents` gives or takes.
+        model: a model's name or folder, or the keys of a recipe's section `model`.
+        n: candidates of a request, shared out over nucleus, top-k and hybrid sampling; 9 unless `plans` or a recipe say it.
+        task: keys of a recipe's section `task`: scope, sentences, words, labels, ...
+        recipe: a recipe, its path or its name; what else is given changes it.
+        options: `seed`, and keys of a recipe's section `generate`: backend, method, plans, max_model_len, ...
+
+    Raises:
+        RecipeError: an argument is wrong; all mistakes are listed.
+        DataError: the documents are wrong.
+        MissingExtra: the backend's library is not installed.
+        ModelError: the model cannot be opened.
+    """
+    given = load_documents(documents)
+    seed = options.pop("seed", None)
+    if n is not None and "plans" in options:
+        raise RecipeError("n and plans both say how many candidates there are; leave one out")
+    base = _base(recipe)
+    if n is not None or (recipe is None and "plans" not in options):
+        options["plans"] = _shared_out(9 if n is None else n, options.pop("max_tokens", None))
+    asked = changed(
+        base,
+        **({} if seed is None else {"seed": seed}),
+        **({} if model is None else {"model": {"name": model} if isinstance(model, str) else dict(model)}),
+        corpus={**base["corpus"], "attribute": given.grouped_by}
+        if "corpus" in base
+        else {"attribute": given.grouped_by},
+        task=dict(task) if task is not None else base.get("task", {}),
+        generate={**base["generate"], **options},
+    )
+    phase = _phase(asked)
+    requests = build_requests(given.records, asked.corpus, asked.task)
+    order = draws(asked.generate.plans)
+    with closing(open_backend_of(phase)) as backend:
+        size = asked.generate.requests_per_batch
+        made = [
+            make_batch(phase, backend, requests[start : start + size], order) for start in range(0, len(requests), size)
+        ]
+    return Candidates(
+        (candidate for batch in made for candidate in batch.candidates),
+        requests,
+        asked,
+        (failure for batch in made for failure in batch.failures),
+    )
+
+
+def judge(
+    summaries: Any,
+    judges: Mapping[str, Any] | Recipe | str | Path,
+    documents: Any = None,
+    *,
+    task: Mapping[str, Any] | None = None,
+) -> Judgements:
+    """What judges say of each summary.
+
+    Args:
+        summaries: what `generate` gives; or summaries made elsewhere, one for each set (with task={"scope": "side"} for each set
+            and side): a dict of ids and texts, dicts with "id" and "summary", texts in the order of the documents, or a file of
+            these. The id of a side's summary is "SET/SIDE".
+        judges: name -> keys of a judge's section ({"kind": "rouge", ...}); or a recipe, its path or its name, for its judges.
+        documents: of summaries made elsewhere, as `load_documents` gives or takes them.
+        task: of summaries made elsewhere, what was asked for; by default one summary of all documents, of any length.
+
+    Raises:
+        RecipeError: a judge's keys are wrong; all mistakes are listed.
+        DataError: summaries and documents do not fit.
+        MissingExtra: a judge's library is not installed.
+    """
+    options = _judge_values(judges)
+    candidates = summaries if isinstance(summaries, Candidates) else given_candidates(summaries, documents, task)
+    recipe = changed(
+        candidates.recipe.model_dump(mode="json"),
+        judges={**STAND_IN["judges"], **options},
+        reward=STAND_IN["reward"],
+        evaluation={"judges": list(options)},
+    )
+    opened = open_judges({name: recipe.judges[name] for name in options})
+    found = judge_together(
+        opened,
+        candidates.groups,
+        lambda against, groups: judge_inputs(against, [(request, c) for request, mine in groups for c in mine]),
+    )
+    return Judgements(found, candidates, recipe)
+
+
+def given_candidates(summaries: Any, documents: Any, task: Mapping[str, Any] | None = None) -> Candidates:
+    """Summaries made elsewhere as candidates; arguments and errors as of `judge`."""
+    if documents is None:
+        raise DataError("summaries that were made elsewhere need their documents; give documents=")
+    given: Documents = load_documents(documents)
+    asked = {"scope": "all", "sentences": "natural"} if task is None else dict(task)
+    attribute = given.attribute or (given.attributes[0] if given.attributes else "")
+    recipe = changed(STAND_IN, model={"name": "none"}, corpus={"attribute": attribute}, task=asked)
+    requests = build_requests(given.records, recipe.corpus, recipe.task)
+    by_set = recipe.task.scope == "all"
+    names = [request.document_set.id if by_set else request.id for request in requests]
+    texts = summaries_of(summaries, names)
+    return Candidates(
+        (_candidate(request, texts[name]) for request, name in zip(requests, names, strict=True)),
+        requests,
+        recipe,
+    )
+
+
+def rerank(
+    judgements: Judgements,
+    judges: Sequence[str] | None = None,
+    *,
+    combine: str = "z_mean",
+    weights: Mapping[str, float] | None = None,
+) -> Best:
+    """The best summary of each request: the candidate of highest reward.
+
+    Args:
+        judgements: what `judge` gives.
+        judges: names of those that make the reward; None takes all.
+        combine: how scores become one reward, as in a recipe's section `reward`.
+        weights: of the judges, for "weighted" and "z_mean"; below 0 for what is not wanted.
+
+    Raises:
+        RecipeError: an argument is wrong, or would ask for the most unfair summary.
+    """
+    names = judgements.judges if judges is None else tuple(judges)
+    if strange := [name for name in names if name not in judgements.judges]:
+        raise RecipeError(f"judge {strange[0]!r} has not judged; those that have are {', '.join(judgements.judges)}")
+    reward = {"judges": list(names), "combine": combine, "weights": dict(weights or {})}
+    recipe = changed(judgements.recipe.model_dump(mode="json"), reward=reward)
+    phase, ranges = _phase(recipe), reward_ranges(recipe.reward, recipe.judges)
+    said: dict[str, list[Judgement]] = defaultdict(list)
+    for each in judgements:
+        said[each.request_id].append(each)
+    groups = [
+        (request, score_group(phase, request, mine, said[request.id], ranges))
+        for request, mine in judgements.candidates.groups
+    ]
+    return Best((best_summary(group) for _, group in groups), groups, recipe)
+
+
+def pairs(best: Best, **options: Any) -> Pairs:
+    """Preference pairs to train on, in TRL's columns; `write` them, and a recipe's `train.pairs` takes the file.
+
+    Args:
+        best: what `rerank` gives.
+        options: keys of a recipe's section `pairs`: mode, k, least_margin, most_length_ratio, ...
+
+    Raises:
+        RecipeError: an option is wrong.
+    """
+    section = changed(best.recipe.model_dump(mode="json"), pairs=options).pairs
+    left_out: Counter[str] = Counter()
+    found = []
+    for _, group in best.groups:
+        pairing = choose_pairs(group.candidates, section)
+        found += [preference_pair(group, group.candidates[i], group.candidates[j]) for i, j in pairing.pairs]
+        left_out += pairing.left_out
+    return Pairs(found, left_out)
+
+
+def changed(values: Mapping[str, Any], **sections: Any) -> Recipe:
+    """The checked recipe of these values, with some sections in place of theirs."""
+    return recipe_of({**values, **sections})
+
+
+def _base(recipe: Recipe | str | Path | None) -> dict[str, Any]:
+    if recipe is None:
+        return STAND_IN
+    return (recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))).model_dump(mode="json")
+
+
+def _phase(recipe: Recipe) -> Phase:
+    """Where candidates stand that are not trained on: drawn with the same seeds, they are those of a run's evaluation."""
+    return open_phase(recipe, "evaluation/base")
+
+
+def _shared_out(n: int, max_tokens: int | None) -> dict[str, dict[str, Any]]:
+    """The published plans with `n` candidates between them."""
+    if n < 1:
+        raise RecipeError(f"n is {n}; ask for at least one candidate")
+    length = {} if max_tokens is None else {"max_tokens": max_tokens}
+    shares = {name: n // len(PLANS) + (place < n % len(PLANS)) for place, name in enumerate(PLANS)}
+    return {name: {**PLANS[name], **length, "candidates": share} for name, share in shares.items() if share}
+
+
+def _judge_values(judges: Mapping[str, Any] | Recipe | str | Path) -> dict[str, Any]:
+    if isinstance(judges, str | Path):
+        judges = load_judges(Path(judges))
+    elif isinstance(judges, Recipe):
+        judges = judges.judges
+    return {
+        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
+    }
+
+
+def _candidate(request: SummaryRequest, text: str) -> Candidate:
+    checked = check_output(request.contract, text)
+    return Candidate(
+        id=digest([request.id, text]),
+        request_id=request.id,
+        text=checked.text,
+        raw_text=text,
+        issues=checked.issues,
+        contract_ok=checked.ok,
+        method="elsewhere",
+        plan="elsewhere",
+        sampling=Sampling(),
+        index=0,
+        seed=0,
+        model="elsewhere",
+        prompt_digest="",
+        n_prompt_tokens=0,
+        n_tokens=len(text.split()),
+        finish_reason="stop",
+    )

@@ -1,0 +1,254 @@
+"""Whole studies: an audit of any summaries, runs of recipes, and runs side by side."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing, nullcontext
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..config import Recipe, recipe_file
+from ..corpora.summaries import read_summaries, summaries_of
+from ..errors import DataError, EvenhandError, RecipeError
+from ..evaluation.audit.build import build_audit
+from ..evaluation.audit.contents import Number
+from ..evaluation.audit.families import families, open_tools
+from ..evaluation.audit.input import System, Wanted, input_of
+from ..evaluation.audit.options import read_sections
+from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
+from ..evaluation.audit.report import write_audit
+from ..evaluation.contents import Estimate
+from ..evaluation.report import read_report
+from ..evaluation.study.contents import BudgetEstimate, Comparison
+from ..evaluation.study.entries import Named
+from ..evaluation.study.report import compare_runs
+from ..evaluation.study.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..loop import Step, run_loop
+from ..preflight import preflight
+from ..records import DocumentSet
+from ..resampling import Bootstrap
+from ..runfolder.phases import hold_run
+from ..runfolder.processes import hold, refuse_held
+from ..runfolder.stages import Receipt
+from ..storage import digest, digest_of_all, explain, listed
+from ..text import did_you_mean
+from .documents import load_documents
+from .results import Best, Candidates, Numbers
+
+# of an audit, besides the fields of its plan
+OPTIONS = (*asdict(Bootstrap()), "matcher", "entailer", "models", "allow_missing")
+
+
+def load_recipe(recipe: Any, changes: Mapping[str, Any] | None = None) -> Recipe:
+    """A checked recipe.
+
+    Args:
+        recipe: a file, the name of a recipe that comes with evenhand ("quickstart"), or a dict of its sections.
+        changes: dotted keys and their values: {"generate.max_model_len": 2048}.
+
+    Raises:
+        RecipeError: it is not a recipe; all mistakes are listed.
+    """
+    overrides = [f"{key}={json.dumps(value)}" for key, value in (changes or {}).items()]
+    if isinstance(recipe, Recipe):
+        recipe = recipe.model_dump(mode="json")
+    if isinstance(recipe, Mapping):
+        return recipe_file.recipe_of(recipe, overrides)
+    return recipe_file.load_recipe(Path(recipe), overrides)
+
+
+def audit(
+    documents: Any,
+    summaries: Mapping[str, Any],
+    attribute: str | None = None,
+    *,
+    out: str | Path | None = None,
+    **options: Any,
+) -> Numbers[Number]:
+    """Who gets less room than their documents, how sure that is, and in which summaries.
+
+    Args:
+        documents: what `load_documents` gives or takes.
+        summaries: label -> one summary of each set: what `rerank` gives, what `generate` gives (the first of each request), a
+            file, a dict of ids and texts, dicts with "id" and "summary", or texts in the order of the sets. Systems are tested
+            against the first.
+        attribute: social attribute to be fair to; None takes that of the documents.
+        out: folder for audit.json, audit.md and index.html; None writes nothing.
+        options: as those of `evenhand audit`: measures, matcher, entailer, models, mode, tau, target, opinion_units,
+            least_group, n_examples, resamples, level, seed, allow_missing.
+
+    Raises:
+        DataError: documents and summaries do not fit, or an option is wrong; mistakes are listed together.
+        MissingExtra: a library that a named matcher or entailer needs is not installed.
+    """
+    given = load_documents(documents, attribute)
+    allow_missing = bool(options.pop("allow_missing", False))
+    named: str | None = options.pop("measures", None)
+    measures, notes = usual_measures() if named is None else (read_measures(named), ())
+    sections = read_sections(
+        measures, options.pop("matcher", None), options.pop("entailer", None), options.pop("models", ())
+    )
+    systems, mistakes = [], []
+    for label, system in summaries.items():
+        try:
+            systems.append(_system(label, system, given.records, allow_missing=allow_missing))
+        except EvenhandError as error:
+            mistakes.append(f"summaries {label!r}: {error}")
+    wanted = Wanted(Path("documents"), given.grouped_by, tuple((label, Path(label)) for label in summaries))
+    asked = input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
+    plan = _plan({**options, "measures": measures, "target": read_target(options.get("target", "ratio"), asked.values)})
+    with closing(open_tools(plan, *sections)) as tools:
+        found = build_audit(asked, plan, families(asked, plan, tools), (*notes, *tools.notes))
+    if out is not None:
+        write_audit(found, Path(out))
+    return Numbers((*found.by_value, *found.aggregates), found, None if out is None else Path(out))
+
+
+def run(
+    recipe: Any, changes: Mapping[str, Any] | None = None, *, say: Callable[[str], None] | None = None
+) -> Numbers[Estimate]:
+    """Run a recipe from end to end, as `evenhand loop` does; what is done is reused. The numbers of its report.
+
+    Args:
+        recipe: as of `load_recipe`.
+        changes: as of `load_recipe`.
+        say: called with a line for each finished step: print.
+
+    Raises:
+        RecipeError: it is wrong, or bound to fail.
+        StepFailed: a step ended with an error.
+    """
+    loaded = load_recipe(recipe, changes)
+    preflight(loaded)
+    _run(loaded, say)
+    found = read_report(loaded)
+    return Numbers(found.scores, found, loaded.output / "report")
+
+
+def compare(
+    recipes: Mapping[str, Any] | Sequence[Any],
+    out: str | Path,
+    *,
+    budgets: Sequence[int] = (),
+    by_round: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Numbers[BudgetEstimate]:
+    """Run recipes on the same requests and compare them at equal budgets, as `evenhand compare` does.
+
+    Args:
+        recipes: label -> recipe as of `load_recipe`, the reference of the tests first; of a sequence the labels are the names of
+            the files and recipes.
+        out: folder for the runs and the comparison's files.
+        budgets: numbers of candidates; by default those of the command line.
+        by_round: show methods that ask in rounds after each of them.
+        say: called with a line for each finished step: print.
+
+    Raises:
+        RecipeError: a recipe is wrong or bound to fail, or the recipes cannot be compared; all mistakes are listed.
+        StepFailed: a step ended with an error.
+    """
+    named = recipes if isinstance(recipes, Mapping) else {_label(each): each for each in recipes}
+    if not named or len(named) < len(recipes):
+        raise RecipeError(
+            "compare needs at least one recipe, and each under a name of its own; give a dict of labels and recipes"
+        )
+    folder = Path(out)
+    runs = [
+        Named(label, load_recipe(each).model_copy(update={"output": folder / RUNS / folder_name(label)}))
+        for label, each in named.items()
+    ]
+    asked = list(budgets) or usual_budgets(runs)
+    check_runs(runs, asked)
+    found = run_and_compare(runs, folder, asked, lambda each, twins: _run(each.recipe, say, twins), by_round=by_round)
+    return Numbers(found.scores, found, folder)
+
+
+def check_runs(runs: Sequence[Named], budgets: Sequence[int]) -> None:
+    """Refuse runs that are bound to fail, or that could not be compared.
+
+    Raises:
+        RecipeError: all mistakes are listed.
+    """
+    mistakes = []
+    for each in runs:
+        try:
+            preflight(each.recipe)
+        except EvenhandError as error:
+            mistakes.append(f"{each.label}: {error}")
+    if mistakes:
+        raise RecipeError(listed(mistakes))
+    refuse_unlike(runs, budgets)
+
+
+def run_and_compare(
+    runs: Sequence[Named],
+    out: Path,
+    budgets: Sequence[int],
+    run_one: Callable[[Named, Sequence[Path]], None],
+    *,
+    by_round: bool,
+) -> Comparison:
+    """Run what is not done, each run with the folders of the others, and compare; nobody else may write there meanwhile."""
+    # all of them before the first byte is written
+    for folder in (out, *(each.recipe.output for each in runs)):
+        refuse_held(folder)
+    with ExitStack() as held:
+        held.enter_context(hold(out))
+        for each in runs:
+            held.enter_context(hold_run(each.recipe))
+        for each in runs:
+            run_one(each, [other.recipe.output for other in runs if other is not each])
+        return compare_runs(runs, out, budgets, by_round=by_round)
+
+
+def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path] = ()) -> None:
+    def on_done(step: Step, receipt: Receipt, reused: bool) -> None:
+        if say is not None:
+            say(f"{step.name}: {'reused' if reused else f'{receipt.seconds:.1f} s'}")
+
+    run_loop(recipe, running=lambda step: nullcontext(), on_done=on_done, twins=twins)
+
+
+def _label(recipe: Any) -> str:
+    if isinstance(recipe, Recipe):
+        return recipe.name
+    return str(recipe["name"]) if isinstance(recipe, Mapping) else Path(recipe).stem
+
+
+def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missing: bool) -> System:
+    if isinstance(given, str | Path):
+        texts = read_summaries(Path(given), sets, allow_missing=allow_missing)
+    else:
+        names = [each.id for each in sets]
+        texts = summaries_of(_texts(given), names, allow_missing=allow_missing)
+    return System(label, str(given) if isinstance(given, str | Path) else label, digest(texts), texts, texts.by_order)
+
+
+def _texts(given: Any) -> Any:
+    """One summary of all documents for each set, by its id; anything else than results as it is."""
+    if isinstance(given, Best):
+        rows = [(each.set_id, each.side, each.text) for each in given]
+    elif isinstance(given, Candidates):
+        rows = [(request.document_set.id, request.side, mine[0].text) for request, mine in given.groups]
+    else:
+        return given
+    if sides := sorted({side for _, side, _ in rows if side != "all"}):
+        raise DataError(
+            f"these are summaries of one side each ({', '.join(sides)}), and an audit needs one of all documents; generate with "
+            'task={"scope": "all"}'
+        )
+    return {name: text for name, _, text in rows}
+
+
+def _plan(options: Mapping[str, Any]) -> AuditPlan:
+    drawn = {key: value for key, value in options.items() if key in asdict(Bootstrap())}
+    others = {key: value for key, value in options.items() if key not in drawn}
+    known = [each.name for each in fields(AuditPlan) if each.name != "bootstrap"]
+    if unknown := [key for key in others if key not in known]:
+        raise DataError(f"audit: option {unknown[0]!r} is not known{did_you_mean(unknown[0], [*known, *OPTIONS])}")
+    try:
+        return TypeAdapter(AuditPlan).validate_python({**others, "bootstrap": {**asdict(Bootstrap()), **drawn}})
+    except ValidationError as error:
+        raise DataError(f"audit: {explain(error)}") from error

@@ -1,0 +1,149 @@
+"""Steps in memory: what they give, and that a run's stages give the same."""
+
+import json
+
+import pytest
+
+import evenhand
+from evenhand.errors import DataError, RecipeError
+from evenhand.generate.stage import generate as generate_stage
+from evenhand.judges import open_judges
+from evenhand.judges.stage import judge_by
+from evenhand.records import BestSummary, Candidate, Judgement
+from evenhand.rerank.stage import rerank as rerank_stage
+from evenhand.runfolder.phases import open_phase
+from evenhand.storage import read_jsonl, write_jsonl
+
+JUDGES = {
+    "recall": {"kind": "rouge", "type": "rouge1", "measure": "recall"},
+    "words": {"kind": "length"},
+}
+
+
+@pytest.fixture
+def documents(rows):
+    return evenhand.load_documents(rows, "side")
+
+
+def test_nine_candidates_of_each_side_by_three_plans(documents):
+    made = evenhand.generate(documents, backend="scripted", model="none")
+    assert len(made) == 3 * 2 * 9 and not made.failures
+    assert [row["plan"] for row in made.rows()[:9]] == ["nucleus", "top_k", "hybrid"] * 3
+    assert {row["side"] for row in made.rows()} == {"ban", "allow"}
+
+
+@pytest.mark.parametrize(("n", "plans"), [(1, ["nucleus"]), (4, ["nucleus", "top_k", "hybrid", "nucleus"])])
+def test_other_numbers_are_shared_out(documents, n, plans):
+    made = evenhand.generate(documents, backend="scripted", model="none", n=n, task={"scope": "all"})
+    assert [row["plan"] for row in made.rows()[:n]] == plans and len(made) == 3 * n
+
+
+def test_a_dict_of_rows_is_enough(rows):
+    made = evenhand.generate(evenhand.load_documents(rows, ["side"]), "none", backend="scripted", n=2)
+    assert evenhand.judge(made, {"words": {"kind": "length"}}).rows()[0]["words"] > 3
+
+
+def test_steps_give_what_the_stages_of_a_run_give(rows, tmp_path):
+    documents = evenhand.load_documents(rows, "side")
+    write_jsonl(tmp_path / "docs.jsonl", documents)
+    recipe = evenhand.load_recipe(
+        {
+            "name": "same",
+            "output": str(tmp_path / "run"),
+            "model": {"name": "none"},
+            "corpus": {"path": str(tmp_path / "docs.jsonl"), "attribute": "side", "test": {"split": None}},
+            "generate": {"backend": "scripted", "plans": {"hot": {"temperature": 1.0, "candidates": 4}}},
+            "judges": JUDGES,
+            "reward": {"judges": ["recall", "words"], "combine": "z_mean", "weights": {"recall": 2.0, "words": 1.0}},
+            "evaluation": {"judges": ["recall"]},
+            "rounds": 0,
+        }
+    )
+    phase = open_phase(recipe, "evaluation/base")
+    generate_stage(phase)
+    judge_by(phase, open_judges(recipe.judges))
+    rerank_stage(phase)
+
+    made = evenhand.generate(documents, recipe=recipe)
+    judged = evenhand.judge(made, recipe)
+    best = evenhand.rerank(judged, weights={"recall": 2.0, "words": 1.0})
+    assert list(made) == read_jsonl(phase.folder / "candidates.jsonl", Candidate)
+    key = lambda each: (each.candidate_id, each.judge)  # noqa: E731
+    assert sorted(judged, key=key) == sorted(read_jsonl(phase.folder / "judgements.jsonl", Judgement), key=key)
+    assert list(best) == read_jsonl(phase.folder / "best.jsonl", BestSummary)
+
+
+def test_unscored_stays_none_with_its_reason(rows):
+    judges = {**JUDGES, "points": {"kind": "rouge", "type": "rouge1", "measure": "recall", "against": "key_points"}}
+    summaries = {"town a": "Trams wake the street.", "town b": "", "town c": "Rails are clean."}
+    judged = evenhand.judge(summaries, judges, evenhand.load_documents(rows, "side"))
+    by_set = {row["set"]: row for row in judged.rows()}
+    assert by_set["town a"]["recall"] > 0 and by_set["town a"]["points"] is None
+    assert by_set["town a"]["unscored"] == "points: no key points listed"
+    assert by_set["town b"]["recall"] is None and "empty summary" in by_set["town b"]["unscored"]
+    best = evenhand.rerank(judged, ["recall"])
+    assert [row["reward"] is None for row in best.rows()] == [False, True, False]
+    assert evenhand.rerank(judged)[0].text is None
+
+
+def test_summaries_of_each_side_made_elsewhere(rows):
+    texts = [
+        {"id": f"town {town}/{side}", "summary": f"The {side.capitalize()} argues that trams matter."}
+        for town in "abc"
+        for side in ("ban", "allow")
+    ]
+    documents = evenhand.load_documents(rows, "side")
+    judged = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side"})
+    assert [row["contract"] for row in judged.rows()] == [1.0] * 6
+    assert [row["side"] for row in judged.rows()[:2]] == ["ban", "allow"]
+
+
+def test_labels_reach_prompt_and_contract(documents):
+    task = {"labels": {"ban": "supporters of the ban"}}
+    made = evenhand.generate(documents, "none", backend="scripted", n=4, task=task)
+    request = made.requests["town a/ban"]
+    assert request.contract.opening == "The supporters of the ban"
+    assert any(each.text.startswith("The supporters of the ban") for each in made)
+
+
+def test_pairs_train_in_trl_columns(documents, tmp_path):
+    judged = evenhand.judge(evenhand.generate(documents, "none", backend="scripted", task={"scope": "all"}), JUDGES)
+    found = evenhand.pairs(evenhand.rerank(judged, ["recall"]), mode="all", chosen_keeps_contract=False)
+    assert len(found) and found.left_out["same text"]
+    assert all(row["margin"] > 0 for row in found.rows())
+    found.write(tmp_path / "pairs.jsonl")
+    first = json.loads((tmp_path / "pairs.jsonl").read_text().splitlines()[0])
+    assert first["chosen"][0]["role"] == "assistant" and first["prompt"][0]["role"] == "user"
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"backend": "scriptd"}, "generate.backend"),
+        ({"bakend": "scripted"}, "did you mean 'backend'"),
+        ({"n": 3, "plans": {"hot": {}}}, "leave one out"),
+        ({"n": 0}, "at least one"),
+        ({"task": {"scop": "all"}}, "did you mean 'scope'"),
+    ],
+)
+def test_mistakes_are_those_of_a_recipe(documents, options, match):
+    with pytest.raises(RecipeError, match=match):
+        evenhand.generate(documents, "none", **options)
+
+
+def test_judges_and_rewards_are_checked(documents):
+    made = evenhand.generate(documents, "none", backend="scripted", n=2)
+    with pytest.raises(RecipeError, match=r"judges\.recall"):
+        evenhand.judge(made, {"recall": {"kind": "rogue"}})
+    judged = evenhand.judge(made, JUDGES)
+    with pytest.raises(RecipeError, match="'fluency' has not judged"):
+        evenhand.rerank(judged, ["fluency"])
+    with pytest.raises(RecipeError, match="reward"):
+        evenhand.rerank(judged, combine="best")
+
+
+def test_summaries_need_documents_and_fit_them(rows, documents):
+    with pytest.raises(DataError, match="need their documents"):
+        evenhand.judge({"town a": "Trams."}, JUDGES)
+    with pytest.raises(DataError, match=r"town x.*\n.*town b"):
+        evenhand.judge({"town a": "Trams.", "town x": "Rails."}, JUDGES, documents)

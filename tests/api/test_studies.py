@@ -1,0 +1,84 @@
+"""Studies from Python: an audit in memory, runs and comparisons as the command line makes them."""
+
+import json
+
+import pytest
+
+import evenhand
+from evenhand.errors import DataError, RecipeError
+
+FAST = {"measures": "value-shares", "matcher": "words", "least_group": 1, "resamples": 200}
+
+
+@pytest.fixture
+def documents(rows):
+    return evenhand.load_documents(rows, "side")
+
+
+def test_an_audit_of_dicts_and_of_steps(documents, tmp_path):
+    made = evenhand.generate(documents, "none", backend="scripted", n=3, task={"scope": "all"})
+    best = evenhand.rerank(evenhand.judge(made, {"words": {"kind": "length"}}))
+    texts = {each.id: each.documents[0].text for each in documents}
+    systems = {"best": best, "first": made, "one-sided": texts, "in order": list(texts.values())}
+    found = evenhand.audit(documents, systems, out=tmp_path / "audit", **FAST)
+    assert [each.label for each in found.found.systems] == list(systems)
+    shares = {(row["system"], row["measure"]): row["estimate"] for row in found.rows() if row["value"] is None}
+    assert {row["system"] for row in found.rows()} == {*systems}
+    measure = next(name for _, name in shares if name.startswith("BUR"))
+    # each of these summaries is the words of one side
+    assert shares["one-sided", measure] == shares["in order", measure] == 1
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text())["documents"] == "documents"
+    assert "<table" in found._repr_html_()
+
+
+def test_mistakes_of_an_audit_are_listed_together(documents, tmp_path):
+    with pytest.raises(DataError) as caught:
+        evenhand.audit(documents, {"a": {"nowhere": "x"}, "b": tmp_path / "absent.jsonl"}, **FAST)
+    said = str(caught.value)
+    assert "summaries 'a'" in said and "'nowhere'" in said and "summaries 'b'" in said
+    with pytest.raises(DataError, match="least_groop"):
+        evenhand.audit(documents, {"a": ["x"] * 3}, measures="word-lists", least_groop=3)
+
+
+def test_summaries_of_sides_cannot_be_audited(documents):
+    made = evenhand.generate(documents, "none", backend="scripted", n=1)
+    with pytest.raises(DataError, match=r'one side each \(allow, ban\).*"scope": "all"'):
+        evenhand.audit(documents, {"made": made}, **FAST)
+
+
+RECIPE = {
+    "name": "quick",
+    "model": {"name": "none"},
+    "corpus": {"test": {"split": "test", "limit": 3}},
+    "generate": {"backend": "scripted", "plans": {"hot": {"candidates": 2}}},
+    "judges": {"words": {"kind": "length"}},
+    "reward": {"judges": ["words"], "combine": "z_mean"},
+    "evaluation": {"judges": ["words"]},
+    "rounds": 0,
+}
+
+
+def test_a_recipe_of_a_dict_runs_and_reports(tmp_path):
+    lines = []
+    found = evenhand.run(RECIPE | {"output": str(tmp_path / "run")}, {"evaluation.resamples": 200}, say=lines.append)
+    assert [line.partition(":")[0] for line in lines] == [
+        *(f"evaluation/base {verb}" for verb in ("generate", "judge", "rerank")),
+        "report",
+    ]
+    assert {row["subject"] for row in found.rows()} == {"zero-shot", "rerank"} and found.folder.is_dir()
+
+
+def test_recipes_are_compared_by_their_labels(tmp_path):
+    other = RECIPE | {"reward": {"judges": ["words"], "combine": "z_mean", "weights": {"words": -1.0}}}
+    made = {"long": RECIPE | {"output": "unused"}, "short": other | {"output": "unused"}}
+    found = evenhand.compare(made, tmp_path / "out", budgets=[2])
+    assert {row["subject"] for row in found.rows()} == {"long", "short"}
+    assert (tmp_path / "out" / "index.html").is_file() and not (tmp_path / "unused").exists()
+
+
+def test_a_recipe_is_loaded_by_name_with_changes():
+    recipe = evenhand.load_recipe("quickstart", {"generate.backend": "scripted", "rounds": 2})
+    assert (recipe.generate.backend, recipe.rounds) == ("scripted", 2)
+    assert evenhand.load_recipe(recipe) == recipe
+    with pytest.raises(RecipeError, match="the recipe: key 'rounds'"):
+        evenhand.load_recipe(RECIPE | {"output": "x", "rounds": -1})
