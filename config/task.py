@@ -1,10 +1,11 @@
 """The documents, and what is asked of the model about them."""
 
+from operator import not_
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ..records import is_none, not_
+from ..records import is_none
 from ..text import fold, repeated, some_of
 from .section import Section
 
