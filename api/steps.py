@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ..config import Recipe
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
-from ..corpora.summaries import summaries_of
+from ..corpora.summaries import read_texts, summaries_of
 from ..errors import DataError, RecipeError
 from ..generate.contract import check_output
 from ..generate.phase_backend import open_backend_of
@@ -156,9 +156,12 @@ def given_candidates(summaries: Any, documents: Any, task: Mapping[str, Any] | N
     attribute = given.attribute or (given.attributes[0] if given.attributes else "")
     recipe = changed(STAND_IN, model={"name": "none"}, corpus={"attribute": attribute}, task=asked)
     requests = build_requests(given.records, recipe.corpus, recipe.task)
-    by_set = recipe.task.scope == "all"
-    names = [request.document_set.id if by_set else request.id for request in requests]
-    texts = summaries_of(summaries, names)
+    by_side = recipe.task.scope == "side"
+    names = [request.id if by_side else request.document_set.id for request in requests]
+    if isinstance(summaries, str | Path):
+        texts = read_texts(Path(summaries).expanduser(), names, by_side=by_side)
+    else:
+        texts = summaries_of(summaries, names, by_side=by_side)
     return Candidates(
         (_candidate(request, texts[name]) for request, name in zip(requests, names, strict=True)),
         requests,

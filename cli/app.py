@@ -16,7 +16,7 @@ from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import start_logging
 from ..runfolder import processes
-from . import audit, bias, controlled, convert, human, importing, recipes
+from . import audit, bias, controlled, convert, human, importing, recipes, score
 from .compare import compare
 from .progress import run_with_progress, watched
 from .terminal import console, note, print_plan, say, summary
@@ -222,6 +222,7 @@ def benchmark_judges_(
 
 
 app.command(epilog=audit.EXAMPLE)(audit.audit)
+app.command(epilog=score.EXAMPLE)(score.score)
 app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)
 
 

@@ -41,7 +41,6 @@ class _Entries(dict[str, Any]):
         self.pairs = pairs
 
 
-@as_given()
 def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> Summaries:
     """The summary of each set by its id, in the order of the sets; "" for an empty one.
 
@@ -57,8 +56,14 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
             not that of the sets, ids stand where they are not looked for, or summaries are of one side each. All mistakes are
             listed, with the line where there is one.
     """
+    return read_texts(path, [documents.id for documents in sets], allow_missing=allow_missing)
+
+
+@as_given()
+def read_texts(path: Path, names: Sequence[str], *, by_side: bool = False, allow_missing: bool = False) -> Summaries:
+    """As `read_summaries`, by the ids alone; with `by_side` they are SET/SIDE, and a file may hold summaries of one side each."""
     text = read_text(path)
-    reading = Reading(path, dict.fromkeys(documents.id for documents in sets))
+    reading = Reading(path, dict.fromkeys(names), by_side=by_side)
     if kind_of_json(text) == "array":
         _read_array(reading, parse_json(text))
     elif not text.lstrip().startswith("{"):
@@ -71,18 +76,19 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
     return reading.result(allow_missing)
 
 
-def summaries_of(given: Any, names: Sequence[str], *, allow_missing: bool = False) -> Summaries:
+def summaries_of(given: Any, names: Sequence[str], *, by_side: bool = False, allow_missing: bool = False) -> Summaries:
     """The summary of each set by its id: from ids and texts, objects with an id and a text, or texts in the order of the sets.
 
     Args:
         given: what a file of summaries in JSON would hold.
         names: ids of the sets.
+        by_side: as of `read_texts`.
         allow_missing: as of `read_summaries`.
 
     Raises:
         DataError: as of `read_summaries`.
     """
-    reading = Reading(Path("summaries"), dict.fromkeys(names))
+    reading = Reading(Path("summaries"), dict.fromkeys(names), by_side=by_side)
     if isinstance(given, Mapping):
         _read_map(reading, given.items())
     elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
@@ -108,7 +114,8 @@ def _read_array(reading: Reading, entries: Sequence[Any]) -> None:
 
 
 def _read_records(reading: Reading, records: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    _refuse_sides(reading.path, records)
+    if not reading.by_side:
+        _refuse_sides(reading.path, records)
     if any(key in record for _, record in records for key in ID_KEYS):
         for line, record in records:
             _read_record(reading, line, record)

@@ -37,6 +37,8 @@ class Reading:
     # what numbers count: lines of the file, or entries of its array
     counted: str = "line"
     by_order: bool = False
+    # whether there is a summary for each side, whose ids are SET/SIDE
+    by_side: bool = False
     # set id -> line and text; None where the file says that there is none
     texts: dict[str, tuple[int, str | None]] = field(default_factory=dict)
     mistakes: list[tuple[int, str]] = field(default_factory=list)

@@ -86,7 +86,7 @@ def test_unscored_stays_none_with_its_reason(rows):
     assert evenhand.rerank(judged)[0].text is None
 
 
-def test_summaries_of_each_side_made_elsewhere(rows):
+def test_summaries_of_each_side_made_elsewhere(rows, tmp_path):
     texts = [
         {"id": f"town {town}/{side}", "summary": f"The {side.capitalize()} argues that trams matter."}
         for town in "abc"
@@ -96,6 +96,10 @@ def test_summaries_of_each_side_made_elsewhere(rows):
     judged = evenhand.judge(texts, {"contract": {"kind": "contract"}}, documents, task={"scope": "side"})
     assert [row["contract"] for row in judged.rows()] == [1.0] * 6
     assert [row["side"] for row in judged.rows()[:2]] == ["ban", "allow"]
+    write_jsonl(tmp_path / "best.jsonl", evenhand.rerank(judged, combine="mean"))
+    task = {"scope": "side"}
+    again = evenhand.judge(tmp_path / "best.jsonl", {"contract": {"kind": "contract"}}, documents, task=task)
+    assert again.rows() == judged.rows()
 
 
 def test_labels_reach_prompt_and_contract(documents):

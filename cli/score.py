@@ -1,0 +1,52 @@
+"""`evenhand score`: summaries made elsewhere before a recipe's judges."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..errors import DataError
+from .terminal import say
+
+EXAMPLE = "Example: evenhand score --documents reviews --summaries out.jsonl --judges quickstart --out scores"
+
+
+def score(
+    documents: Annotated[
+        Path, typer.Option(help="Document sets, or a table with columns set and text; as load_documents reads them.")
+    ],
+    summaries: Annotated[Path, typer.Option(help="A summary of each set, as `evenhand audit` reads them.")],
+    judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
+    out: Annotated[Path, typer.Option(help="Folder for requests, candidates and judgements (.jsonl) and scores.csv.")],
+    attribute: Annotated[
+        str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
+    ] = None,
+    scope: Annotated[
+        Literal["all", "side"],
+        typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
+    ] = "all",
+) -> None:
+    """Judge summaries that were made elsewhere; candidates.jsonl can be given to `evenhand audit`, scores.csv to anything."""
+    import csv
+
+    from ..api.documents import load_documents
+    from ..api.steps import judge
+    from ..storage import write_jsonl
+
+    if out.exists() and not out.is_dir():
+        raise DataError(f"--out {out}: is a file; name a folder")
+    task = {"scope": "side"} if scope == "side" else None
+    found = judge(str(summaries), judges, load_documents(str(documents), attribute), task=task)
+    write_jsonl(out / "requests.jsonl", found.candidates.requests.values())
+    write_jsonl(out / "candidates.jsonl", found.candidates)
+    write_jsonl(out / "judgements.jsonl", found)
+    rows = found.rows()
+    with (out / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
+        writer.writeheader()
+        writer.writerows(rows)
+    for name in found.judges:
+        scores = [row[name] for row in rows if row.get(name) is not None]
+        mean = f"{sum(scores) / len(scores):.3f}" if scores else "no score"
+        say(f"{name:24} mean {mean}, {len(scores):,} scored, {len(rows) - len(scores):,} unscored")
+    say(f"scores: {out / 'scores.csv'}")
