@@ -21,6 +21,8 @@ from .runfolder.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_nam
 from .runfolder.processes import last_lines, run_child
 from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt, superseded
 from .storage import write_text
+from .train.launch import accelerate_config, n_processes
+from .train.options import step_size
 
 # the recipe in a run folder, every default spelled out
 RESOLVED = "recipe.yaml"
@@ -160,8 +162,17 @@ def _work(step: Step, n_requests: dict[str, int]) -> str:
         "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
-        "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {recipe.train.accelerate_config}",
+        "train": f"{PAIRS} ({recipe.pairs.mode}) -> {ADAPTER}/, {_steps_of(recipe)}",
     }[step.verb]
+
+
+def _steps_of(recipe: Recipe) -> str:
+    name = recipe.train.accelerate_config
+    try:
+        return f"{name}, {step_size(recipe, n_processes(recipe.train, accelerate_config(name)))}"
+    except RecipeError:
+        # the configuration may be another machine's; here the step itself says what is wrong
+        return name
 
 
 def _beside(phase: Phase, how: str = "") -> str:
@@ -172,7 +183,7 @@ def _beside(phase: Phase, how: str = "") -> str:
 def run_loop(
     recipe: Recipe,
     *,
-    running: Callable[[Step], AbstractContextManager[Callable[[str], None] | None]],
+    running: Callable[[Step], AbstractContextManager[Callable[[str], object] | None]],
     on_done: Callable[[Step, Receipt, bool], None],
     twins: Sequence[Path] = (),
 ) -> None:
@@ -203,7 +214,7 @@ def run_loop(
             on_done(step, receipt, _written_at(receipt_path) == before)
 
 
-def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str], None] | None) -> Receipt:
+def _run_step(step: Step, recipe: Recipe, resolved: Path, heard: Callable[[str], object] | None) -> Receipt:
     """Run a step in a process of its own; its receipt."""
     log = recipe.output / "logs" / f"{step.name.replace('/', '-').replace(' ', '-')}.log"
     status = run_child(_command(step, recipe, resolved), log, on_output=heard)

@@ -41,18 +41,20 @@ def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
     def title(step: "Step") -> str:
         return f"step {names.index(step.name) + 1} of {len(names)}  {step.name}"
 
-    def running(step: "Step") -> AbstractContextManager[Callable[[str], None] | None]:
+    def running(step: "Step") -> AbstractContextManager[Callable[[str], object] | None]:
         return watched(title(step), step.folder(recipe), step.verb)
 
     def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
         width = len(f"step {len(names)} of {len(names)}  ") + max(map(len, names))
         note(summary(f"{title(step):{width}}", receipt.counts, receipt.seconds, reused))
+        for warning in receipt.counts.get("warnings", []):
+            note(f"warning: {warning}")
 
     run_loop(recipe, running=running, on_done=on_done, twins=twins)
 
 
 @contextmanager
-def watched(title: str, folder: Path, stage: str = "*") -> Iterator[Callable[[str], None] | None]:
+def watched(title: str, folder: Path, stage: str = "*") -> Iterator[Callable[[str], object] | None]:
     """Show how far a stage is while the block runs.
 
     Args:

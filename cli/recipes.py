@@ -12,11 +12,12 @@ from ..config.shipped import RECIPES, comment_lines, read_head, recipe_names
 from ..errors import DataError
 from ..storage import as_given, read_text, write_text
 from .terminal import say, show
+from .verbs import Verbs
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(
+app = Verbs(
     help="The recipes that come with evenhand: what each is for, what it needs and how long it takes.\n\n"
     "Their names can be given wherever a RECIPE is asked for: [bold]evenhand loop quickstart[/bold]",
     epilog="Example: evenhand recipes copy methods/debate my.yaml",

@@ -250,6 +250,10 @@ class Recipe(Section):
         mistakes = list(without_effect(self.trainer, self.lora))
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model.attn_implementation)
+        if self.train.global_batch_size and "gradient_accumulation_steps" in self.trainer:
+            mistakes.append(
+                "trainer.gradient_accumulation_steps follows from train.global_batch_size: write one of the two."
+            )
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self

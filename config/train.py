@@ -99,6 +99,9 @@ class TrainSection(Section):
     accelerate_config: str = "cpu"
     # processes, when the file should not decide
     num_processes: int | None = Field(default=None, ge=1)
+    # requests (pairwise: pairs) of one optimiser step over all processes: how many micro-batches are accumulated follows from it.
+    # None takes trainer.gradient_accumulation_steps as it is, so that more processes make larger steps
+    global_batch_size: int | None = Field(default=None, ge=1)
     # reference policy of every round: the untrained model, or the policy that the round starts from
     reference: Literal["initial", "previous"] = "initial"
     # rows longer than trainer.max_length: stop, or leave them out and count them by side

@@ -26,7 +26,7 @@ from .systems import (
     trait_names,
     values_of,
 )
-from .training_log import read_training
+from .training_log import read_training, training_notes
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
 BETWEEN = (3, 9)
@@ -52,12 +52,13 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     """
     numbers = Numbers(recipe, read_policies(recipe))
     provenance = read_provenance(recipe)
+    notes, against = training_notes(recipe)
     totals, ledger = read_ledger(recipe, provenance.stages)
     return Report(
         name=recipe.name,
         title=title(numbers.evidence),
         findings=tuple(findings(numbers.evidence)),
-        warnings=tuple(cautions(recipe, numbers.outputs, numbers.evidence, probed)),
+        warnings=(*cautions(recipe, numbers.outputs, numbers.evidence, probed), *against),
         judges=tuple(numbers.judges),
         deciding=tuple(judge.name for judge in numbers.evidence.deciding),
         systems=numbers.systems,
@@ -72,6 +73,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         curve=tuple(numbers.curve()),
         planes=tuple(numbers.planes()),
         training=tuple(read_training(recipe)),
+        training_notes=tuple(notes),
         examples=numbers.examples(),
         totals=tuple(totals),
         ledger=tuple(ledger),

@@ -225,6 +225,8 @@ class Report(Record):
     # quality against fairness; none unless a judge measures fairness or the reward has several parts
     planes: tuple[Plane, ...] = ()
     training: tuple[TrainingCurve, ...]
+    # of each trained round what a step rested on
+    training_notes: tuple[str, ...] = ()
     examples: Examples | None
     totals: tuple[PhaseTotals, ...]
     ledger: tuple[LedgerRow, ...]

@@ -288,11 +288,12 @@ def training_panels(report: Report) -> list[Panel]:
 
 def _training(report: Report) -> Iterator[Block]:
     panels = training_panels(report)
-    if not (panels or report.probe):
+    if not (panels or report.probe or report.training_notes):
         return
     yield Heading("Training")
     if report.probe:
         yield Prose(_probed(report.probe))
+    yield from map(Prose, report.training_notes)
     if panels:
         yield Charts(tuple(panels))
 

@@ -7,6 +7,7 @@ from ..config import Recipe
 from ..errors import DataError
 from ..runfolder.phases import TRAINING, phases
 from ..storage import read_text
+from ..train.guards import guard
 from .contents import TrainingCurve
 
 # logged by trl.DPOTrainer, shown in this order
@@ -30,6 +31,27 @@ def read_training(recipe: Recipe) -> list[TrainingCurve]:
             if points:
                 curves.append(TrainingCurve(round=phase.round, name=name, points=points))
     return curves
+
+
+def training_notes(recipe: Recipe) -> tuple[list[str], list[str]]:
+    """What each round's steps rested on, and what its log says against it; of rounds that were trained."""
+    notes, warnings = [], []
+    for phase in phases(recipe):
+        path = phase.folder / TRAINING
+        if phase.round is None or not path.is_file():
+            continue
+        record = json.loads(read_text(path))
+        if not isinstance(record, dict):
+            continue
+        if {"steps", "batch", "unit", "processes"} <= record.keys():
+            processes = "1 process" if record["processes"] == 1 else f"{record['processes']} processes"
+            at_once, times = record["per_device_train_batch_size"], record["gradient_accumulation_steps"]
+            notes.append(
+                f"Round {phase.round}: {record['steps']} steps of {record['batch']} {record['unit']} ({at_once} at a time, "
+                f"{times} times, by {processes})."
+            )
+        warnings += [f"Training of round {phase.round}: {warning}." for warning in guard(record)]
+    return notes, warnings
 
 
 def _history(content: Any, path: str) -> list[dict[str, Any]]:

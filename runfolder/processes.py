@@ -228,7 +228,7 @@ def followed_environment() -> dict[str, str]:
     return {**os.environ, FOLLOW_PARENT: "1", "PYTHONUNBUFFERED": "1"}
 
 
-def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], None] | None = None) -> int:
+def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], object] | None = None) -> int:
     """Run a command to its end, its output appended to a log file; the exit status.
 
     Args:

@@ -105,14 +105,14 @@ def training_callbacks(
     ]
 
 
-def step_counter(path: Path) -> "TrainerCallback":
+def step_counter(path: Path, unit: str) -> "TrainerCallback":
     """Says in a file which step of all the training has reached; see `progress`."""
     transformers = need("transformers", "training")
 
     class CountSteps(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:
-                self.progress = Progress(path, "steps", {"": state.max_steps}, {"": state.global_step})
+                self.progress = Progress(path, unit, {"": state.max_steps}, {"": state.global_step})
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:

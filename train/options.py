@@ -40,6 +40,9 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
         "fp16": recipe.model.dtype == "float16",
         **recipe.trainer,
     }
+    if recipe.train.global_batch_size:
+        # the number of processes decides it
+        options.pop("gradient_accumulation_steps")
     # TRL's own limit is 1024 tokens, and rows beyond it vanish without a word
     if options.get("max_length") is None:
         options["max_length"] = recipe.generate.max_model_len
@@ -47,6 +50,36 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
         # its kernel is compiled for the shapes that it meets, and works in blocks of 128
         options.setdefault("pad_to_multiple_of", 128)
     return options
+
+
+def accumulation(recipe: Recipe, processes: int) -> int:
+    """Micro-batches that a process adds up in a step.
+
+    Raises:
+        RecipeError: train.global_batch_size is no multiple of what all processes take at once.
+    """
+    options, size = trainer_options(recipe), recipe.train.global_batch_size
+    if size is None:
+        return int(options["gradient_accumulation_steps"])
+    at_once = options["per_device_train_batch_size"] * processes
+    if size % at_once:
+        raise RecipeError(
+            f"key 'train.global_batch_size': {size} is not a multiple of {at_once}, which {processes} processes with "
+            f"trainer.per_device_train_batch_size {options['per_device_train_batch_size']} take at once; write {at_once} or a "
+            "multiple of it, or fewer a device"
+        )
+    return int(size // at_once)
+
+
+def step_size(recipe: Recipe, processes: int) -> str:
+    """What one optimiser step rests on, in words: "16 requests a step".
+
+    Raises:
+        RecipeError: as `accumulation`.
+    """
+    unit = "requests" if recipe.train.trainer == "shared-prefix" else "pairs"
+    each = trainer_options(recipe)["per_device_train_batch_size"]
+    return f"{each * processes * accumulation(recipe, processes)} {unit} a step"
 
 
 def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
@@ -80,6 +113,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "disable_tqdm": True,
         "use_cpu": use_cpu,
         **trainer_options(recipe),
+        "gradient_accumulation_steps": accumulation(recipe, int(os.environ.get("WORLD_SIZE", "1"))),
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,

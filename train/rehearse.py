@@ -21,7 +21,7 @@ from ..records import PreferencePair
 from ..runfolder.phases import round_name
 from ..storage import read_jsonl
 from .launch import accelerate_config, n_processes, read_accelerate
-from .options import trainer_config, trainer_options
+from .options import accumulation, trainer_config, trainer_options
 from .stage import own_pairs
 
 # the last line of the output begins so; libraries print what they like before it
@@ -52,6 +52,7 @@ def _refuse_launch(recipe: Recipe) -> None:
     """Refuse an accelerate configuration that accelerate cannot read, or that wants what is not on this machine."""
     path = accelerate_config(recipe.train.accelerate_config)
     wanted = n_processes(recipe.train, path)
+    accumulation(recipe, wanted)
     values = read_accelerate(path)
     kind = values.distributed_type.upper()
     for library, is_needed in (("deepspeed", kind == "DEEPSPEED"), ("bitsandbytes", recipe.model.quantise == "nf4")):

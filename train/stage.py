@@ -10,6 +10,8 @@ from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
 from .options import trainer_options
 
+# what of the section 'train' the adapter depends on
+DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size"}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
@@ -33,9 +35,7 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         "pairs": file_digest(pairs) if recipe.train.pairs else left_by("rerank", phase.folder, PAIRS)[PAIRS],
         "model": [_policy_signature(phase), recipe.model.model_dump(mode="json", include=LOADED_AS)],
         "lora": recipe.lora.model_dump(mode="json"),
-        "train": recipe.train.model_dump(
-            mode="json", include={"trainer", "reference", "excess_length_strategy", "fairness"}, exclude_none=True
-        ),
+        "train": recipe.train.model_dump(mode="json", include=DECIDES, exclude_none=True),
         "trainer": trainer_options(recipe),
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from ..errors import RecipeError
@@ -16,6 +17,7 @@ from ..storage import read_text, write_json
 from .callbacks import first_loss_rule, step_counter, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding
 from .examples import Examples, build_examples, read_rows
+from .guards import guard
 from .options import prepare_wandb, training_arguments
 from .policy import Policy, fill_adapter, load_tokenizer, open_policy
 from .saving import save_adapter
@@ -49,15 +51,19 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     resume = last_complete(checkpoints)
     _announce(policy, arguments, (examples, material), resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
-    trainer.add_callback(step_counter(stage.progress_path))
+    trainer.add_callback(step_counter(stage.progress_path, f"steps of {_batch(arguments)} {material.unit}"))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     facts = _facts(trainer, policy, (examples, material))
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
+    record = facts | _record(trainer, (examples, material)) | {"seconds": round(time.monotonic() - start, 3)}
+    record["counts"]["warnings"] = guard(record)
+    for warning in record["counts"]["warnings"]:
+        log.warning("%s: %s", phase.name, warning)
     if trainer.is_world_process_zero():
-        seconds = round(time.monotonic() - start, 3)
-        write_json(phase.folder / TRAINING, facts | _record(trainer, (examples, material)) | {"seconds": seconds})
+        write_json(phase.folder / TRAINING, record)
     trainer.accelerator.end_training()
-    return _counts(trainer, (examples, material))
+    counts: dict[str, Any] = record["counts"]
+    return counts
 
 
 def read_counts(phase: Phase) -> dict[str, Any]:
@@ -163,6 +169,10 @@ def _counts(trainer: Any, trained: Trained) -> dict[str, Any]:
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return {
         **examples.counts(),
+        "mean_tokens": {
+            "chosen": _mean_length(examples, "chosen_ids"),
+            "rejected": _mean_length(examples, "rejected_ids"),
+        },
         "rows": len(material.rows),
         "unit": material.unit,
         "tokens_per_epoch": material.n_tokens,
@@ -171,6 +181,11 @@ def _counts(trainer: Any, trained: Trained) -> dict[str, Any]:
         "first_loss": losses[0] if losses else None,
         "last_loss": losses[-1] if losses else None,
     }
+
+
+def _mean_length(examples: Examples, side: str) -> float:
+    """Mean tokens of the summaries of one side of the pairs."""
+    return round(fmean(len(getattr(row, side)) for row in examples.rows), 2)
 
 
 def _record(trainer: Any, trained: Trained) -> dict[str, Any]:

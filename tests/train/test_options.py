@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
+from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.runfolder.phases import Phase
-from evenhand.train.options import DEFAULTS, prepare_wandb, trainer_options, training_arguments
+from evenhand.train.options import (
+    DEFAULTS,
+    accumulation,
+    prepare_wandb,
+    step_size,
+    trainer_options,
+    training_arguments,
+)
 from evenhand.train.stage import round_seed
 
 OpenRound = Callable[..., Phase]
@@ -101,3 +109,30 @@ def test_without_the_section_wandb_is_left_alone(open_round: OpenRound, monkeypa
     monkeypatch.delenv("WANDB_MODE", raising=False)
     prepare_wandb(open_round().recipe)
     assert "WANDB_MODE" not in os.environ
+
+
+@pytest.mark.parametrize(("processes", "accumulated"), [(1, 8), (2, 4), (4, 2), (8, 1)])
+def test_global_batch_is_kept_whatever_the_number_of_processes(
+    open_round: OpenRound, processes: int, accumulated: int
+) -> None:
+    recipe = global_batch(open_round, 16)
+    assert accumulation(recipe, processes) == accumulated
+    assert step_size(recipe, processes) == "16 requests a step"
+
+
+def test_global_batch_that_processes_do_not_divide_is_refused(open_round: OpenRound) -> None:
+    with pytest.raises(RecipeError, match=r"train\.global_batch_size': 16 is not a multiple of 6, which 3 processes"):
+        accumulation(global_batch(open_round, 16), 3)
+
+
+def test_global_batch_and_accumulation_are_not_both_for_the_recipe_to_say(open_round: OpenRound) -> None:
+    with pytest.raises(ValueError, match="write one of the two"):
+        open_round(train={"global_batch_size": 16})
+
+
+def global_batch(open_round: OpenRound, size: int) -> Recipe:
+    """A recipe of this global batch, two requests at a time on each process."""
+    values = open_round().recipe.model_dump(mode="json")
+    values["trainer"].pop("gradient_accumulation_steps")
+    values["train"]["global_batch_size"] = size
+    return Recipe.model_validate(values)
