@@ -167,10 +167,14 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 def report(recipe: RecipePath, set_: Overrides = None) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
+    from ..evaluation.report import logged_numbers
     from ..evaluation.report import report as run
+    from ..runfolder.tracking import track_report
 
-    with watched("report", loaded.output / "report"):
+    folder = loaded.output / "report"
+    with watched("report", folder):
         receipt, reused = run(loaded)
+        track_report(loaded, folder, receipt, logged_numbers(loaded) if loaded.wandb else {})
     say(summary("report", receipt.counts, receipt.seconds, reused))
 
 

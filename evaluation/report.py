@@ -80,6 +80,18 @@ def read_report(recipe: Recipe) -> Report:
     return parse_line(read_text(recipe.output / REPORT / JSON), Report)
 
 
+def logged_numbers(recipe: Recipe) -> dict[str, float]:
+    """The means of the report's scores and differences with their bounds: "scores/rerank/coverage/left", "…/left/low"."""
+    found = read_report(recipe)
+    numbers: dict[str, float] = {}
+    for kind, estimates in (("scores", found.scores), ("differences", found.differences)):
+        for each in estimates:
+            name = "/".join([kind, each.subject, each.measure, each.side or "all"])
+            bounds = {name: each.mean, f"{name}/low": each.low, f"{name}/high": each.high}
+            numbers |= {key: value for key, value in bounds.items() if value is not None}
+    return numbers
+
+
 def _trained_phase(recipe: Recipe) -> Phase | None:
     """The evaluation of the trained policy, when its adapter exists."""
     last = phases(recipe)[-1]

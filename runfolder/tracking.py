@@ -1,11 +1,14 @@
 """Weights & Biases: one small run for each stage, grouped by the recipe's name. Off unless the recipe has a `wandb` section.
 
-TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/.
-A stage that is logged leaves a mark beside its receipt. Logging never stops a study: a stage that could not be logged is
-logged the next time it is met, run or reused.
+TRL logs the training itself under its own names; here the other stages' counts are added under gen/, judge/ and pairs/, and the
+report's numbers under eval/. Every run has the recipe for its configuration, and an id that follows from its folder and its
+inputs, so that a stage which is resumed goes on in its run. A stage that is logged leaves a mark beside its receipt. Logging
+never stops a study: a stage that could not be logged is logged the next time it is met, run or reused.
 """
 
 import logging
+from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +22,9 @@ from .stages import Receipt
 log = logging.getLogger(__name__)
 
 # stage -> prefix of its logged names
-PREFIXES = {"generate": "gen", "judge": "judge", "rerank": "pairs"}
+PREFIXES = {"generate": "gen", "judge": "judge", "rerank": "pairs", "report": "eval"}
+# stage -> type of its job, where it is not the stage's name
+JOBS = {"report": "evaluate"}
 
 
 def check(recipe: Recipe) -> None:
@@ -47,39 +52,66 @@ def track(phase: Phase, receipt: Receipt) -> None:
     Raises:
         MissingExtra: wandb is not installed.
     """
-    if phase.recipe.wandb is None or receipt.stage not in PREFIXES:
+    _track(phase.recipe, phase.folder, receipt, flat(receipt.counts))
+
+
+def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
+    """Log the numbers of a finished report as `track` logs a stage.
+
+    Args:
+        recipe: the run's.
+        folder: the report's.
+        receipt: the report's.
+        numbers: by name, parts of which are parted by slashes.
+
+    Raises:
+        MissingExtra: wandb is not installed.
+    """
+    _track(recipe, folder, receipt, numbers)
+
+
+def run_id(recipe: Recipe, place: str, inputs: str) -> str:
+    """Id of a stage's run: the same when the same stage goes on in the same folder, another when its inputs are others."""
+    return digest([str(recipe.output.absolute()), place, inputs])
+
+
+def _track(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
+    if recipe.wandb is None or receipt.stage not in PREFIXES:
         return
-    wandb = _wandb()
-    mark = phase.folder / "receipts" / f"{receipt.stage}.tracked"
+    wandb, place = _wandb(), f"{folder.relative_to(recipe.output).as_posix()} {receipt.stage}"
+    mark = folder / "receipts" / f"{receipt.stage}.tracked"
     # of the whole receipt: a stage that was done again has counted anew
     content = digest(receipt)
     try:
         if mark.exists() and read_text(mark) == content:
             return
-        _log(wandb, phase, receipt)
+        _log(wandb, recipe, place, receipt, numbers)
         write_text(mark, content)
     except (wandb.errors.Error, OSError) as error:
-        log.warning("%s %s: not logged with wandb: %s; the next run tries again", phase.name, receipt.stage, error)
+        log.warning("%s: not logged with wandb: %s; the next run tries again", place, error)
 
 
 def _wandb() -> ModuleType:
     return need("wandb", "the recipe's 'wandb' section")
 
 
-def _log(wandb: ModuleType, phase: Phase, receipt: Receipt) -> None:
-    section = phase.recipe.wandb
-    assert section is not None, "track looks first"
-    values = {**flat(receipt.counts), "seconds": receipt.seconds}
+def _log(wandb: ModuleType, recipe: Recipe, place: str, receipt: Receipt, numbers: Mapping[str, float]) -> None:
+    section = recipe.wandb
+    assert section is not None, "_track looks first"
     with wandb.init(
         project=section.project,
         entity=section.entity,
         mode=section.mode,
-        group=phase.recipe.name,
-        job_type=receipt.stage,
-        name=f"{phase.recipe.name}-{phase.name.replace('/', '-')}-{receipt.stage}",
-        dir=str(phase.recipe.output),
-        config={"phase": phase.name, "inputs": receipt.inputs},
+        group=recipe.name,
+        job_type=JOBS.get(receipt.stage, receipt.stage),
+        name=f"{recipe.name}-{place.replace('/', '-').replace(' ', '-')}",
+        id=run_id(recipe, place, receipt.inputs),
+        # without a server there is nothing to go on with
+        resume="allow" if section.mode == "online" else None,
+        dir=str(recipe.output),
+        config={"place": place, "inputs": receipt.inputs, "recipe": recipe.model_dump(mode="json")},
     ) as run:
+        values = {**numbers, "seconds": receipt.seconds}
         run.log({f"{PREFIXES[receipt.stage]}/{name}": value for name, value in values.items()})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
+from ..runfolder.tracking import run_id
 from ..storage import listed
 
 log = logging.getLogger(__name__)
@@ -141,8 +142,13 @@ def _refuse_texts(options: dict[str, Any], config: Any) -> None:
         raise RecipeError(listed(wrong))
 
 
-def prepare_wandb(recipe: Recipe) -> None:
+def prepare_wandb(recipe: Recipe, place: str, inputs: str) -> None:
     """Tell wandb where to log, by its own variables; a variable that the user has set wins.
+
+    Args:
+        recipe: the run's.
+        place: phase and stage.
+        inputs: digest of what the training depends on; the same training goes on in the same run.
 
     Raises:
         MissingExtra: the recipe asks for wandb, which is not installed.
@@ -157,6 +163,8 @@ def prepare_wandb(recipe: Recipe) -> None:
         "WANDB_DIR": str(recipe.output),
         "WANDB_RUN_GROUP": recipe.name,
         "WANDB_JOB_TYPE": "train",
+        "WANDB_RUN_ID": run_id(recipe, place, inputs),
+        "WANDB_RESUME": "allow" if recipe.wandb.mode == "online" else None,
     }
     for name, value in values.items():
         if value is not None:

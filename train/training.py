@@ -14,7 +14,7 @@ from ..extras import installed_versions, need, verbosity
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Stage
 from ..storage import read_text, write_json
-from .callbacks import first_loss_rule, step_counter, training_callbacks
+from .callbacks import first_loss_rule, recipe_logger, step_counter, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding
 from .examples import Examples, build_examples, read_rows
 from .guards import guard
@@ -40,7 +40,7 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     """
     start = time.monotonic()
     recipe = phase.recipe
-    prepare_wandb(recipe)
+    prepare_wandb(recipe, f"{phase.name} train", stage.key)
     checkpoints = phase.folder / CHECKPOINTS / f"{stage.key}-{sharding()}"
     arguments = training_arguments(recipe, phase.name, round_seed(recipe, phase.round or 0), checkpoints)
     tokenizer = load_tokenizer(recipe.model)
@@ -52,6 +52,8 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     _announce(policy, arguments, (examples, material), resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
     trainer.add_callback(step_counter(stage.progress_path, f"steps of {_batch(arguments)} {material.unit}"))
+    if recipe.wandb is not None:
+        trainer.add_callback(recipe_logger(recipe))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     facts = _facts(trainer, policy, (examples, material))
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)

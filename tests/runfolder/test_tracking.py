@@ -10,7 +10,7 @@ from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.stages import Receipt
-from evenhand.runfolder.tracking import check, flat, track
+from evenhand.runfolder.tracking import check, flat, run_id, track, track_report
 
 wandb = pytest.importorskip("wandb")
 
@@ -118,6 +118,22 @@ def test_finished_stage_is_logged_once(tmp_path):
     assert len(offline_runs(tmp_path)) == 1
     track(phase, receipt(inputs="1" * 16, candidates=12))
     assert len(offline_runs(tmp_path)) == 2
+
+
+def test_report_is_logged_as_an_evaluation_with_its_numbers_and_the_recipe(tmp_path):
+    made = recipe(tmp_path, mode="offline")
+    track_report(made, tmp_path / "run" / "report", receipt("report"), {"scores/rerank/overlap/left": 0.625})
+    (file,) = offline_runs(tmp_path)
+    content = file.read_bytes()
+    for logged in (b"evaluate", b"eval/scores/rerank/overlap/left", b"0.625", b"rouge", b"small-report-report"):
+        assert logged in content, logged
+
+
+def test_run_goes_on_where_the_same_stage_does(tmp_path):
+    made = recipe(tmp_path)
+    assert run_id(made, "round-00 train", "a") == run_id(made, "round-00 train", "a")
+    others = {run_id(made, "round-01 train", "a"), run_id(made, "round-00 train", "b")}
+    assert run_id(made, "round-00 train", "a") not in others
 
 
 def test_stage_without_a_prefix_is_left_to_its_own_logging(tmp_path):

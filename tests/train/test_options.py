@@ -94,20 +94,23 @@ def test_wandb_is_told_by_its_own_variables_and_the_users_win(
     open_round: OpenRound, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("wandb")
-    for name in ("WANDB_MODE", "WANDB_DIR", "WANDB_ENTITY", "WANDB_RUN_GROUP", "WANDB_JOB_TYPE"):
+    for name in ("MODE", "DIR", "ENTITY", "RUN_GROUP", "JOB_TYPE", "RUN_ID", "RESUME"):
         # set and removed, so that what the test leaves is taken back
-        monkeypatch.setenv(name, "x")
-        monkeypatch.delenv(name)
+        monkeypatch.setenv(f"WANDB_{name}", "x")
+        monkeypatch.delenv(f"WANDB_{name}")
     monkeypatch.setenv("WANDB_PROJECT", "mine")
-    prepare_wandb(open_round(wandb={"project": "theirs", "mode": "offline"}).recipe)
+    prepare_wandb(open_round(wandb={"project": "theirs", "mode": "offline"}).recipe, "round-00 train", "0" * 16)
     assert os.environ["WANDB_PROJECT"] == "mine"
     assert os.environ["WANDB_MODE"] == "offline"
     assert "WANDB_ENTITY" not in os.environ
+    # offline there is no run to go on in
+    assert "WANDB_RESUME" not in os.environ
+    assert len(os.environ["WANDB_RUN_ID"]) == 16
 
 
 def test_without_the_section_wandb_is_left_alone(open_round: OpenRound, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_MODE", raising=False)
-    prepare_wandb(open_round().recipe)
+    prepare_wandb(open_round().recipe, "round-00 train", "0" * 16)
     assert "WANDB_MODE" not in os.environ
 
 

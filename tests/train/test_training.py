@@ -14,6 +14,7 @@ from evenhand.errors import DataError, ModelError, RecipeError
 from evenhand.runfolder.phases import Phase
 from evenhand.runfolder.progress import read_progress
 from evenhand.runfolder.stages import Receipt
+from evenhand.runfolder.tracking import run_id
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train.stage import training_stage
 from evenhand.train.training import run_training
@@ -119,7 +120,7 @@ def test_steps_of_a_training_under_way_are_counted(open_round: OpenRound) -> Non
         return counts
 
     steps = stage.run(work)[0].counts["steps"]
-    assert (seen[0].unit, seen[0].done, seen[0].total) == ("steps", {"": steps}, {"": steps})
+    assert (seen[0].unit, seen[0].done, seen[0].total) == ("steps of 2 requests", {"": steps}, {"": steps})
 
 
 def test_another_seed_gives_another_adapter(open_round: OpenRound) -> None:
@@ -392,3 +393,21 @@ def test_version_of_fairpos_weights_is_no_part_of_other_trainings(open_round: Op
 def test_more_processes_are_another_training(open_round: OpenRound) -> None:
     phase = open_round()
     assert training_stage(phase, 1).key != training_stage(phase, 2).key
+
+
+def test_wandbs_run_of_a_training_has_the_recipe_and_goes_on_when_resumed(
+    open_round: OpenRound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wandb = pytest.importorskip("wandb")
+    for name in ("PROJECT", "MODE", "DIR", "RUN_GROUP", "JOB_TYPE", "RUN_ID"):
+        # set and removed, so that what the training sets is taken back
+        monkeypatch.setenv(f"WANDB_{name}", "x")
+        monkeypatch.delenv(f"WANDB_{name}")
+    phase = open_round("run", wandb={"mode": "offline"})
+    train(phase)
+    wandb.finish()
+    (file,) = phase.recipe.output.glob("wandb/offline-run-*/*.wandb")
+    assert run_id(phase.recipe, "round-00 train", training_stage(phase, processes=1).key) in file.name
+    content = file.read_bytes()
+    assert b"least_margin" in content
+    assert b"rewards/margins" in content
