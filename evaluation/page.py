@@ -21,10 +21,11 @@ from .pages.blocks import (
     Prose,
     Table,
     Text,
-    as_columns,
     bounds,
+    columns,
     count,
     group,
+    numeric,
     row,
     table,
     without_zeros,
@@ -106,8 +107,8 @@ def _findings(report: Report) -> Iterator[Block]:
                 mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, finding.comparison)]
                 rows.append(row(judge.name, *(short_difference(d, judge, _places(report, judge)) for d in mine)))
             sides = [d.side or ALL for d in mine]
-            columns = [minus(finding.comparison), *(Column(side, "number") for side in sides)]
-            yield table(f"headline: {finding.heading}", columns, rows)
+            heads = columns(minus(finding.comparison), *numeric(*sides))
+            yield table(f"headline: {finding.heading}", heads, rows)
     yield legend()
 
 
@@ -133,10 +134,10 @@ def _sides(report: Report) -> Iterator[Block]:
 def _score_gaps(report: Report, judge: JudgeNote) -> Table:
     scores = [e for e in report.scores if e.measure == judge.name]
     gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
-    columns = [
+    heads = columns(
         "system", Column("plot", "strip"), "worst side", Column("behind the best by", "number"), Column("sets", "number"),
         Column("left out", "number"),
-    ]  # fmt: skip
+    )  # fmt: skip
     rows = (
         row(
             Text(system, style="strong"),
@@ -145,13 +146,13 @@ def _score_gaps(report: Report, judge: JudgeNote) -> Table:
         )
         for system in report.systems
     )
-    return table(f"sides by {judge.name}", columns, rows, scale=estimates_scale(scores))
+    return table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
 
 
 def _gain_gaps(report: Report) -> Table:
-    columns = [
+    heads = columns(
         "judge", "gains more", Column("by", "number"), Column("sets", "number"), Column("left out", "number")
-    ]  # fmt: skip
+    )  # fmt: skip
     groups = []
     for comparison in _comparisons(report):
         gaps = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
@@ -161,7 +162,7 @@ def _gain_gaps(report: Report) -> Table:
             if judge.better
         )
         groups.append(group(rows, minus(comparison)))
-    return Table("who gains more", as_columns(columns), tuple(groups))
+    return Table("who gains more", heads, tuple(groups))
 
 
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> Sequence[Text | Number]:
@@ -205,11 +206,11 @@ def _plans(report: Report) -> Iterator[Block]:
             "lead",
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
-        columns = ["plan", *(Column(name, "number", note) for name, note in lower.items())]
+        heads = columns("plan", *(Column(name, "number", note) for name, note in lower.items()))
         rows = (
             row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan)) for plan in plans
         )
-        yield table("scores by plan", columns, rows)
+        yield table("scores by plan", heads, rows)
 
 
 def _differences(report: Report) -> Iterator[Block]:
@@ -219,7 +220,7 @@ def _differences(report: Report) -> Iterator[Block]:
         "that there is no clear difference.",
         "lead",
     )
-    rewards = []
+    rewards: list[Block] = []
     for judge in report.judges:
         mine = [d for d in report.differences if d.measure == judge.name]
         groups = (
@@ -322,14 +323,14 @@ def _examples(report: Report, found: Examples) -> Iterator[Block]:
 
 
 def _example(report: Report, example: Example) -> Iterator[Block]:
-    columns = ["system", Column("summary", "long"), *(Column(judge.name, "number") for judge in report.judges)]
+    heads = columns("system", Column("summary", "long"), *(Column(judge.name, "number") for judge in report.judges))
     rows = []
     for each in example.summaries:
         issues = ", ".join(each.issues).replace("_", " ")
         scores = (each.scores.get(judge.name) for judge in report.judges)
         shown = ("unscored" if score is None else number(score) for score in scores)
         rows.append(row(Text(each.system, style="strong"), Text(each.text or "(empty)", issues, style="long"), *shown))
-    yield table(f"{example.topic}, {example.side}: summaries and their scores", columns, rows)
+    yield table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
     documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
     yield Details(counted(len(documents), "source document"), documents)
 
@@ -344,7 +345,7 @@ def _left_out(report: Report) -> Iterator[Block]:
         )
         for each in report.totals
     )  # fmt: skip
-    phases, zeros = without_zeros(table("phases", ["phase", *(Column(name, "number") for name in names)], rows))
+    phases, zeros = without_zeros(table("phases", columns("phase", *numeric(*names)), rows))
     yield Heading("Left out")
     yield phases
     if zeros:
@@ -359,12 +360,12 @@ def ledger_table(ledger: Iterable[LedgerRow]) -> Table:
         sides = by_reason.setdefault((each.phase, each.stage, each.reason), {})
         sides[each.side] = sides.get(each.side, 0) + each.count
     names = sorted({side for sides in by_reason.values() for side in sides})
-    columns = ["phase", "stage", Column("reason", "long"), *(Column(name, "number") for name in (*names, ALL))]
+    heads = columns("phase", "stage", Column("reason", "long"), *(Column(name, "number") for name in (*names, ALL)))
     rows = (
         row(*place, *(count(sides.get(name, 0)) for name in names), count(sum(sides.values())))
         for place, sides in by_reason.items()
     )
-    return table("left out", columns, rows)
+    return table("left out", heads, rows)
 
 
 def _made(report: Report) -> Iterator[Block]:
@@ -386,7 +387,7 @@ def _made(report: Report) -> Iterator[Block]:
         for each in made.stages
     ]
     rows.append(row("all stages", "", duration(sum(each.seconds for each in made.stages)), "", is_total=True))
-    yield table("stages", ["phase", "stage", Column("wall time", "number"), Column("counts", "long")], rows)
+    yield table("stages", columns("phase", "stage", Column("wall time", "number"), Column("counts", "long")), rows)
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -425,5 +426,5 @@ def _short(report: Report) -> Table:
             whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
             rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
         groups.append(group(rows, minus(comparison)))
-    columns = ("judge", Column("scores", "number"), *(Column(side, "number") for side in sides), level)
-    return Table("headline", as_columns(columns), tuple(groups))
+    heads = columns("judge", Column("scores", "number"), *numeric(*sides), level)
+    return Table("headline", heads, tuple(groups))

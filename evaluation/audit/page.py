@@ -18,16 +18,17 @@ from ..pages.blocks import (
     Table,
     Text,
     Tone,
-    as_columns,
     bounds,
+    columns,
     count,
     group,
+    numeric,
     row,
     table,
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.numbers import MINUS, NONE, number, p_value, percent
+from ..pages.numbers import MINUS, NONE, Unit, number, p_value, percent
 from ..pages.words import counted, versions
 from .contents import Audit, Example, Number, PairedDifference, SystemNote, ValueNote
 from .headline import n_tests
@@ -118,17 +119,17 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            columns = [
+            heads = columns(
                 Column(audit.attribute),
                 Column("sets", "number"),
                 Column("documents", "number"),
                 *([Column("plot", "strip")] if drawn else []),
                 *(_column(measure) for measure in measures),
-            ]
+            )
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
-            yield table(f"{system.label} by {audit.attribute}", columns, rows, scale=axis if drawn else None)
+            yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
 
 
 def _column(measure: Measure) -> Column:
@@ -137,9 +138,7 @@ def _column(measure: Measure) -> Column:
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
     marks = (
-        Mark(
-            100 * each.estimate, *(None if x is None else 100 * x for x in bounds(each)), DRAWN.index(each.measure.kind)
-        )
+        Mark(100 * each.estimate, *_hundredfold(each), DRAWN.index(each.measure.kind))
         for each in found
         if each and each.measure.kind in DRAWN and each.estimate is not None
     )
@@ -149,13 +148,19 @@ def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells, is_faint=is_faint)
 
 
+def _hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:
+    """The bounds of a share in per cent."""
+    low, high = bounds(found)
+    return None if low is None else 100 * low, None if high is None else 100 * high
+
+
 def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> NumberCell:
     """The number: shares in per cent, differences of shares in points, others as they are."""
     is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
-    unit = "" if not found.is_share else "points" if is_difference else "%"
+    unit: Unit = "" if not found.is_share else "points" if is_difference else "%"
     return NumberCell(
         found.estimate, bounds(found), places if found.is_share else 3, unit, sign=is_difference, note=note
-    )  # type: ignore[arg-type]
+    )
 
 
 def rests_on(found: Number) -> str:
@@ -181,8 +186,8 @@ def _measures(audit: Audit) -> Iterator[Block]:
     ]
     if groups:
         yield Heading("Gender words", 3)
-        columns = ["words", Column("in documents", "number"), Column("in summaries", "number")]
-        yield Table("gender words", as_columns(columns), tuple(groups))
+        heads = columns("words", Column("in documents", "number"), Column("in summaries", "number"))
+        yield Table("gender words", heads, tuple(groups))
 
 
 def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
@@ -192,7 +197,7 @@ def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
 
 
 def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
-    columns = ["measure", Column("value", "number"), Column("sets", "number"), Column("what it means", "long")]
+    heads = columns("measure", Column("value", "number"), Column("sets", "number"), Column("what it means", "long"))
     groups = []
     for system in systems:
         rows = [
@@ -207,7 +212,7 @@ def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
         ]
         rows.append(row("length", "", "", length(system)))
         groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
-    return Table("measures", as_columns(columns), tuple(groups))
+    return Table("measures", heads, tuple(groups))
 
 
 def _meaning(found: Number) -> Text:
@@ -248,31 +253,28 @@ def _differences(audit: Audit) -> Iterator[Block]:
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    columns = as_columns(
-        [
-            "measure",
-            Column("plot", "strip"),
-            Column("difference", "number"),
-            P,
-            ADJUSTED,
-            "verdict",
-            Column("sets", "number"),
-            ALONE,
-        ]
+    heads = columns(
+        "measure",
+        Column("plot", "strip"),
+        Column("difference", "number"),
+        P,
+        ADJUSTED,
+        "verdict",
+        Column("sets", "number"),
+        ALONE,
     )
     groups = []
     for system in dict.fromkeys(each.system for each in audit.differences):
         mine = [each for each in audit.differences if each.system == system]
         groups.append(group(map(_difference_row, mine), f"{system} {MINUS} {mine[0].reference}"))
     axis = scale([None if x is None else 100 * x for x in ends], zero=True)
-    return Table(f"differences to {audit.differences[0].reference}", columns, tuple(groups), axis)
+    return Table(f"differences to {audit.differences[0].reference}", heads, tuple(groups), axis)
 
 
 def _difference_row(each: PairedDifference) -> Row:
     marks: tuple[Mark, ...] = ()
     if each.is_share and each.estimate is not None:
-        low, high = (None if x is None else 100 * x for x in bounds(each))
-        marks = (Mark(100 * each.estimate, low, high, tone(each)),)
+        marks = (Mark(100 * each.estimate, *_hundredfold(each), tone(each)),)
     return row(
         f"{each.measure}: {each.value}" if each.value else str(each.measure),
         Strip(marks),
@@ -305,7 +307,7 @@ def _examples(audit: Audit) -> Iterator[Block]:
 
 
 def _example(audit: Audit, example: Example) -> Iterator[Block]:
-    columns = ["", *(Column(name, "number") for name in example.columns)]
+    heads = columns("", *numeric(*example.columns))
     rows = (
         row(
             Text(side.name, "left out most" if side.name in example.left_out else ""),
@@ -314,9 +316,9 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
         )
         for side in example.sides
     )
-    yield table(f"sides of {example.set_id}", columns, rows)
+    yield table(f"sides of {example.set_id}", heads, rows)
     lines = (row(Text(line.text, style="long"), _takes(line.takes, line.note)) for line in example.lines)
-    yield table(f"summary of {example.set_id}", ["summary", Column(example.takes_what, "long")], lines)
+    yield table(f"summary of {example.set_id}", columns("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
         text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
         who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"

@@ -23,7 +23,9 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
+    columns,
     count,
+    numeric,
     row,
     table,
 )
@@ -125,7 +127,7 @@ def _lead(report: BiasReport) -> str:
 
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
     """The figures of each group, figures down and groups across, and a line that names those that are 0 in all of them."""
-    figures = [
+    figures: list[tuple[str, list[tuple[int | None, float | None]]]] = [
         ("persons in the inputs", [(g.persons, None) for g in report.by_group]),
         ("of them found in the inputs themselves", [(None, g.recognised_share) for g in report.by_group]),
         ("of them named in summaries", [(g.kept, g.kept_share) for g in report.by_group]),
@@ -153,8 +155,8 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
         else:
             marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
             rows.append(row(name, *(_figure(n, share) for n, share in found), Strip(marks)))
-    columns = ["figure", *(Column(group, "number") for group in report.groups), Column("per cent", "strip")]
-    made = table("by group", columns, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
+    heads = columns("figure", *numeric(*report.groups), Column("per cent", "strip"))
+    made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
     return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
 
 
@@ -169,13 +171,13 @@ def _figure(n: int | None, share: float | None) -> Cell:
 
 
 def _measures(report: BiasReport) -> Table:
-    columns = [
+    heads = columns(
         "measure",
         Column("score", "number", "0 is fair"),
         SIGNED,
         Column("plot", "strip"),
         "verdict",
-    ]
+    )
     rows = [
         (
             measure.name,
@@ -186,7 +188,7 @@ def _measures(report: BiasReport) -> Table:
         )
         for measure in report.measures
     ]
-    return table("measures", columns, rows)
+    return table("measures", heads, rows)
 
 
 def _score(value: Figure, intervals: Sequence[Interval], *, sign: bool = False) -> Number:
@@ -253,12 +255,12 @@ def _examples(report: BiasReport) -> Iterator[Block]:
 
 def _pair(example: Example) -> Table:
     rows = [
-        ("persons", *(Text(_persons(side)) for side in example.sides)),
-        ("summary", *(Text(side.summary, style="long") for side in example.sides)),
-        ("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
+        row("persons", *(Text(_persons(side)) for side in example.sides)),
+        row("summary", *(Text(side.summary, style="long") for side in example.sides)),
+        row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
     ]
-    columns = ["", Column("one input", "long"), Column("the other", "long")]
-    return table(f"example {example.original_id}", columns, rows)
+    heads = columns("", Column("one input", "long"), Column("the other", "long"))
+    return table(f"example {example.original_id}", heads, rows)
 
 
 def _persons(side: ExampleSide) -> str:
@@ -277,12 +279,12 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
         )
         for each in designs
     ]  # fmt: skip
-    return table("summaries", ["inputs", *(Column(name, "number") for name in names)], rows)
+    return table("summaries", columns("inputs", *numeric(*names)), rows)
 
 
 def _left_out(report: BiasReport) -> Table:
     rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
-    return table("left out", ["what", "stage", Column("reason", "long"), Column("count", "number")], rows)
+    return table("left out", columns("what", "stage", Column("reason", "long"), Column("count", "number")), rows)
 
 
 def _made(report: BiasReport) -> Facts:

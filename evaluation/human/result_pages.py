@@ -19,10 +19,11 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
-    as_columns,
     bounds,
+    columns,
     count,
     group,
+    numeric,
     row,
     table,
 )
@@ -67,11 +68,11 @@ def results_page(found: HumanResults) -> Page:
 def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
     short = ("incl.", "omit.", "hall.") if in_short else ("included", "omitted", "hallucinated")
     names = ("n", "sets", "coverage", "faithfulness", *short, "words")
-    columns = [Column("side"), *(Column(each, "number") for each in names), Column("plot", "strip")]
+    heads = columns(Column("side"), *numeric(*names), Column("plot", "strip"))
     groups: list[Group] = []
     for system in dict.fromkeys(each.system for each in found.rows):
         groups.append(group((_score_row(each, in_short) for each in found.rows if each.system == system), system))
-    return Table(name, as_columns(columns), tuple(groups), Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
+    return Table(name, heads, tuple(groups), Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
 
 
 def _score_row(each: SystemRow, in_short: bool) -> Row:
@@ -118,7 +119,7 @@ def _notes(found: HumanResults) -> Iterator[Block]:
 def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
     """The overlap of two annotators' highlights beside that of random ones."""
     kinds = {"documents": found.documents, "summaries": found.summaries}
-    columns = ["highlights in", *(Column(name, "number") for name in ("overlap", "by chance", "texts", "left out"))]
+    heads = columns("highlights in", *numeric("overlap", "by chance", "texts", "left out"))
     said = [
         Prose(
             f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked.",
@@ -131,14 +132,14 @@ def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
         if n
     ]
     return _agreement_page(
-        [table("agreement", columns, ((kind, *_overlap(each)) for kind, each in kinds.items()))], said, alone
+        [table("agreement", heads, ((kind, *_overlap(each)) for kind, each in kinds.items()))], said, alone
     )
 
 
 def group_agreement_page(found: GroupAgreement) -> Page:
     """The overlap of every two annotators' highlights beside that of random ones, its mean, and the alpha of all."""
     names = ("overlap", "by chance", "texts", "left out", "alpha")
-    columns = ["highlights in", "annotators", *(Column(name, "number") for name in names)]
+    heads = columns("highlights in", "annotators", *numeric(*names))
     rows: list[Row] = []
     for kind, whole in {"documents": found.documents, "summaries": found.summaries}.items():
         for (first, second), pair in found.pairs.items():
@@ -152,7 +153,7 @@ def group_agreement_page(found: GroupAgreement) -> Page:
         "lead",
     )
     apart = [Prose(f"{first} and {second} saw no document in common") for first, second in found.apart]
-    return _agreement_page([table("agreement", columns, rows)], [said], apart)
+    return _agreement_page([table("agreement", heads, rows)], [said], apart)
 
 
 def _overlap(found: TextAgreement) -> tuple[Number, Number, Text, Text]:
@@ -205,7 +206,7 @@ def opinions_page(found: OpinionResults) -> Page:
     )
 
 
-_OPINION = ("opinion", Column("mean label", "number", "\u22121 to 1"))
+_OPINION = columns("opinion", Column("mean label", "number", "\u22121 to 1"))
 
 
 def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
@@ -232,7 +233,7 @@ def _opinions(found: OpinionResults) -> Table:
                 *([Number(each.graph_bias)] if graph else []),
             )
         )
-    return table("summaries", ["summary", *(Column(name, "number") for name in names)], rows)
+    return table("summaries", columns("summary", *numeric(*names)), rows)
 
 
 def _agreements(source: SourceAgreement) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
+    columns,
     count,
     group,
     row,
@@ -51,7 +52,6 @@ COLUMNS = (
 def page(found: Benchmark) -> Page:
     """The benchmark as blocks."""
     whole = next(row for row in found.rows if row.side is None)
-    mains = [(attribute, without_zeros(_table(found, attribute, all_only=True))) for attribute in ATTRIBUTES]
     return Page(
         kind="benchmark of judges",
         about=f"{found.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
@@ -73,15 +73,7 @@ def page(found: Benchmark) -> Page:
             ),
         ),
         main=(
-            *(
-                block
-                for attribute, (made, zeros) in mains
-                for block in (
-                    Heading(attribute),
-                    made.without(MICRO, PAIRS, TIED),
-                    *([Prose(zeros, "lead")] if zeros else []),
-                )
-            ),
+            *(block for attribute in ATTRIBUTES for block in _short(found, attribute)),
             Prose(_counting(found, whole), "lead"),
             *_left_out(found),
         ),
@@ -126,6 +118,14 @@ def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
     )
     yield Legend(((0, "\u03c1 pooled"), (None, "of the length")))
     yield _table(found, attribute)
+
+
+def _short(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+    made, zeros = without_zeros(_table(found, attribute, all_only=True))
+    yield Heading(attribute)
+    yield made.without(MICRO, PAIRS, TIED)
+    if zeros:
+        yield Prose(zeros, "lead")
 
 
 def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) -> Table:
@@ -177,4 +177,6 @@ def _left_out(found: Benchmark) -> Iterator[Block]:
         )
     if found.unscored:
         rows = [(each.judge, each.reason, each.side, count(each.count)) for each in found.unscored]
-        yield table("unscored", ["unscored by", Column("reason", "long"), "side", Column("count", "number")], rows)
+        yield table(
+            "unscored", columns("unscored by", Column("reason", "long"), "side", Column("count", "number")), rows
+        )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from . import numbers
-from .charts import Panel, Scale
+from .charts import Panel, Point, Scale
 from .planes import PlanePlot
 
 # what a difference says of a system; "neutral" differs and is neither better nor worse, "unsure" shows no clear difference
@@ -250,19 +250,20 @@ class Page:
 
 
 def table(
-    name: str,
-    columns: Iterable[Column | str],
-    rows: Iterable[Row | Sequence[Cell | str]],
-    *,
-    scale: Scale | None = None,
+    name: str, heads: tuple[Column, ...], rows: Iterable[Row | Sequence[Cell | str]], scale: Scale | None = None
 ) -> Table:
-    """A table of one group; columns and cells may be given as plain words."""
-    return Table(name, as_columns(columns), (group(rows),), scale)
+    """A table of one group; cells may be given as plain words."""
+    return Table(name, heads, (group(rows),), scale)
 
 
-def as_columns(columns: Iterable[Column | str]) -> tuple[Column, ...]:
+def columns(*given: Column | str) -> tuple[Column, ...]:
     """Columns, those of words by their names alone."""
-    return tuple(each if isinstance(each, Column) else Column(each) for each in columns)
+    return tuple(each if isinstance(each, Column) else Column(each) for each in given)
+
+
+def numeric(*names: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(name, "number") for name in names)
 
 
 def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: str = "") -> Group:
@@ -318,16 +319,16 @@ def points(panel: Panel, most: int | None = None) -> Table:
     places = sorted({x for line in by_line for x in line})
     if most is not None and len(places) > most:
         places = [places[round(k * (len(places) - 1) / (most - 1))] for k in range(most)]
-    rows = [[f"{x:g}", *(_point(line.get(x)) for line in by_line)] for x in places]
-    columns = [Column(panel.x_label), *(Column(line.label, "number") for line in panel.lines)]
-    return table(f"{panel.title} by {panel.x_label}", columns, rows)
+    rows = (row(f"{x:g}", *(_point(line.get(x)) for line in by_line)) for x in places)
+    heads = columns(panel.x_label, *numeric(*(line.label for line in panel.lines)))
+    return table(f"{panel.title} by {panel.x_label}", heads, rows)
 
 
-def _point(found: object) -> Number:
+def _point(found: Point | None) -> Number:
     if found is None:
         return Number(None)
-    y, low, high = found.y, found.low, found.high  # type: ignore[attr-defined]
-    return Number(y, None if low is None and high is None else (low, high), numbers.places_for([y]))
+    drawn = None if found.low is None and found.high is None else bounds(found)
+    return Number(found.y, drawn, numbers.places_for([found.y]))
 
 
 def _is_nothing(cell: Cell) -> bool:

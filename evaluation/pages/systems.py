@@ -18,10 +18,11 @@ from .blocks import (
     Strip,
     Table,
     Text,
-    as_columns,
     bounds,
+    columns,
     count,
     group,
+    numeric,
     row,
     table,
 )
@@ -62,17 +63,15 @@ def score_table(judge: JudgeNote, groups: Sequence[tuple[str, Sequence[Scored]]]
     """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without."""
     scored = [estimates for _, rows in groups for _, estimates, _ in rows]
     sides = [each.side or ALL for each in scored[0]] if scored else []
-    columns = as_columns(
-        [
-            "system",
-            *(Column(side, "number") for side in sides),
-            Column("plot", "strip"),
-            Column("words", "number"),
-            Column("requests", "number"),
-        ]
+    heads = columns(
+        "system",
+        *numeric(*sides),
+        Column("plot", "strip"),
+        Column("words", "number"),
+        Column("requests", "number"),
     )
     made = tuple(group((_score_row(*each, places) for each in rows), heading) for heading, rows in groups)
-    return Table(f"scores by {judge.name}", columns, made, estimates_scale(e for mine in scored for e in mine))
+    return Table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
 
 
 def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, places: int) -> Row:
@@ -102,24 +101,22 @@ def difference_table(
         is_tested: whether each difference has a p-value.
     """
     found = list(groups)
-    columns = as_columns(
-        [
-            "side",
-            Column("difference", "number"),
-            Column("plot", "strip"),
-            *((Column("p", "number"), Column("adjusted p", "number")) if is_tested else ()),
-            "verdict",
-            Column("requests", "number"),
-            Column("sets", "number"),
-            LEFT_OUT,
-        ]
+    heads = columns(
+        "side",
+        Column("difference", "number"),
+        Column("plot", "strip"),
+        *((Column("p", "number"), Column("adjusted p", "number")) if is_tested else ()),
+        "verdict",
+        Column("requests", "number"),
+        Column("sets", "number"),
+        LEFT_OUT,
     )
     made: tuple[Group, ...] = tuple(
         group((_difference_row(judge, each, places, is_tested) for each in rows), minus(name), question)
         for name, question, rows in found
     )
     axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
-    whole = Table(f"differences by {judge.name}", columns, made, axis)
+    whole = Table(f"differences by {judge.name}", heads, made, axis)
     return whole if any(each.left_out for _, _, rows in found for each in rows) else whole.without(LEFT_OUT)
 
 
@@ -166,8 +163,8 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Ite
             for side in dict.fromkeys(each.side for each in mine)
         ]
         groups.append(group(rows, name.replace("_", " "), mine[0].signature))
-    columns = as_columns(["side", *(Column(subject, "number") for subject in subjects)])
-    return Table("form and length", columns, tuple(groups))
+    heads = columns("side", *numeric(*subjects))
+    return Table("form and length", heads, tuple(groups))
 
 
 def _trait(each: Estimate | None, *, is_share: bool) -> Cell:
@@ -194,10 +191,12 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
         if plot.caution:
             yield Prose(plot.caution, "lead")
         yield PlaneChart(plot)
-        columns = ["system", Column(x.judge.name, "number"), Column(y.judge.name, "number"), Column("standing", "long")]
+        heads = columns(
+            "system", Column(x.judge.name, "number"), Column(y.judge.name, "number"), Column("standing", "long")
+        )
         yield table(
             f"front of {x.judge.name} and {y.judge.name}",
-            columns,
+            heads,
             (
                 (
                     f"{place} {point.name}",

@@ -19,10 +19,12 @@ from ..pages.blocks import (
     Prose,
     Table,
     Text,
-    as_columns,
     bounds,
+    columns,
     count,
     group,
+    numeric,
+    row,
     table,
 )
 from ..pages.charts import Line, Panel, Point, panel
@@ -85,9 +87,9 @@ def _of(found: Comparison) -> str:
 
 def _entries(found: Comparison) -> Table:
     numbers = ("calls each", "generated tokens each", "prompt tokens run each")
-    columns = [
-        "entry", "method", Column("candidates", "number"), "chosen by", *(Column(name, "number") for name in numbers)
-    ]  # fmt: skip
+    heads = columns(
+        "entry", "method", Column("candidates", "number"), "chosen by", *numeric(*numbers)
+    )  # fmt: skip
     rows = (
         (
             entry.label,
@@ -100,7 +102,7 @@ def _entries(found: Comparison) -> Table:
         )
         for entry, cost in zip(found.entries, found.costs, strict=True)
     )
-    return table("entries", columns, rows)
+    return table("entries", heads, rows)
 
 
 def _scores(found: Comparison) -> Iterator[Block]:
@@ -194,7 +196,7 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         )
         for ranking in found.rankings
     )
-    yield Table("ranking", as_columns(["entry", Column("strength", "number"), Column("won", "number")]), tuple(groups))
+    yield Table("ranking", columns("entry", Column("strength", "number"), Column("won", "number")), tuple(groups))
 
 
 def _worst_sides(found: Comparison) -> Iterator[Block]:
@@ -223,8 +225,8 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             )
             note = ", ".join(filter(None, (choice, left_out, without_part(each.found))))
             groups.append(group(rows, f"{each.measure}, {budget_name(each.k)}", note))
-        columns = ["entry", "worst side", Column("mean", "number"), Column("chance of being best", "number")]
-        yield Table("worst sides", as_columns(columns), tuple(groups))
+        heads = columns("entry", "worst side", Column("mean", "number"), Column("chance of being best", "number"))
+        yield Table("worst sides", heads, tuple(groups))
     if said := where_values_are(found):
         yield Heading("Worst value")
         yield Prose(said)
@@ -303,9 +305,9 @@ def _short(found: Comparison, judge: JudgeNote) -> Table:
         test = tests.get((label, k))
         return Number(means.get((label, k)), places=places, tone=tone(test, judge) if test else None)
 
-    columns = [
+    heads = columns(
         f"{judge.name}: {DIRECTIONS[judge.better].lower().rstrip('.')}",
         *(Column(budget_name(k), "number") for k in found.budgets),
-    ]
-    rows = ((entry.label, *(cell(entry.label, k) for k in found.budgets)) for entry in found.entries)
-    return table(judge.name, columns, rows)
+    )
+    rows = (row(entry.label, *(cell(entry.label, k) for k in found.budgets)) for entry in found.entries)
+    return table(judge.name, heads, rows)

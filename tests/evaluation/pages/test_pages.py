@@ -23,7 +23,7 @@ from evenhand.evaluation.pages.blocks import (
     Strip,
     Table,
     Text,
-    as_columns,
+    columns,
     count,
     group,
     row,
@@ -49,13 +49,13 @@ def printed(page, width=80):
 
 
 def scores():
-    columns = (Column("judge"), Column("score", "number"), Column("plot", "strip"), Column("verdict"))
+    heads = columns(Column("judge"), Column("score", "number"), Column("plot", "strip"), Column("verdict"))
     strip = Strip((Mark(0.25, 0.1, 0.5), Mark(0.2, style=None)))
     rows = [
         (LONG, Number(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
         row(EVIL, Number(None, (None, None)), Strip(()), Text("no clear difference", tone="unsure"), is_total=True),
     ]
-    return table("the scores", columns, rows, scale=scale([0.1, 0.5], zero=True))
+    return table("the scores", heads, rows, scale=scale([0.1, 0.5], zero=True))
 
 
 def everything():
@@ -68,7 +68,7 @@ def everything():
         Items((Prose("one", head="First:"), Prose("two"))),
         Facts((("seed", count(1234)), ("model", Text(EVIL, style="code")))),
         Charts((panel("recall", "report", "draws", lines),)),
-        Details("More", (Heading("Inner", 3), Code("a: ```b```\n"), table("inner", ["a", "b"], [("c", "d")]))),
+        Details("More", (Heading("Inner", 3), Code("a: ```b```\n"), table("inner", columns("a", "b"), [("c", "d")]))),
     )
 
 
@@ -98,7 +98,9 @@ def test_line_chart_is_a_table_in_markdown_and_csv():
 
 def test_csv_has_numbers_as_they_are_and_runs_nothing():
     cells = ("=1+1", Number(-0.123456789, (-0.2, 0.1), sign=True, tone="worse"), count(12345), Text("1,2"))
-    page = a_page(table("t", ["name", Column("gap", "number"), "n", "label"], [cells]), table("t", ["a"], [("b",)]))
+    page = a_page(
+        table("t", columns("name", Column("gap", "number"), "n", "label"), [cells]), table("t", columns("a"), [("b",)])
+    )
     files = csv_files(page)
     assert list(files) == ["t.csv", "t-2.csv"]
     assert list(csv.reader(io.StringIO(files["t.csv"]))) == [
@@ -108,7 +110,7 @@ def test_csv_has_numbers_as_they_are_and_runs_nothing():
 
 
 def test_groups_are_headed_and_a_column_of_the_csv():
-    found = Table("t", as_columns(["a", "b"]), (group([("c", "d")], "first", "note"), group([("e", "f")], "second")))
+    found = Table("t", columns("a", "b"), (group([("c", "d")], "first", "note"), group([("e", "f")], "second")))
     page = a_page(found)
     assert "| **first** note |  |" in markdown.render(page)
     assert csv_files(page)["t.csv"].splitlines() == ["group,a,b", "first,c,d", "second,e,f"]
@@ -118,17 +120,21 @@ def test_groups_are_headed_and_a_column_of_the_csv():
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_names_are_whole_in_the_terminal_and_lines_fit(width):
     wide = table(
-        "wide", ["name", *(Column(f"column {k}", "number") for k in range(9))], [(LONG, *[Number(0.5, (0, 1))] * 9)]
+        "wide",
+        columns("name", *(Column(f"column {k}", "number") for k in range(9))),
+        [(LONG, *[Number(0.5, (0, 1))] * 9)],
     )
     if width < len(LONG):
-        wide = table("wide", ["name"], [("short",)])
+        wide = table("wide", columns("name"), [("short",)])
     text = printed(a_page(wide), width)
     assert max(map(len, text.splitlines())) <= width
     assert (LONG if width > len(LONG) else "short") in text
 
 
 def test_columns_of_zeros_become_a_sentence():
-    found = table("t", ["phase", Column("failed", "number"), Column("made", "number")], [("a", count(0), count(3))])
+    found = table(
+        "t", columns("phase", Column("failed", "number"), Column("made", "number")), [("a", count(0), count(3))]
+    )
     rest, said = without_zeros(found)
     assert ([column.name for column in rest.columns], said) == (["phase", "made"], "0 everywhere: failed.")
     assert without_zeros(rest) == (rest, "")
@@ -139,8 +145,8 @@ def test_markdown_fence_is_longer_than_any_in_the_text():
 
 
 def test_tables_of_an_earlier_page_go_only_where_the_folder_is_ours(tmp_path):
-    write_page(a_page(table("old", ["a"], [("b",)])), tmp_path, "page.md")
-    new = a_page(table("new", ["a"], [("b",)]))
+    write_page(a_page(table("old", columns("a"), [("b",)])), tmp_path, "page.md")
+    new = a_page(table("new", columns("a"), [("b",)]))
     write_page(new, tmp_path, "page.md", is_ours=False)
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"old.csv", "new.csv"}
     write_page(new, tmp_path, "page.md")
