@@ -143,9 +143,8 @@ def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[
         if each and each.measure.kind in DRAWN and each.estimate is not None
     )
     cells = (Text("") if each is None else shown(each, 1, rests_on(each)) for each in found)
-    is_faint = any(each is not None and each.is_small for each in found)
     strip = [Strip(tuple(marks))] if drawn else []
-    return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells, is_faint=is_faint)
+    return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
 
 
 def _hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:

@@ -102,8 +102,6 @@ class Row:
     cells: tuple[Cell, ...]
     # of all sides, written in bold
     is_total: bool = False
-    # rests on too little to be compared
-    is_faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,10 +269,10 @@ def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: s
     return Group(tuple(each if isinstance(each, Row) else row(*each) for each in rows), heading, note)
 
 
-def row(*cells: Cell | str, is_total: bool = False, is_faint: bool = False) -> Row:
+def row(*cells: Cell | str, is_total: bool = False) -> Row:
     """A row; cells may be given as plain words."""
     made = tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells)
-    return Row(made, is_total=is_total, is_faint=is_faint)
+    return Row(made, is_total=is_total)
 
 
 def count(value: int | None, note: str = "") -> Text:
