@@ -188,9 +188,9 @@ def test_unknown_import_format_is_refused(tmp_path):
     assert "polisum" in done.stderr.replace("polisun", "")
 
 
-def test_documents_of_the_readme_can_be_reranked_without_splits(tmp_path):
+def test_documents_of_the_guide_can_be_reranked_without_splits(tmp_path):
     # on one line, so that a copy of it can be used
-    assert f"\n{FERRY}" in (REPOSITORY / "README.md").read_text()
+    assert f"\n{FERRY}" in (REPOSITORY / "docs/documents.md").read_text()
     (tmp_path / "docs.jsonl").write_text(FERRY)
     changes = ["--set", "corpus.path=docs.jsonl", "--set", "corpus.test.split=null"]
     done = evenhand("loop", "recipes/rerank.yaml", "--dry-run", *changes, cwd=tmp_path)
