@@ -106,7 +106,7 @@ class TrainSection(Section):
     reference: Literal["initial", "previous"] = "initial"
     # rows longer than trainer.max_length: stop, or leave them out and count them by side
     excess_length_strategy: Literal["raise", "drop"] = "raise"
-    # pair file to train on instead of the run folder's
+    # pair file to train on instead of the run folder's: evenhand's own, TRL's chosen and rejected, or ranked lists of completions
     pairs: Path | None = None
     # weigh the two summaries of each pair by FairPO; None is plain DPO
     fairness: FairPOSection | None = None

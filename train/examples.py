@@ -14,7 +14,8 @@ from typing import Any, Literal
 from ..errors import DataError, ModelError, UnfitModelError
 from ..generate.backend import prompt_tokens, tokens_digest
 from ..records import PairFairness, PreferencePair
-from ..storage import listed_lines, read_numbered, shortened
+from ..storage import listed_lines, shortened
+from .foreign import read_pairs
 
 TOO_LONG = "longer than trainer.max_length"
 SAME = "chosen and rejected have the same tokens"
@@ -73,14 +74,14 @@ def read_rows(path: Path, tokenizer: Any) -> list[Row]:
     """The pairs of a file in tokens, in its order.
 
     Args:
-        path: a file of preference pairs.
+        path: a file of preference pairs, evenhand's own or as others write them; see `foreign`.
         tokenizer: the policy's.
 
     Raises:
         DataError: lines are no pairs, contradict themselves, or have other tokens than this tokenizer makes; all are listed.
         ModelError: the tokenizer has no end token.
     """
-    pairs, mistakes = read_numbered(path, PreferencePair)
+    pairs, mistakes = read_pairs(path)
     tokens = _Tokens(tokenizer)
     mistakes += [(line, mistake) for line, pair in pairs for mistake in tokens.mistakes(pair)]
     mistakes += _changed_on_the_way(pairs)
@@ -161,7 +162,8 @@ class _Tokens:
         except UnfitModelError as error:
             yield f"prompt: {error}"
             found = pair.prompt_digest
-        if found != pair.prompt_digest:
+        # a pair that others made says nothing of its tokens
+        if pair.prompt_digest and found != pair.prompt_digest:
             yield (
                 f"request {pair.request_id!r}: training would see other tokens than generation did (digest {found}, the pair "
                 f"says {pair.prompt_digest!r}); train the model that generated, with the same tokenizer and chat template, or "

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..errors import EvenhandError, RecipeError
+from ..errors import DataError, EvenhandError, RecipeError
 from ..extras import need
 from ..generate.causal_lm import check_causal_lm
 from ..models import file_at_hand
-from ..records import PreferencePair
 from ..runfolder.phases import round_name
-from ..storage import read_jsonl
+from ..storage import listed_lines
+from .foreign import read_pairs
 from .launch import accelerate_config, n_processes, read_accelerate
 from .options import accumulation, trainer_config, trainer_options
 from .stage import own_pairs
@@ -145,7 +145,9 @@ def _refuse_pairs(recipe: Recipe) -> None:
     if path is None:
         return
     if file_at_hand(recipe.model.name, recipe.model.revision, "tokenizer_config.json") is None:
-        read_jsonl(path, PreferencePair)
+        _, mistakes = read_pairs(path)
+        if mistakes:
+            raise DataError(listed_lines(path, mistakes))
         return
     from .examples import build_examples, read_rows
     from .policy import load_tokenizer

@@ -30,6 +30,7 @@ VERBS = [
     "accelerate",
     "cache",
     "env",
+    "export",
 ]
 FERRY = (
     '{"id": "ferry", "topic": "The ferry", "documents": ['

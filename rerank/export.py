@@ -1,0 +1,70 @@
+"""What a run learnt of its candidates, in the forms that other trainers read; see `train.foreign` for the way back."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError
+from ..records import CandidateGroup, PreferencePair
+from ..runfolder.files import with_groups
+from ..runfolder.phases import GROUPS, PAIRS
+from ..storage import iter_jsonl
+
+Row = dict[str, Any]
+
+
+def reranked_folders(run: Path) -> list[Path]:
+    """The phase folders to export: a run's rounds, or else its evaluation of the base model; a phase folder is its own.
+
+    Raises:
+        DataError: nothing was reranked there.
+    """
+    for found in ([run], sorted(run.glob("round-*")), [run / "evaluation" / "base"]):
+        if folders := [folder for folder in found if (folder / GROUPS).is_file()]:
+            return folders
+    raise DataError(
+        f"{run}: has no phase with {GROUPS}; name a run folder or one of its phases, reranked by `evenhand rerank`"
+    )
+
+
+def trl_pairs(folder: Path) -> Iterator[Row]:
+    """Pairs with an explicit prompt, conversations as TRL reads them, with the rewards as scores."""
+    for pair in iter_jsonl(folder / PAIRS, PreferencePair) if (folder / PAIRS).is_file() else ():
+        row = pair.model_dump(mode="json", include={"prompt", "chosen", "rejected"})
+        yield row | {"score_chosen": pair.chosen_reward, "score_rejected": pair.rejected_reward}
+
+
+def ranked_lists(folder: Path) -> Iterator[Row]:
+    """The scored candidates of each request by rank, 1 the best; equal rewards share one."""
+    for prompt, group in _groups(folder):
+        rewards = sorted({each["reward"] for each in group}, reverse=True)
+        ranks = {reward: place for place, reward in enumerate(rewards, start=1)}
+        listed = sorted(group, key=lambda each: ranks[each["reward"]])
+        yield prompt | {
+            "completions": [{"rank": ranks[each["reward"]], "completion": each["completion"]} for each in listed]
+        }
+
+
+def rewarded(folder: Path) -> Iterator[Row]:
+    """Every scored candidate with its reward."""
+    for prompt, group in _groups(folder):
+        yield from (prompt | each for each in group)
+
+
+def _groups(folder: Path) -> Iterator[tuple[Row, list[Row]]]:
+    """The prompt of each request that has a scored candidate, and those with their rewards."""
+    for _, group in with_groups(folder):
+        if scored := _scored(group):
+            yield {"prompt": [turn.model_dump() for turn in group.prompt]}, scored
+
+
+def _scored(group: CandidateGroup) -> list[Row]:
+    return [
+        {"completion": each.candidate.text, "reward": each.reward}
+        for each in group.candidates
+        if each.reward is not None and each.candidate.text.strip()
+    ]
+
+
+# form -> what makes its rows of a phase folder
+FORMS: dict[str, Callable[[Path], Iterator[Row]]] = {"trl": trl_pairs, "ranked": ranked_lists, "rewards": rewarded}
