@@ -58,8 +58,8 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     facts = _facts(trainer, policy, (examples, material))
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
     record = facts | _record(trainer, (examples, material)) | {"seconds": round(time.monotonic() - start, 3)}
-    record["counts"]["warnings"] = guard(record)
-    for warning in record["counts"]["warnings"]:
+    record["counts"]["cautions"] = guard(record)
+    for warning in record["counts"]["cautions"]:
         log.warning("%s: %s", phase.name, warning)
     if trainer.is_world_process_zero():
         write_json(phase.folder / TRAINING, record)
