@@ -255,7 +255,7 @@ def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[Su
     if step.phase is None or not _is_done(step, recipe, requests):
         return False
     receipt = read_receipt(_receipt_path(step, recipe))
-    return receipt is not None and not (step.verb in LIMITED and receipt.counts.get("left_out"))
+    return receipt is not None and not (step.verb in LIMITED and receipt.left_out)
 
 
 @contextmanager

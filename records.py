@@ -7,10 +7,11 @@ mistake that would otherwise surface three stages later.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from operator import not_
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
 from .text import fold, repeated, some_of
 
@@ -37,6 +38,33 @@ class Record(BaseModel):
     """Base of all records: immutable, unknown keys refused, and so are numbers that JSON cannot hold (inf, nan)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class LeftOut(Record):
+    """Things that were left out for one reason, counted; what does not apply to them is not written."""
+
+    phase: str = Field(default="", exclude_if=not_)
+    stage: str = Field(default="", exclude_if=not_)
+    judge: str = Field(default="", exclude_if=not_)
+    # what the things are
+    what: str = Field(default="", exclude_if=not_)
+    side: str = Field(default="", exclude_if=not_)
+    reason: Text
+    count: NonNegativeInt
+
+    @classmethod
+    def rows(cls, keys: Sequence[str], counts: Mapping[Any, int], **same: str) -> "tuple[LeftOut, ...]":
+        """One record a count, in the order of what they are counted by.
+
+        Args:
+            keys: fields that the counts go by.
+            counts: values of those fields, in their order -> count.
+            same: the other fields.
+        """
+        return tuple(
+            cls.model_validate({**same, **dict(zip(keys, by, strict=True)), "count": count})
+            for by, count in sorted(counts.items())
+        )
 
 
 class Message(Record):

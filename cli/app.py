@@ -175,7 +175,7 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
     with watched("report", folder):
         receipt, reused = run(loaded)
         track_report(loaded, folder, receipt, logged_numbers(loaded) if loaded.wandb else {})
-    say(summary("report", receipt.counts, receipt.seconds, reused))
+    say(summary("report", receipt, reused))
 
 
 app.command(
@@ -324,7 +324,7 @@ def _run_stage(
     with work_in(recipe), watched(title, phase.folder, verb):
         receipt, reused = run(phase)
         track(phase, receipt)
-    say(summary(title, receipt.counts, receipt.seconds, reused))
+    say(summary(title, receipt, reused))
 
 
 def _print_result(recipe: "Recipe") -> None:

@@ -70,7 +70,7 @@ def bias_study(
     with watched("bias-study", loaded.output):
         study = run(loaded)
     for stage, receipt in study.receipts.items():
-        note(summary(stage, receipt.counts, receipt.seconds, stage in study.reused))
+        note(summary(stage, receipt, stage in study.reused))
     show(terminal.render(page(study.report)))
     say(f"report: {study.page}")
 

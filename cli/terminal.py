@@ -1,7 +1,7 @@
 """What the verbs print with: lines, tables, and the plan of a run."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..extras import verbosity
 from ..text import some_of
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ..config import Recipe
     from ..loop import PlannedStep
+    from ..runfolder.stages import Receipt
 
 
 def say(text: str) -> None:
@@ -38,10 +39,11 @@ def note(text: str) -> None:
         say(text)
 
 
-def summary(name: str, counts: dict[str, Any], seconds: float, reused: bool) -> str:
+def summary(name: str, receipt: "Receipt", reused: bool) -> str:
     """One line: what a step made, in how long, or that it was reused."""
-    shown = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in counts.items() if isinstance(value, int))
-    left_out = sum(row["count"] for row in counts.get("left_out", []))
+    counts, seconds = receipt.counts.items(), receipt.seconds
+    shown = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in counts if isinstance(value, int))
+    left_out = sum(row.count for row in receipt.left_out)
     parts = [f"{name:30}", f"reused ({seconds:.0f} s earlier)" if reused else f"{seconds:6.1f} s"]
     parts += [f"{left_out:,} left out"] if left_out else []
     return "  ".join([*parts, shown]).rstrip()

@@ -5,7 +5,7 @@ The page, the Markdown and the terminal table are drawn from these records alone
 
 from typing import Any, Literal
 
-from ..records import Record
+from ..records import LeftOut, Record
 from ..resampling import Verdict
 
 
@@ -105,16 +105,6 @@ class Finding(Record):
     text: str
     # the comparison that it tells of, if it tells of one
     comparison: str | None = None
-
-
-class LedgerRow(Record):
-    """So many things of one side left out by one stage for one reason."""
-
-    phase: str
-    stage: str
-    reason: str
-    side: str
-    count: int
 
 
 class PhaseTotals(Record):
@@ -229,7 +219,7 @@ class Report(Record):
     training_notes: tuple[str, ...] = ()
     examples: Examples | None
     totals: tuple[PhaseTotals, ...]
-    ledger: tuple[LedgerRow, ...]
+    ledger: tuple[LeftOut, ...]
     # log-probabilities with and without the adapter, and the engine's own; None when nothing was trained
     probe: dict[str, Any] | None
     provenance: Provenance

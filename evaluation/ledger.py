@@ -15,11 +15,11 @@ from pydantic import BaseModel, ValidationError
 
 from ..config import Recipe
 from ..errors import DataError
-from ..records import Candidate, Failure, SummaryRequest
+from ..records import Candidate, Failure, LeftOut, SummaryRequest
 from ..rerank.best import first_of_each_text
 from ..runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
 from ..storage import explain, iter_jsonl, iter_lines, read_text
-from .contents import LedgerRow, PhaseTotals, StageRow
+from .contents import PhaseTotals, StageRow
 
 # stages counted from their files, so that their receipts are not counted again
 FROM_FILES = ("generate", "judge")
@@ -27,7 +27,7 @@ FROM_FILES = ("generate", "judge")
 R = TypeVar("R", bound=BaseModel)
 
 
-def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseTotals], list[LedgerRow]]:
+def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseTotals], list[LeftOut]]:
     """What every phase holds, and what was left out of it; phases in the loop's order, the largest counts first.
 
     Raises:
@@ -100,14 +100,14 @@ class _PhaseFiles:
             tie_rate=self.ledger.get("tie_rate"),
         )
 
-    def failed(self) -> list[LedgerRow]:
+    def failed(self) -> list[LeftOut]:
         return [self._row("generate", reason, side, count) for (reason, side), count in self._failed.items()]
 
-    def unscored(self) -> list[LedgerRow]:
+    def unscored(self) -> list[LeftOut]:
         return [self._row("judge", reason, side, count) for (reason, side), count in self._unscored.items()]
 
-    def _row(self, stage: str, reason: str, side: str, count: int) -> LedgerRow:
-        return LedgerRow(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
+    def _row(self, stage: str, reason: str, side: str, count: int) -> LeftOut:
+        return LeftOut(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
 
 
 def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:
@@ -119,20 +119,20 @@ def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:
     return n_texts, n_texts - n_distinct
 
 
-def _from_ledger(phase: Phase, ledger: dict[str, Any]) -> Iterator[LedgerRow]:
+def _from_ledger(phase: Phase, ledger: dict[str, Any]) -> Iterator[LeftOut]:
     for row in ledger.get("rows", []):
         yield _parse({"phase": phase.name, **row}, f"{phase.folder / LEDGER}")
 
 
-def _from_receipt(stage: StageRow) -> Iterator[LedgerRow]:
+def _from_receipt(stage: StageRow) -> Iterator[LeftOut]:
     if stage.stage in FROM_FILES:
         return
     for row in stage.counts.get("left_out", []):
         yield _parse({"phase": stage.phase, "stage": stage.stage, **row}, f"receipt of {stage.phase} {stage.stage}")
 
 
-def _parse(row: Any, place: str) -> LedgerRow:
+def _parse(row: Any, place: str) -> LeftOut:
     try:
-        return LedgerRow.model_validate(row)
+        return LeftOut.model_validate(row)
     except ValidationError as error:
         raise DataError(f"{place}: row {row!r}: {explain(error)}; a row has stage, side, reason and count") from error

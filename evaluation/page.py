@@ -5,8 +5,9 @@ from typing import Any
 
 import yaml
 
+from ..records import LeftOut
 from .compare import COMPARISONS, comparison_name, leaves_out_zero
-from .contents import Example, Examples, JudgeNote, LedgerRow, Report, SideGap
+from .contents import Example, Examples, JudgeNote, Report, SideGap
 from .findings import CLAIMS
 from .pages.blocks import (
     Block,
@@ -353,7 +354,7 @@ def _left_out(report: Report) -> Iterator[Block]:
     yield ledger_table(report.ledger) if report.ledger else Prose(NOTHING_LEFT_OUT)
 
 
-def ledger_table(ledger: Iterable[LedgerRow]) -> Table:
+def ledger_table(ledger: Iterable[LeftOut]) -> Table:
     """What was left out: a row for each phase, stage and reason, sides beside each other."""
     by_reason: dict[tuple[str, str, str], dict[str, int]] = {}
     for each in ledger:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..config import Recipe
 from ..errors import ModelError
+from ..records import LeftOut
 from ..runfolder.phases import (
     CANDIDATES,
     FAILURES,
@@ -20,7 +21,7 @@ from ..runfolder.phases import (
     phases,
 )
 from ..runfolder.processes import refuse_held
-from ..runfolder.stages import Receipt, Stage
+from ..runfolder.stages import Counts, Receipt, Stage
 from ..storage import file_digest, parse_line, read_text, write_json, write_text
 from .build import build_report
 from .contents import Report
@@ -36,6 +37,21 @@ JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
 FORMAT = "evenhand-report/4"
 PROBE_FORMAT = "evenhand-probe/2"
+
+
+class ProbeCounts(Counts):
+    """Whether the adapter changes what is generated, and by how many summaries that was seen."""
+
+    active: bool
+    probes: int
+
+
+class ReportCounts(Counts):
+    """What the report holds."""
+
+    differences: int
+    warnings: int
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def report(recipe: Recipe) -> tuple[Receipt, bool]:
@@ -110,10 +126,10 @@ def _probe(phase: Phase) -> dict[str, Any]:
     }
     folder = phase.recipe.output / REPORT
 
-    def work() -> dict[str, Any]:
+    def work() -> ProbeCounts:
         result = probe(phase)
         write_json(folder / PROBE, result)
-        return {"active": result["active"], "probes": len(result["probes"])}
+        return ProbeCounts(active=result["active"], probes=len(result["probes"]))
 
     Stage("probe", folder, inputs, (PROBE,)).run(work)
     found: dict[str, Any] = json.loads(read_text(folder / PROBE))
@@ -137,8 +153,8 @@ def _name(path: Path, recipe: Recipe) -> str:
     return str(path.relative_to(recipe.output)) if path.is_relative_to(recipe.output) else path.name
 
 
-def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> dict[str, Any]:
+def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> ReportCounts:
     built = build_report(recipe, probed)
     write_text(folder / JSON, built.model_dump_json(indent=2) + "\n")
     write_page(page(built), folder, MARKDOWN)
-    return {"differences": len(built.differences), "warnings": len(built.warnings), "left_out": []}
+    return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))

@@ -10,19 +10,20 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from operator import not_
 from typing import Any
 
-from pydantic import RootModel
+from pydantic import Field, RootModel
 
 from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..records import Candidate, Failure, Record, SummaryRequest, Turn
+from ..records import Candidate, Failure, LeftOut, Record, SummaryRequest, Turn, is_none
 from ..runfolder.batches import Batches
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
-from ..runfolder.stages import Receipt, Stage
+from ..runfolder.stages import Counts, Receipt, Stage
 from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,
@@ -68,6 +69,28 @@ class Batch(Record):
     prefilled_tokens: int
 
 
+class GenerateCounts(Counts):
+    """What the receipt says, over all processes that worked at the stage."""
+
+    requests: int
+    candidates: int
+    # of the candidates that a model wrote
+    tokens: int
+    # the cost where a candidate is not one ask: all asks and all generated tokens, candidates included; none without a model
+    turns: int | None = Field(default=None, exclude_if=is_none)
+    turn_tokens: int | None = Field(default=None, exclude_if=is_none)
+    # drafts that were drawn again, by reason
+    drawn_again: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    prompt_tokens: int
+    prefilled_tokens: int
+    prefix_cache_hit_rate: float | None
+    # candidates by side
+    contract_kept: dict[str, int]
+    contract_issues: dict[str, int]
+    stopped_by_max_tokens: int
+    left_out: tuple[LeftOut, ...]
+
+
 class Line(RootModel[Batch | Round]):
     """A line of the journal: a finished batch, or a finished round of one that was not finished."""
 
@@ -100,7 +123,7 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     requests = phase_requests(phase)
     stage = generate_stage(phase, requests)
     receipt, reused = stage.run(lambda: _work(phase, stage, requests))
-    failed, total = sum(row["count"] for row in receipt.counts["left_out"]), receipt.counts["requests"]
+    failed, total = sum(row.count for row in receipt.left_out), receipt.counted(GenerateCounts).requests
     if failed > phase.recipe.limits.failed * total:
         raise LeftOutError(
             f"{phase.folder / FAILURES}: {failed} of {total} requests have no candidate, more than limits.failed "
@@ -143,7 +166,7 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     return Stage("generate", phase.folder, inputs, (REQUESTS, CANDIDATES, FAILURES, *turns))
 
 
-def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dict[str, Any]:
+def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> GenerateCounts:
     section = phase.recipe.generate
     write_jsonl(phase.folder / REQUESTS, requests)
     journal = Journal(stage.journal_path(), Line)
@@ -179,7 +202,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> dic
                     for record in getattr(line.root, part):
                         write_record(file, record)
     journal.close()
-    return counts.as_json()
+    return counts.total()
 
 
 def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:
@@ -209,7 +232,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
 
 
 class _Counts:
-    """What the receipt says, over all processes that worked at the stage, because the journal holds each batch's own."""
+    """Counts over all processes that worked at the stage, because the journal holds each batch's own."""
 
     def __init__(self, sides: Mapping[str, str]) -> None:
         self._sides = sides
@@ -235,29 +258,22 @@ class _Counts:
         self._failures.update((f.side, f.reason) for f in batch.failures)
         self._drawn_again.update(drafts.drawn_again(batch.turns))
 
-    def as_json(self) -> dict[str, Any]:
+    def total(self) -> GenerateCounts:
         """All counts."""
         hit_rate = self._used.hit_rate
-        return {
-            "requests": len(self._sides),
-            "candidates": self._n_candidates,
-            "tokens": self._n_tokens,
-            # the cost where a candidate is not one ask: all asks and all generated tokens, candidates included; none without a
-            # model
-            **(
-                {"turns": self._n_turns, "turn_tokens": self._turn_tokens}
-                if self._n_turns or self._n_written < self._n_candidates
-                else {}
-            ),
-            **({"drawn_again": dict(self._drawn_again)} if self._drawn_again else {}),
-            "prompt_tokens": self._used.prompt_tokens,
-            "prefilled_tokens": self._used.prefilled_tokens,
-            "prefix_cache_hit_rate": None if hit_rate is None else round(hit_rate, 4),
-            "contract_kept": dict(self._kept),
-            "contract_issues": dict(self._issues),
-            "stopped_by_max_tokens": self._n_cut,
-            "left_out": [
-                {"stage": "generate", "side": side, "reason": reason, "count": count}
-                for (side, reason), count in sorted(self._failures.items())
-            ],
-        }
+        asks_apart = self._n_turns or self._n_written < self._n_candidates
+        return GenerateCounts(
+            requests=len(self._sides),
+            candidates=self._n_candidates,
+            tokens=self._n_tokens,
+            turns=self._n_turns if asks_apart else None,
+            turn_tokens=self._turn_tokens if asks_apart else None,
+            drawn_again=dict(self._drawn_again),
+            prompt_tokens=self._used.prompt_tokens,
+            prefilled_tokens=self._used.prefilled_tokens,
+            prefix_cache_hit_rate=None if hit_rate is None else round(hit_rate, 4),
+            contract_kept=dict(self._kept),
+            contract_issues=dict(self._issues),
+            stopped_by_max_tokens=self._n_cut,
+            left_out=LeftOut.rows(("side", "reason"), self._failures, stage="generate"),
+        )

@@ -11,16 +11,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice
+from operator import not_
 from typing import Any
+
+from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import Usage
-from ..records import Candidate, Judgement, SummaryRequest
+from ..records import Candidate, Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..runfolder.progress import Progress
-from ..runfolder.stages import Receipt, Stage, left_by
+from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
 from .apart import judge_apart
@@ -29,6 +32,29 @@ from .batch import Batch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache, cache_path
 from .judge import Judge
 from .overflow import was_cut
+
+
+class Prefill(Record):
+    """Prompt tokens of one language model, and how many of them were run."""
+
+    prompt_tokens: int
+    prefilled_tokens: int
+    prefix_cache_hit_rate: float
+
+
+class JudgeCounts(Counts):
+    """What the receipt says of the judgements, by judge where it is not of the candidates."""
+
+    candidates: int
+    scored: dict[str, int]
+    # scores that rest on a source cut to fit the judge's model
+    cut: dict[str, int] = Field(default_factory=dict, exclude_if=not_)
+    # distinct inputs whose verdict came from the cache
+    cached: dict[str, int]
+    signatures: dict[str, str]
+    left_out: tuple[LeftOut, ...]
+    # by model
+    prefill: dict[str, Prefill] = Field(default_factory=dict, exclude_if=not_)
 
 
 def judge(phase: Phase) -> tuple[Receipt, bool]:
@@ -75,7 +101,7 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
     return Stage("judge", phase.folder, inputs, (JUDGEMENTS,))
 
 
-def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> dict[str, Any]:
+def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
     groups = by_model(judges)
     children = [group for group in groups if group[0].loads] if apart else []
     if len(children) == 1:
@@ -96,7 +122,7 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
                     counts.add(request, judgement)
                     write_record(file, judgement)
     journal.close()
-    return counts.as_json(told)
+    return counts.total(told)
 
 
 def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Sequence[Sequence[Judge]]) -> None:
@@ -209,7 +235,7 @@ class _Company:
 
 
 class _Counts:
-    """What the receipt says of the judgements."""
+    """Counts of the judgements."""
 
     def __init__(self, judges: Sequence[Judge]) -> None:
         self._judges = judges
@@ -226,41 +252,35 @@ class _Counts:
         self._scored[name] += judgement.score is not None
         self._cut[name] += was_cut(judgement.raw)
 
-    def as_json(self, told: _Told) -> dict[str, Any]:
+    def total(self, told: _Told) -> JudgeCounts:
         """All counts, with those of the journal."""
-        cut = {name: count for name, count in self._cut.items() if count}
-        return {
-            "candidates": self.n_candidates,
-            "scored": {each.name: self._scored[each.name] for each in self._judges},
-            # scores that rest on a source cut to fit the judge's model
-            **({"cut": cut} if cut else {}),
-            "cached": {each.name: told.cached[each.name] for each in self._judges},
-            "signatures": {each.name: each.signature for each in self._judges},
-            "left_out": [
-                {"stage": "judge", "judge": name, "side": side, "reason": reason, "count": count}
-                for (name, side, reason), count in sorted(self._unscored.items())
-            ],
-            **_prefill(self._judges, told.used),
-        }
+        return JudgeCounts(
+            candidates=self.n_candidates,
+            scored={each.name: self._scored[each.name] for each in self._judges},
+            cut={name: count for name, count in self._cut.items() if count},
+            cached={each.name: told.cached[each.name] for each in self._judges},
+            signatures={each.name: each.signature for each in self._judges},
+            left_out=LeftOut.rows(("judge", "side", "reason"), self._unscored, stage="judge"),
+            prefill=_prefill(self._judges, told.used),
+        )
 
 
-def _prefill(judges: Sequence[Judge], used_by: Mapping[tuple[str, ...], Usage]) -> dict[str, Any]:
+def _prefill(judges: Sequence[Judge], used_by: Mapping[tuple[str, ...], Usage]) -> dict[str, Prefill]:
     """Prompt tokens of each language model and how many of them were run, over all processes that worked at the stage."""
     usage: dict[str, Usage] = {}
     model_of = {each.name: each.model for each in judges if isinstance(each, AskingJudge)}
     for names, used in used_by.items():
         for model in {model_of[name] for name in names if name in model_of}:
             usage.setdefault(model, Usage()).add(used.prompt_tokens, used.prefilled_tokens)
-    found = {
-        model: {
-            "prompt_tokens": used.prompt_tokens,
-            "prefilled_tokens": used.prefilled_tokens,
-            "prefix_cache_hit_rate": round(used.hit_rate, 4),
-        }
+    return {
+        model: Prefill(
+            prompt_tokens=used.prompt_tokens,
+            prefilled_tokens=used.prefilled_tokens,
+            prefix_cache_hit_rate=round(used.hit_rate, 4),
+        )
         for model, used in usage.items()
         if used.hit_rate is not None
     }
-    return {"prefill": found} if found else {}
 
 
 def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
@@ -271,12 +291,13 @@ def refuse_unscored(phase: Phase, receipt: Receipt) -> None:
     """
     limit = phase.recipe.limits.unscored
     mistakes = []
-    for name, scored in receipt.counts["scored"].items():
-        rows = [row for row in receipt.counts["left_out"] if row["judge"] == name]
-        unscored = sum(row["count"] for row in rows)
+    counts = receipt.counted(JudgeCounts)
+    for name, scored in counts.scored.items():
+        rows = [row for row in counts.left_out if row.judge == name]
+        unscored = sum(row.count for row in rows)
         if unscored <= limit * (scored + unscored):
             continue
-        reasons = ", ".join(f"{row['reason']} ({row['side']} {row['count']})" for row in rows)
+        reasons = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in rows)
         mistakes.append(f"{unscored} of {scored + unscored} candidates are unscored: {reasons}")
     if mistakes:
         raise LeftOutError(

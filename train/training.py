@@ -1,6 +1,5 @@
 """One training, in the process that does it: rows, policy, trainer, checkpoints, adapter."""
 
-import json
 import logging
 import math
 import sys
@@ -11,9 +10,10 @@ from typing import Any
 
 from ..errors import RecipeError
 from ..extras import installed_versions, need, verbosity
+from ..records import LeftOut
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
-from ..runfolder.stages import RECORDED, Stage
-from ..storage import read_text, write_json
+from ..runfolder.stages import RECORDED, Counts, Stage
+from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, recipe_logger, step_counter, training_callbacks
 from .checkpoints import UNSHARDED, last_complete, sharding
 from .examples import Examples, build_examples, read_rows
@@ -27,7 +27,30 @@ from .trainer import Material, prepare_material
 log = logging.getLogger(__name__)
 
 
-def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
+class TrainCounts(Counts):
+    """What a training read and did."""
+
+    # pairs by side: in the file, trained on
+    pairs: dict[str, int]
+    kept: dict[str, int]
+    left_out: tuple[LeftOut, ...]
+    # of the summaries, by side of the pair
+    mean_tokens: dict[str, float]
+    # rows of an epoch, and what one is
+    rows: int
+    unit: str
+    tokens_per_epoch: int
+    # what it would be with the prompt of every pair run apart
+    tokens_per_epoch_pairwise: int
+    # of the optimiser
+    steps: int
+    first_loss: float | None
+    last_loss: float | None
+    # what was odd about it
+    warnings: tuple[str, ...] = ()
+
+
+def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     """Train the round's adapter; leaves adapter/ and training.json in the phase folder, and returns what was counted.
 
     Every process of a distributed training calls this; the main one writes. An interrupted training with the same inputs
@@ -64,14 +87,12 @@ def run_training(phase: Phase, stage: Stage) -> dict[str, Any]:
     if trainer.is_world_process_zero():
         write_json(phase.folder / TRAINING, record)
     trainer.accelerator.end_training()
-    counts: dict[str, Any] = record["counts"]
-    return counts
+    return TrainCounts.model_validate(record["counts"])
 
 
-def read_counts(phase: Phase) -> dict[str, Any]:
+def read_counts(phase: Phase) -> TrainCounts:
     """What a finished training counted, for the receipt."""
-    counts: dict[str, Any] = json.loads(read_text(phase.folder / TRAINING))["counts"]
-    return counts
+    return TrainCounts.model_validate(read_json(phase.folder / TRAINING)["counts"])
 
 
 def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Material, resume: Path | None) -> Any:
@@ -140,8 +161,8 @@ def _announce(policy: Policy, arguments: Any, trained: Trained, resume: Path | N
         arguments.gradient_accumulation_steps,
         arguments.world_size,
     )
-    for (side, reason), count in sorted(examples.left_out.items()):
-        log.warning("%d pairs of side %r left out: %s", count, side, reason)
+    for row in examples.left_out:
+        log.warning("%d pairs of side %r left out: %s", row.count, row.side, row.reason)
     if resume is not None:
         log.info("continuing from %s", resume)
 
@@ -166,23 +187,25 @@ def _facts(trainer: Any, policy: Policy, trained: Trained) -> dict[str, Any]:
     }
 
 
-def _counts(trainer: Any, trained: Trained) -> dict[str, Any]:
+def _counts(trainer: Any, trained: Trained) -> TrainCounts:
     examples, material = trained
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    return {
-        **examples.counts(),
-        "mean_tokens": {
+    return TrainCounts(
+        pairs=examples.n_by_side,
+        kept=examples.kept,
+        left_out=examples.left_out,
+        mean_tokens={
             "chosen": _mean_length(examples, "chosen_ids"),
             "rejected": _mean_length(examples, "rejected_ids"),
         },
-        "rows": len(material.rows),
-        "unit": material.unit,
-        "tokens_per_epoch": material.n_tokens,
-        "tokens_per_epoch_pairwise": examples.n_tokens,
-        "steps": trainer.state.global_step,
-        "first_loss": losses[0] if losses else None,
-        "last_loss": losses[-1] if losses else None,
-    }
+        rows=len(material.rows),
+        unit=material.unit,
+        tokens_per_epoch=material.n_tokens,
+        tokens_per_epoch_pairwise=examples.n_tokens,
+        steps=trainer.state.global_step,
+        first_loss=losses[0] if losses else None,
+        last_loss=losses[-1] if losses else None,
+    )
 
 
 def _mean_length(examples: Examples, side: str) -> float:
@@ -199,7 +222,7 @@ def _record(trainer: Any, trained: Trained) -> dict[str, Any]:
         "per_device_train_batch_size": arguments.per_device_train_batch_size,
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
-        "counts": _counts(trainer, trained),
+        "counts": _counts(trainer, trained).model_dump(mode="json"),
         **({"fairness": trained[1].fairness.record()} if trained[1].fairness else {}),
         "log_history": [
             {

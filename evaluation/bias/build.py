@@ -13,8 +13,9 @@ from ...config import BiasRecipe
 from ...config.recipe_file import dump_recipe
 from ...errors import LeftOutError
 from ...extras import installed_versions
+from ...records import LeftOut
 from ...runfolder.processes import hold
-from ...runfolder.stages import RECORDED, Receipt, Stage
+from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
 from ..pages.write import PAGE, write_page
 from .cautions import cautions
@@ -26,7 +27,7 @@ from .findings import describe, headline
 from .inputs import Inputs, make_inputs
 from .measure import take_measures
 from .page import page
-from .persons import FoundPersons, find_persons
+from .persons import FoundPersons, PersonCounts, find_persons
 from .preflight import preflight
 from .summarise import Opener, Summary, open_model, summarise
 from .summarizer import describe_summarizer, refuse_taken, summarizer_signature
@@ -57,6 +58,21 @@ class _Found:
     recogniser: str
 
 
+class InputCounts(Counts):
+    """Inputs, and the documents that they are made of."""
+
+    inputs: int
+    documents: int
+    left_out: tuple[LeftOut, ...]
+
+
+class ReportCounts(Counts):
+    """What the study's report holds."""
+
+    measures: int
+    left_out: tuple[LeftOut, ...]
+
+
 def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
     """Run the study that the recipe describes; finished stages are reused.
 
@@ -81,7 +97,7 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
         summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
         persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
-        found = _Found(inputs, summaries, persons, receipts["persons"].counts["recogniser"])
+        found = _Found(inputs, summaries, persons, receipts["persons"].counted(PersonCounts).recogniser)
         report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
     _refuse_left_out(recipe, summaries)
     return Study(report, recipe.output / REPORT / PAGE, receipts, frozenset(stage for stage in reused if reused[stage]))
@@ -96,13 +112,13 @@ def write_inputs(recipe: BiasRecipe) -> tuple[Inputs, Receipt, bool]:
     inputs = make_inputs(recipe)
     depends_on = {"inputs": digest([each.model_dump(mode="json") for each in inputs.inputs])}
 
-    def work() -> dict[str, Any]:
+    def work() -> InputCounts:
         write_jsonl(recipe.output / INPUTS, inputs.inputs)
-        return {
-            "inputs": len(inputs.inputs),
-            "documents": len({each.original_id for each in inputs.inputs}),
-            "left_out": [row.model_dump(mode="json") for row in inputs.left_out],
-        }
+        return InputCounts(
+            inputs=len(inputs.inputs),
+            documents=len({each.original_id for each in inputs.inputs}),
+            left_out=inputs.left_out,
+        )
 
     with hold(recipe.output):
         receipt, reused = Stage("inputs", recipe.output, depends_on, (INPUTS,)).run(work)
@@ -120,13 +136,13 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
     stage = Stage(REPORT, recipe.output, depends_on, (RECIPE, MANIFEST, REPORT))
     folder = recipe.output / REPORT
 
-    def work() -> dict[str, Any]:
+    def work() -> ReportCounts:
         report = build_report(recipe, found)
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
         write_page(page(report), folder, MARKDOWN)
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
         write_json(recipe.output / MANIFEST, _manifest(recipe, report, receipts))
-        return {"measures": len(report.measures), "left_out": [row.model_dump(mode="json") for row in report.left_out]}
+        return ReportCounts(measures=len(report.measures), left_out=report.left_out)
 
     receipt, reused = stage.run(work)
     return BiasReport.model_validate(read_json(folder / JSON)), receipt, reused

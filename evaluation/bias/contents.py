@@ -6,9 +6,9 @@ The page, the Markdown and the terminal table are drawn from these records alone
 import math
 from typing import Any, Literal
 
-from ...records import Record
+from ...records import LeftOut, Record
 from ...resampling import Interval as Drawn
-from .inputs import Design, LeftOut
+from .inputs import Design
 
 # JSON has no infinity, and an odds ratio may be infinite
 Number = float | Literal["infinity", "-infinity"] | None

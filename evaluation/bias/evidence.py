@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from ...fairness.demographic import Instance, align
 from ...fairness.demographic.inputs import source_entities
-from .inputs import BiasInput, Inputs, LeftOut
+from ...records import LeftOut
+from .inputs import BiasInput, Inputs
 from .persons import FoundPersons
 from .summarise import Summary
 
@@ -60,10 +61,7 @@ def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: 
         uniform=tuple(each for each in kept if each.input.design == "uniform"),
         left_out=(
             *inputs.left_out,
-            *(
-                LeftOut(stage="summaries", what=what, reason=reason, count=count)
-                for (what, reason), count in sorted(reasons.items())
-            ),
+            *LeftOut.rows(("what", "reason"), reasons, stage="summaries"),
         ),
     )
 

@@ -31,7 +31,7 @@ from ...fairness.demographic.inputs import (
     fill_template,
     uniform_inputs,
 )
-from ...records import Record, Text
+from ...records import LeftOut, Record, Text
 from ...storage import as_given, digest
 from .setting import make_setting, read_names
 
@@ -58,15 +58,6 @@ class BiasInput(Record):
     entities: dict[str, Instruction]
 
 
-class LeftOut(Record):
-    """Things that were left out for one reason."""
-
-    stage: str
-    what: str
-    reason: str
-    count: int
-
-
 @dataclass(frozen=True)
 class Inputs:
     """All inputs of a study."""
@@ -82,10 +73,8 @@ class Inputs:
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """The documents that were left out, counted by reason."""
-        return tuple(
-            LeftOut(stage="inputs", what="document", reason=reason, count=len(documents))
-            for reason, documents in sorted(self.dropped.items())
-        )
+        dropped = {(reason,): len(documents) for reason, documents in self.dropped.items()}
+        return LeftOut.rows(("reason",), dropped, stage="inputs", what="document")
 
 
 def make_inputs(recipe: BiasRecipe) -> Inputs:

@@ -6,7 +6,6 @@ invented who has the first or the last name of a person counts as that person.
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from ...config import BiasRecipe
 from ...corpora.annotated import SpacyPipeline
@@ -14,7 +13,7 @@ from ...extras import installed_versions
 from ...fairness.demographic import SummaryEntity
 from ...fairness.demographic.inputs import Instruction
 from ...records import Record, Text
-from ...runfolder.stages import Receipt, Stage
+from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from .inputs import BiasInput
 from .summarise import Summary
@@ -30,6 +29,13 @@ class FoundPersons(Record):
     in_summary: tuple[SummaryEntity, ...]
     # shows whether the recogniser sees the groups alike; of balanced inputs only
     in_input: tuple[SummaryEntity, ...]
+
+
+class PersonCounts(Counts):
+    """Mentions of persons in summaries, and what found them."""
+
+    persons: int
+    recogniser: str
 
 
 def find_persons(
@@ -71,7 +77,7 @@ def _versions(recipe: BiasRecipe) -> dict[str, str]:
     return installed_versions(("spacy", recipe.measures.pipeline)) if recipe.measures.persons == "spacy" else {}
 
 
-def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> dict[str, Any]:
+def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> PersonCounts:
     pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
     # nothing is looked for in uniform inputs
     of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
@@ -88,4 +94,4 @@ def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[S
         for (each, _), a, b in zip(pairs, in_summary, in_input, strict=True)
     )
     write_jsonl(recipe.output / FILE, rows)
-    return {"persons": sum(map(len, in_summary)), "recogniser": recogniser}
+    return PersonCounts(persons=sum(map(len, in_summary)), recogniser=recogniser)

@@ -15,7 +15,7 @@ from ...errors import DataError
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import open_backend
 from ...generate.plans import seed_from
-from ...records import Record, Text
+from ...records import LeftOut, Record, Text
 from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal
 from ...runfolder.stages import Receipt, Stage
@@ -26,7 +26,7 @@ from .inputs import BiasInput
 from .prompting import draw_prompt
 from .replies import EMPTY, Read, read_reply
 from .simulated import simulate
-from .summarizer import STAGE, summarizer_name, summarizer_signature
+from .summarizer import STAGE, SummaryCounts, summarizer_name, summarizer_signature
 
 FILE = "summaries.jsonl"
 NOT_GIVEN = "not in the file of summaries"
@@ -135,7 +135,7 @@ def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, An
     }
 
 
-def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> dict[str, Any]:
+def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
     if recipe.summaries is not None:
         made = read_given(recipe.summaries, inputs)
     elif recipe.simulated is not None:
@@ -143,13 +143,13 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
     else:
         made = _ask(recipe, stage, inputs, open_engine)
     write_jsonl(recipe.output / FILE, made)
-    reasons = Counter(each.reason for each in made if each.reason is not None)
-    return {
-        "summarizer": summarizer_name(recipe),
-        "summaries": sum(each.text is not None for each in made),
-        "prompt_tokens": sum(each.n_prompt_tokens for each in made),
-        "left_out": [{"reason": reason, "count": count} for reason, count in sorted(reasons.items())],
-    }
+    reasons = Counter((each.reason,) for each in made if each.reason is not None)
+    return SummaryCounts(
+        summarizer=summarizer_name(recipe),
+        summaries=sum(each.text is not None for each in made),
+        prompt_tokens=sum(each.n_prompt_tokens for each in made),
+        left_out=LeftOut.rows(("reason",), reasons),
+    )
 
 
 def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:

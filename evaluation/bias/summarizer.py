@@ -4,7 +4,8 @@ from ...config import BiasRecipe
 from ...errors import RecipeError
 from ...generate.backends import backend_signature
 from ...generate.refusals import VERSION
-from ...runfolder.stages import read_receipt
+from ...records import LeftOut
+from ...runfolder.stages import Counts, read_receipt
 from ...storage import as_given, digest, file_digest
 from .prompting import KINDS, SEPARATORS, WAYS
 from .simulated import WORDS
@@ -38,6 +39,15 @@ def summarizer_name(recipe: BiasRecipe) -> str:
     return f"model:{recipe.model.name}" + (f"+{recipe.model.adapter}" if recipe.model.adapter else "")
 
 
+class SummaryCounts(Counts):
+    """What was summarised, and by whom."""
+
+    summarizer: str
+    summaries: int
+    prompt_tokens: int
+    left_out: tuple[LeftOut, ...]
+
+
 def refuse_taken(recipe: BiasRecipe) -> None:
     """Refuse a folder that holds the summaries of another summarizer, which would be put aside.
 
@@ -45,7 +55,7 @@ def refuse_taken(recipe: BiasRecipe) -> None:
         RecipeError: it does.
     """
     found = read_receipt(recipe.output / "receipts" / f"{STAGE}.json")
-    other, this = found.counts.get("summarizer") if found else None, summarizer_name(recipe)
+    other, this = found.counted(SummaryCounts).summarizer if found else None, summarizer_name(recipe)
     if other is not None and other != this:
         raise RecipeError(
             f"key 'output': {recipe.output} holds the study of {other!r}, and this one is of {this!r}; give each a folder of its "

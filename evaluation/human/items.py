@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import DataError
-from ...records import BestSummary, SummaryRequest
+from ...records import BestSummary, LeftOut, SummaryRequest
 from ...runfolder.phases import BEST, REQUESTS
 from ...storage import digest, file_digest, listed, read_jsonl
-from .key import LeftOut, PageKey, SystemSource
+from .key import PageKey, SystemSource
 from .sheet import AnnotationSheet, ItemSheet, SummarySheet, as_shown
 
 LETTERS = string.ascii_uppercase
@@ -68,7 +68,7 @@ def blank_sheet(
         label: SystemSource(folder=str(systems[label]), digest=file_digest(each.folder / BEST))
         for label, each in read.items()
     }
-    rows = tuple(LeftOut(reason=reason, side=side, count=count) for (reason, side), count in sorted(left_out.items()))
+    rows = LeftOut.rows(("reason", "side"), left_out)
     page = digest(list(digests.values()))
     key = PageKey(page=page, seed=seed, systems=sources, letters=letters, shown=digests, left_out=rows)
     return AnnotationSheet(page=page, annotator=annotator, items=items), key

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import NonNegativeInt, ValidationError
+from pydantic import ValidationError
 
 from ...errors import DataError
-from ...records import Record, Text
+from ...records import LeftOut, Record, Text
 from ...storage import explain, listed, shortened
 from ...text import some_of
 from .annotation import Annotation, SummaryMarks
@@ -23,14 +23,6 @@ class SystemSource(Record):
     folder: Text
     # digest of its best.jsonl
     digest: Text
-
-
-class LeftOut(Record):
-    """Requests that the page does not show, and why."""
-
-    reason: Text
-    side: Text
-    count: NonNegativeInt
 
 
 class PageKey(Record):

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from ...records import Record
+from ...records import LeftOut, Record
 from ...resampling import LEAST_SETS, Bootstrap, cluster_interval
 from ...text import words
-from .key import LeftOut
 from .released import HumanUnit
 from .scores import human_scores
 
@@ -85,7 +84,7 @@ def human_results(
     return HumanResults(
         annotators=tuple(dict.fromkeys(unit.annotator for unit in units)),
         rows=tuple(rows),
-        left_out=tuple(LeftOut(reason=reason, side=side, count=count) for (reason, side), count in sorted(out.items())),
+        left_out=LeftOut.rows(("reason", "side"), out),
         **asdict(bootstrap),
     )
 

@@ -8,7 +8,6 @@ candidates of a round.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from ...generate.contract import check_output
 from ...judges import open_judges
@@ -18,7 +17,7 @@ from ...records import Candidate, Contract, SummaryRequest, Turn
 from ...rerank.stage import score_group
 from ...runfolder.files import with_judgements
 from ...runfolder.phases import CANDIDATES, REQUESTS, TURNS, Phase
-from ...runfolder.stages import Stage
+from ...runfolder.stages import Counts, Stage
 from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
 from ..systems import PolicyOutput, policy_output
 from .contents import Cost
@@ -27,6 +26,12 @@ from .entries import Entry
 from .traits import copied
 
 ROUNDS = "rounds"
+
+
+class RoundCounts(Counts):
+    """Candidates of all rounds together."""
+
+    candidates: int
 
 
 def has_rounds(entry: Entry) -> bool:
@@ -109,11 +114,11 @@ def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
     for candidate in candidates:
         by_request.setdefault(candidate.request_id, []).append(candidate)
 
-    def write() -> dict[str, Any]:
+    def write() -> RoundCounts:
         write_jsonl(phase.folder / REQUESTS, iter_jsonl(source / REQUESTS, SummaryRequest))
         order = (request.id for request in iter_jsonl(phase.folder / REQUESTS, SummaryRequest))
         write_jsonl(phase.folder / CANDIDATES, (c for request_id in order for c in by_request.get(request_id, ())))
-        return {"candidates": len(candidates)}
+        return RoundCounts(candidates=len(candidates))
 
     inputs = {"turns": file_digest(source / TURNS), "candidates": [each.id for each in candidates], "order": "requests"}
     Stage(ROUNDS, phase.folder, inputs, (REQUESTS, CANDIDATES)).run(write)

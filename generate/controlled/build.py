@@ -23,14 +23,15 @@ from ...config.recipe_file import dump_recipe
 from ...corpora.controlled import SAMPLE, AnnotatedArticle, ControlledSet, read_annotated
 from ...errors import LeftOutError
 from ...extras import installed_versions
+from ...records import LeftOut
 from ...runfolder.processes import hold
-from ...runfolder.stages import RECORDED, Receipt, Stage
+from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...runfolder.timing import booked
 from ...storage import as_given, digest, file_digest, write_json, write_jsonl, write_text
 from ..backend import Backend
 from ..backends import backend_signature, open_backend
 from . import points as steps
-from .points import ADVERSARIAL, KEY_POINTS, SUMMARIES, ArticlePoints, LeftOut
+from .points import ADVERSARIAL, KEY_POINTS, SUMMARIES, ArticlePoints
 from .summaries import PlannedText, controlled_set, plan_article, summary_tasks
 from .writing import Written, write_step
 
@@ -70,8 +71,15 @@ class _Points:
 
     articles: dict[str, AnnotatedArticle]
     points: dict[str, ArticlePoints]
-    left_out: list[LeftOut]
+    left_out: tuple[LeftOut, ...]
     receipts: dict[str, Receipt]
+
+
+class AssemblyCounts(Counts):
+    """Document sets that were made, and summaries that were planned."""
+
+    sets: int
+    planned: int
 
 
 def _open(recipe: ControlledRecipe) -> Backend:
@@ -142,20 +150,20 @@ def _make_points(
     return _Points(
         articles={article.id: article for article in complete},
         points={points.article_id: points for points, _ in made},
-        left_out=[
+        left_out=(
             *steps.unwritten(KEY_POINTS, "key point", written),
             *left_out,
             *steps.unwritten(ADVERSARIAL, "adversarial point", turned),
             *steps.repeated([count for _, count in made]),
             *steps.without_opposite([points for points, _ in made]),
-        ],
+        ),
         receipts={KEY_POINTS: first, ADVERSARIAL: second},
     )
 
 
 def _sets(
     found: _Points, plan: Sequence[PlannedText], written: Sequence[Written]
-) -> tuple[list[ControlledSet], list[LeftOut]]:
+) -> tuple[list[ControlledSet], tuple[LeftOut, ...]]:
     """The set of each article that has a summary, and the articles that have none."""
     came_of = {each.id: each for each in written}
     sets, reasons = [], Counter[tuple[str, str]]()
@@ -194,13 +202,13 @@ def _assemble(
         "steps": {step: receipt.outputs for step, receipt in built.receipts.items()},
     }
 
-    def work() -> dict[str, Any]:
+    def work() -> AssemblyCounts:
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
         write_jsonl(recipe.output / POINTS, found.points.values())
         write_jsonl(recipe.output / PLAN, plan)
         write_jsonl(recipe.output / RESULT, built.sets)
         write_json(recipe.output / MANIFEST, _manifest(recipe, articles, built, kinds))
-        return {"sets": len(built.sets), "planned": built.n_planned}
+        return AssemblyCounts(sets=len(built.sets), planned=built.n_planned)
 
     Stage(ASSEMBLY, recipe.output, inputs, (RECIPE, POINTS, PLAN, RESULT, MANIFEST)).run(work)
 
@@ -225,7 +233,7 @@ def _manifest(
         "sets": dict(Counter(each.side or "all" for each in built.sets)),
         "planned": built.n_planned,
         "summaries": kinds,
-        "left_out": [row.model_dump(mode="json") for row in built.left_out],
+        "left_out": [{"step": row.stage, **row.model_dump(mode="json", exclude={"stage"})} for row in built.left_out],
         "ground_truth": GROUND_TRUTH,
         "files": {name: file_digest(recipe.output / name) for name in (POINTS, PLAN, RESULT)},
         "versions": installed_versions(RECORDED),

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ...corpora.controlled import AnnotatedArticle
 from ...prompts import PromptTemplate, load_template
-from ...records import Message, Record, Text
+from ...records import LeftOut, Message, Record, Text
 from ...text import fold, words
 from ..requests import PROMPTS
 from .writing import Task, Written
@@ -17,16 +17,6 @@ NO_OPPOSITE = "no opposite points: write an article of the topic's other side, o
 # step -> its template, and the words that its sentences begin with
 TEMPLATES = {KEY_POINTS: "key-point", ADVERSARIAL: "adversarial", SUMMARIES: "summary"}
 OPENINGS = {KEY_POINTS: "The article argues", ADVERSARIAL: "The article", SUMMARIES: "The article"}
-
-
-class LeftOut(Record):
-    """Things of one side that were left out for one reason."""
-
-    step: str
-    what: str
-    side: str
-    reason: str
-    count: int
 
 
 class ArticlePoints(Record):
@@ -97,7 +87,7 @@ def by_article(written: Sequence[Written]) -> defaultdict[str, tuple[str, ...]]:
 
 def split_complete(
     articles: Sequence[AnnotatedArticle], points: Mapping[str, Sequence[str]]
-) -> tuple[list[AnnotatedArticle], list[LeftOut]]:
+) -> tuple[list[AnnotatedArticle], tuple[LeftOut, ...]]:
     """The articles all of whose key points are known, and the others by reason.
 
     Coverage is a share of all key points, so an article that lacks one has no ground truth.
@@ -176,29 +166,23 @@ def distinct(points: Sequence[str], taken: Collection[str] = ()) -> tuple[str, .
     return tuple(found)
 
 
-def repeated(counts: Sequence[Counter[tuple[str, str]]]) -> list[LeftOut]:
+def repeated(counts: Sequence[Counter[tuple[str, str]]]) -> tuple[LeftOut, ...]:
     """The points of all articles that were left out because they repeat another one."""
     total = sum(counts, Counter[tuple[str, str]]())
-    return [
-        LeftOut(step=POINTS, what=what, side=side, reason="repeats another point", count=count)
-        for (what, side), count in sorted(total.items())
-    ]
+    return LeftOut.rows(("what", "side"), total, stage=POINTS, reason="repeats another point")
 
 
-def without_opposite(points: Sequence[ArticlePoints]) -> list[LeftOut]:
+def without_opposite(points: Sequence[ArticlePoints]) -> tuple[LeftOut, ...]:
     """The articles that have no opposite points, so that no summary of theirs has any."""
     sides = Counter((each.side or "all", NO_OPPOSITE) for each in points if not each.opposite)
     return counted(POINTS, "summaries with opposite points, of an article", sides)
 
 
-def unwritten(step: str, what: str, written: Sequence[Written]) -> list[LeftOut]:
+def unwritten(step: str, what: str, written: Sequence[Written]) -> tuple[LeftOut, ...]:
     """The texts that no attempt gave, by side and by what was wrong with the last attempt."""
     return counted(step, what, Counter((each.side, each.issues[-1]) for each in written if each.text is None))
 
 
-def counted(step: str, what: str, reasons: Counter[tuple[str, str]]) -> list[LeftOut]:
+def counted(step: str, what: str, reasons: Counter[tuple[str, str]]) -> tuple[LeftOut, ...]:
     """Counts by side and reason as records, in their order."""
-    return [
-        LeftOut(step=step, what=what, side=side, reason=reason, count=count)
-        for (side, reason), count in sorted(reasons.items())
-    ]
+    return LeftOut.rows(("side", "reason"), reasons, stage=step, what=what)

@@ -6,13 +6,12 @@ step go to the engine in fixed batches, and a finished batch is one line of the 
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
 
 from ...config import ControlledRecipe, without_speed
 from ...records import Contract, Message, Record, Text
 from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal
-from ...runfolder.stages import Receipt, Stage
+from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words
 from ..backend import Ask, Backend, Reply
@@ -65,6 +64,15 @@ class WrittenBatch(Record):
     written: tuple[Written, ...]
 
 
+class WrittenCounts(Counts):
+    """Tasks of a step, those that were written, and what they took."""
+
+    asked: int
+    written: int
+    attempts: int
+    prompt_tokens: int
+
+
 def write_step(
     recipe: ControlledRecipe, step: str, tasks: Sequence[Task], engine: Callable[[], Backend]
 ) -> tuple[list[Written], Receipt]:
@@ -92,7 +100,7 @@ def write_step(
 
 def _work(
     recipe: ControlledRecipe, stage: Stage, tasks: Sequence[Task], engine: Callable[[], Backend]
-) -> dict[str, Any]:
+) -> WrittenCounts:
     prompts, texts = (stage.folder / name for name in stage.outputs)
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
@@ -107,12 +115,12 @@ def _work(
     written = [each for batch in journal for each in batch.written]
     write_jsonl(texts, written)
     journal.close()
-    return {
-        "asked": len(written),
-        "written": sum(each.text is not None for each in written),
-        "attempts": sum(each.attempts for each in written),
-        "prompt_tokens": sum(each.n_prompt_tokens * each.attempts for each in written),
-    }
+    return WrittenCounts(
+        asked=len(written),
+        written=sum(each.text is not None for each in written),
+        attempts=sum(each.attempts for each in written),
+        prompt_tokens=sum(each.n_prompt_tokens * each.attempts for each in written),
+    )
 
 
 def write_texts(backend: Backend, tasks: Sequence[Task], recipe: ControlledRecipe) -> list[Written]:

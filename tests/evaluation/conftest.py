@@ -40,7 +40,7 @@ from evenhand.runfolder.phases import (
     open_phase,
     phases,
 )
-from evenhand.runfolder.stages import Receipt, Stage, read_receipt
+from evenhand.runfolder.stages import Counts, Receipt, Stage, read_receipt
 from evenhand.storage import write_json, write_jsonl, write_text
 from evenhand.train.stage import training_stage
 
@@ -134,7 +134,17 @@ class FakeRun:
         write_jsonl(folder / FAILURES, [self._failure(r) for r in requests if r.id in without])
         write_jsonl(folder / JUDGEMENTS, [self._judgement(c, j) for c in scored for j in c.scores])
         write_jsonl(folder / GROUPS, map(scores_of, every))
-        self.receipt(phase, "generate", {"requests": len(requests), "candidates": len(scored), "left_out": []})
+        asked = {"prompt_tokens": 0, "prefilled_tokens": 0, "prefix_cache_hit_rate": None}
+        contract = {"contract_kept": {}, "contract_issues": {}, "stopped_by_max_tokens": 0}
+        counts = {
+            "requests": len(requests),
+            "candidates": len(scored),
+            "tokens": 0,
+            **asked,
+            **contract,
+            "left_out": [],
+        }
+        self.receipt(phase, "generate", counts)
 
     def receipt(self, phase: str, stage: str, counts: dict[str, Any], seconds: float = 1.5) -> None:
         """Leave a receipt."""
@@ -164,7 +174,7 @@ class FakeRun:
     def _finish(self, stage: Stage) -> None:
         old = read_receipt(stage.receipt_path)
         stage.receipt_path.unlink(missing_ok=True)
-        stage.run(lambda: old.counts if old else {"left_out": []})
+        stage.run(lambda: Counts.model_validate(old.counts if old else {"left_out": []}))
 
     def _group(self, phase: str, request: SummaryRequest, rows: Sequence[Scores], change: Any) -> CandidateGroup:
         scored = []

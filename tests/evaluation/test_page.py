@@ -9,11 +9,11 @@ from rich.console import Console
 
 from evenhand.errors import StorageError
 from evenhand.evaluation.build import build_report
-from evenhand.evaluation.contents import LedgerRow
 from evenhand.evaluation.page import curve_panels, flat_counts, ledger_table, page, training_panels
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.report import read_report
+from evenhand.records import LeftOut
 from evenhand.storage import write_text
 
 ATTACK = "<script>alert('x')</script> & \"quoted\" <b>bold</b>"
@@ -205,9 +205,9 @@ def verdict_of(table: Table) -> tuple[str, str | None]:
 
 def test_ledger_puts_sides_beside_each_other():
     rows = [
-        LedgerRow(phase="round-00", stage="pairs", reason="margin", side="left", count=3),
-        LedgerRow(phase="round-00", stage="pairs", reason="margin", side="right", count=4),
-        LedgerRow(phase="round-00", stage="train", reason="too long", side="right", count=1),
+        LeftOut(phase="round-00", stage="pairs", reason="margin", side="left", count=3),
+        LeftOut(phase="round-00", stage="pairs", reason="margin", side="right", count=4),
+        LeftOut(phase="round-00", stage="train", reason="too long", side="right", count=1),
     ]
     found = ledger_table(rows)
     assert [column.name for column in found.columns] == ["phase", "stage", "reason", "left", "right", "all"]

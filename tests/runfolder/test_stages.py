@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from evenhand.errors import StorageError
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.stages import Stage, read_receipt
+from evenhand.runfolder.stages import Counts, Stage, read_receipt
 from evenhand.runfolder.timing import booked
 from evenhand.storage import read_jsonl, write_text
 
@@ -28,7 +28,7 @@ def writer(folder, text="made", name="out.txt"):
         write_text(folder / name, text)
         with (folder / "ran").open("a") as file:
             file.write("x\n")
-        return {"made": 1}
+        return Counts.model_validate({"made": 1})
 
     return work
 
@@ -62,7 +62,7 @@ def test_what_the_same_stage_made_elsewhere_is_copied_and_not_made_again(tmp_pat
 def test_a_folder_is_copied_whole(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     adapter = Stage("train", there, "a", ("adapter",))
-    adapter.run(lambda: write_text(there / "adapter" / "in" / "weights", "w") or {})
+    adapter.run(lambda: write_text(there / "adapter" / "in" / "weights", "w") or Counts())
     # half a copy, as a kill would leave it, and a file of something else
     write_text(here / "adapter" / "in" / "weights", "")
     write_text(here / "adapter" / "stale", "")
@@ -136,7 +136,7 @@ def test_changed_inputs_put_the_old_files_aside_and_delete_nothing(tmp_path):
 def test_folders_are_put_aside_too(tmp_path):
     def work():
         write_text(tmp_path / "adapter" / "weights", "w")
-        return {}
+        return Counts()
 
     stage(tmp_path, "a", ("adapter",)).run(work)
     stage(tmp_path, "b", ("adapter",)).run(work)
@@ -184,7 +184,7 @@ def test_a_failed_stage_leaves_no_receipt_and_can_be_started_again(tmp_path):
 
 def test_a_stage_that_does_not_make_its_output_fails(tmp_path):
     with pytest.raises(StorageError, match=r"out\.txt: cannot be read"):
-        stage(tmp_path).run(dict)
+        stage(tmp_path).run(Counts)
     assert stage(tmp_path).receipt() is None
 
 
@@ -199,7 +199,7 @@ def test_a_damaged_receipt_is_named_with_a_way_out(tmp_path):
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match=r"file/round-00: cannot be written: .*--set output=FOLDER"):
-        stage(tmp_path / "file" / "round-00").run(dict)
+        stage(tmp_path / "file" / "round-00").run(Counts)
 
 
 class Line(BaseModel):
@@ -211,7 +211,7 @@ import sys, time
 from pathlib import Path
 from pydantic import BaseModel
 from evenhand.runfolder.journal import Journal
-from evenhand.runfolder.stages import Stage
+from evenhand.runfolder.stages import Counts, Stage
 from evenhand.storage import write_jsonl
 
 class Line(BaseModel):
@@ -227,7 +227,7 @@ def work():
         time.sleep(pause)
         journal.append([Line(number=number)])
     write_jsonl(folder / "lines.jsonl", list(journal))
-    return {"resumed": resumed}
+    return Counts.model_validate({"resumed": resumed})
 
 receipt, reused = stage.run(work)
 print(receipt.counts["resumed"], reused)
@@ -273,7 +273,7 @@ def test_the_journal_outlives_the_finished_file_until_the_receipt_is_there(tmp_p
         write_text(tmp_path / "out.txt", "made")
         journal.close()
         assert work_place.journal_path().exists()
-        return {}
+        return Counts()
 
     work_place.run(work)
     assert not work_place.journal_path().exists()

@@ -10,7 +10,7 @@ from evenhand.config import Recipe
 from evenhand.errors import RecipeError
 from evenhand.runfolder.phases import open_phase
 from evenhand.runfolder.stages import Receipt
-from evenhand.runfolder.tracking import check, flat, run_id, track, track_report
+from evenhand.runfolder.tracking import check, flat, left_out, run_id, track, track_report
 
 wandb = pytest.importorskip("wandb")
 
@@ -56,9 +56,8 @@ def test_nested_counts_get_names_joined_by_slashes_and_texts_are_left_out():
         "share": 0.5,
         "left_out": [{"stage": "judge", "judge": "overlap", "side": "left", "reason": "empty summary", "count": 1}],
     }
-    assert flat(counts) == {
-        "candidates": 12, "scored/overlap": 11, "scored/words": 12, "share": 0.5, "left_out/left/empty summary": 1,
-    }  # fmt: skip
+    assert flat(counts) == {"candidates": 12, "scored/overlap": 11, "scored/words": 12, "share": 0.5}
+    assert left_out(receipt("judge", **counts)) == {"left_out/left/empty summary": 1}
 
 
 def test_rows_of_one_side_and_reason_are_summed():
@@ -66,7 +65,7 @@ def test_rows_of_one_side_and_reason_are_summed():
     rows = [
         {"stage": stage, "side": "left", "reason": "empty", "count": n} for stage, n in (("rerank", 2), ("pairs", 3))
     ]
-    assert flat({"left_out": rows}) == {"left_out/left/empty": 5}
+    assert left_out(receipt("rerank", left_out=rows)) == {"left_out/left/empty": 5}
 
 
 def test_nothing_counted_gives_nothing():

@@ -180,7 +180,7 @@ def test_summaries_that_break_their_form_are_left_out_and_counted_by_side(tmp_pa
     # the left anchor of all key points has it, and so has the right mixture of one key point and both opposite ones
     assert set(lost) == {"left", "right"}
     assert {row.side: row.count for row in built.left_out} == lost
-    assert {(row.step, row.what, row.reason) for row in built.left_out} == {("summaries", "summary", "missing_opener")}
+    assert {(row.stage, row.what, row.reason) for row in built.left_out} == {("summaries", "summary", "missing_opener")}
     assert sum(len(each.summaries) for each in built.sets) == built.n_planned - lost.total()
 
 
