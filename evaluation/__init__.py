@@ -1,4 +1,7 @@
-"""Comparing checkpoints, and the report.
+"""Reports, comparisons, audits, bias studies, human evaluation, and what judges are worth.
+
+One folder for each: `study` (compare), `audit`, `bias`, `human`, `meta` (benchmark-judges), `ranking`, `abstractiveness`. The
+modules beside them make the report on a run's checkpoints:
 
     phases -> systems -> compare -> findings -> contents.Report -> page, markdown, table
 

@@ -1,14 +1,16 @@
 """Locks in the folder where DeepSpeed compiles its extensions.
 
 Whoever compiles one creates a file `lock` beside it, holds it open meanwhile and removes it at the end; other processes wait
-without a word for as long as the file is there. A build that is killed leaves its lock, and every later training waits for ever.
+without a word for as long as the file is there. A build that is killed leaves its lock, and every later training waits forever.
 Source: torch.utils.cpp_extension and torch.utils.file_baton of torch 2.
 """
 
+import glob
 import logging
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import StorageError
@@ -16,9 +18,8 @@ from ..storage import listed
 
 log = logging.getLogger(__name__)
 
-# a machine that shares the folder, or a container beside this one, may build unseen; so long it is given
+# a machine that shares the folder, or a container beside this one, may build unseen; it is given this long
 PATIENCE_SECONDS = 600
-PROCESSES = Path("/proc")
 
 
 def refuse_stale_locks(python: str | None = None) -> None:
@@ -40,26 +41,20 @@ def refuse_stale_locks(python: str | None = None) -> None:
         except FileNotFoundError:
             # the build has just ended
             continue
-        is_old = age >= PATIENCE_SECONDS
-        if is_old and held is False:
-            stale.append(
-                f"{lock}: is {age / 60:.0f} minutes old and no process has it open, so a build that was killed has left it"
-            )
-        elif is_old or not held:
-            log.warning(
-                "%s: DeepSpeed waits until this file is gone, without a word; it is %.0f minutes old%s. Another process may be "
-                "compiling; if none is, delete the file",
-                lock, age / 60, " and no process has it open" if held is False else "",
-            )  # fmt: skip
+        what = f"{lock}: is {age / 60:.0f} minutes old and {'a' if held else 'no'} process has it open"
+        if age >= PATIENCE_SECONDS and not held:
+            stale.append(f"{what}, so a build that was killed has left it")
+        elif age >= PATIENCE_SECONDS or not held:
+            log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", what)
     if stale:
         raise StorageError(
-            f"{listed(stale)}\nDeepSpeed would wait for ever. Delete these files, unless another machine compiles in the same "
-            "folder, then give the same command again"
+            f"{listed(stale)}\nDeepSpeed would wait forever. Delete these files, unless another machine or user compiles in the "
+            "same folder, then give the same command again"
         )
 
 
 def lock_files(python: str | None = None) -> list[Path]:
-    """The locks of an interpreter's extensions; of all interpreters' when it is another one, whose version nobody asked it.
+    """The locks of an interpreter's extensions; of all interpreters' when it is another one, whose version is not known.
 
     Only where Linux has them: $TORCH_EXTENSIONS_DIR, else torch_extensions in $XDG_CACHE_HOME or ~/.cache.
     """
@@ -71,39 +66,16 @@ def lock_files(python: str | None = None) -> list[Path]:
     return sorted(Path(cache, "torch_extensions").glob(f"{version}*_*/*/lock"))
 
 
-def is_held(lock: Path) -> bool | None:
-    """Whether a process of this machine has a file open; None where that cannot be seen.
-
-    It can on Linux, of the processes of the file's owner that may be looked into.
+def is_held(lock: Path) -> bool:
+    """Whether a process that may be looked into has the file open, on Linux.
 
     Raises:
         FileNotFoundError: the file is not there.
     """
-    wanted, hidden = lock.stat(), not PROCESSES.is_dir()
-    for process in PROCESSES.glob("[0-9]*"):
-        try:
-            opened = list((process / "fd").iterdir())
-        except (FileNotFoundError, ProcessLookupError):
-            # it has just ended
-            continue
-        except PermissionError:
-            hidden = hidden or _owner(process) == wanted.st_uid
-            continue
-        if any(_is_same(each, wanted) for each in opened):
-            return True
-    return None if hidden else False
-
-
-def _owner(process: Path) -> int | None:
-    try:
-        return process.stat().st_uid
-    except OSError:
-        return None
-
-
-def _is_same(opened: Path, wanted: os.stat_result) -> bool:
-    try:
-        return os.path.samestat(opened.stat(), wanted)
-    except OSError:
-        # closed meanwhile, or a file of another machine that is gone
-        return False
+    wanted = lock.stat()
+    for opened in glob.iglob("/proc/[0-9]*/fd/*"):  # noqa: PTH207 (Path.glob trips over processes that end)
+        # processes end and files are closed meanwhile
+        with suppress(OSError):
+            if os.path.samestat(Path(opened).stat(), wanted):
+                return True
+    return False

@@ -13,11 +13,11 @@ from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run
 from ..runfolder.processes import read_failure, run_attached
-from ..runfolder.stages import Receipt
+from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain
 from .extension_locks import refuse_stale_locks
 from .stage import failure_path, training_stage
-from .training import TrainCounts, read_counts
+from .training import read_counts
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
     processes = n_processes(phase.recipe.train, config)
     stage = training_stage(phase, processes)
 
-    def work() -> TrainCounts:
+    def work() -> Counts:
         if _distributed_type(config) == "DEEPSPEED":
             refuse_stale_locks(phase.recipe.train.python)
         _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)

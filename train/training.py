@@ -90,9 +90,9 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     return TrainCounts.model_validate(record["counts"])
 
 
-def read_counts(phase: Phase) -> TrainCounts:
-    """What a finished training counted, for the receipt."""
-    return TrainCounts.model_validate(read_json(phase.folder / TRAINING)["counts"])
+def read_counts(phase: Phase) -> Counts:
+    """What a finished training counted, for the receipt; it may have run with another installation of evenhand."""
+    return Counts.model_validate(read_json(phase.folder / TRAINING)["counts"])
 
 
 def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Material, resume: Path | None) -> Any:

@@ -1,4 +1,4 @@
-"""What compare.json holds: every number with the judge, the count, the budget and the bootstrap it comes from."""
+"""What comparison.json holds: every number with the judge, the count, the budget and the bootstrap it comes from."""
 
 from typing import Any
 
