@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.runfolder.progress import Progress, progress_path, read_progress
-from evenhand.runfolder.stages import Stage
+from evenhand.runfolder.stages import Counts, Stage
 
 
 def test_tally_begins_with_what_an_earlier_process_did_and_is_whole_at_the_end(tmp_path):
@@ -31,7 +31,7 @@ def test_finished_stage_says_nothing_of_its_progress(tmp_path):
     def work():
         Progress(stage.progress_path, "requests", {"": 2}, {})
         seen.append(read_progress(stage.progress_path))
-        return {}
+        return Counts()
 
     stage.run(work)
     assert seen[0].total == {"": 2}
