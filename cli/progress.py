@@ -47,9 +47,7 @@ def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
     def on_done(step: "Step", receipt: "Receipt", reused: bool) -> None:
         width = len(f"step {len(names)} of {len(names)}  ") + max(map(len, names))
         note(summary(f"{title(step):{width}}", receipt, reused))
-        # the training lists its warnings; the report counts them and shows them itself
-        found = receipt.counts.get("warnings")
-        for warning in found if isinstance(found, list) else ():
+        for warning in receipt.counts.get("cautions", []):
             note(f"warning: {warning}")
 
     run_loop(recipe, running=running, on_done=on_done, twins=twins)
