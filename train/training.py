@@ -47,7 +47,7 @@ class TrainCounts(Counts):
     first_loss: float | None
     last_loss: float | None
     # what was odd about it
-    warnings: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
 
 def run_training(phase: Phase, stage: Stage) -> TrainCounts:
