@@ -73,7 +73,7 @@ class Results(Generic[R]):
         kinds = {name: any(_is_number(row.get(name)) for row in rows) for name in names}
         shown = table(
             type(self).__name__.lower(),
-            [Column(name, "number" if kinds[name] else "words") for name in names],
+            tuple(Column(name, "number" if kinds[name] else "words") for name in names),
             [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]],
         )
         more = f", of which {MOST_ROWS} are shown" if len(rows) > MOST_ROWS else ""
