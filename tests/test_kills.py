@@ -24,6 +24,8 @@ TIMED = {
     "index.html",
     "report",
     "report.json",
+    "report.md",
+    "tables",
     "report/index.html",
     "report/report.json",
 }
@@ -147,7 +149,7 @@ def content(path: Path) -> object:
     if path.suffix == ".json":
         return timeless(json.loads(path.read_text()))
     # a page shows seconds, which stand in its JSON file too
-    return "" if path.suffix in {".html", ".md"} else path.read_bytes()
+    return "" if path.suffix in {".html", ".md"} or path.name == "stages.csv" else path.read_bytes()
 
 
 def timeless(value: object) -> object:
