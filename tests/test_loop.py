@@ -22,6 +22,7 @@ from evenhand.judges.stage import judge
 from evenhand.loop import StepFailed, changed_keys, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
 from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
+from evenhand.runfolder.stages import Counts
 from evenhand.train.checkpoints import MARK
 from evenhand.train.stage import training_stage
 
@@ -62,7 +63,7 @@ def leave_adapter(recipe):
         (phase.folder / ADAPTER).mkdir()
         (phase.folder / ADAPTER / "adapter_config.json").write_text("{}")
         (phase.folder / TRAINING).write_text("{}")
-        return {}
+        return Counts()
 
     training_stage(phase, 1).run(work)
 
