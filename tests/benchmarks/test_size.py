@@ -15,7 +15,7 @@ from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_pha
 from evenhand.storage import write_jsonl
 
 # bytes that a stage may hold for each request more: a few numbers and ids; the corpus too where requests are made
-MOST_BYTES = {"generate": 20_000, "judge": 15_000, "rerank": 5_000, "rerank with pairs": 5_000, "report": 15_000}
+MOST_BYTES = {"generate": 10_000, "judge": 15_000, "rerank": 5_000, "rerank with pairs": 5_000, "report": 15_000}
 
 
 def peaks(folder, n_requests):
@@ -23,8 +23,13 @@ def peaks(folder, n_requests):
     folder.mkdir()
     write_jsonl(folder / "corpus.jsonl", document_sets(n_requests // 2))
     recipe = recipe_in(folder, 9)
-    # draws stand in blocks, which so few sets would not fill
-    recipe = recipe.model_copy(update={"evaluation": recipe.evaluation.model_copy(update={"resamples": 100})})
+    # draws stand in blocks, and candidates are made in batches, which so few sets would not fill
+    recipe = recipe.model_copy(
+        update={
+            "evaluation": recipe.evaluation.model_copy(update={"resamples": 100}),
+            "generate": recipe.generate.model_copy(update={"requests_per_batch": 32}),
+        }
+    )
     evaluation = open_phase(recipe, PHASE)
     training = open_phase(recipe.model_copy(update={"rounds": 1}), "round-00")
 

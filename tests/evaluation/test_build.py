@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.build import build_report
-from evenhand.evaluation.markdown import render_markdown
-from evenhand.evaluation.page import render_page
+from evenhand.evaluation.page import page
+from evenhand.evaluation.pages import html, markdown
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
@@ -144,8 +144,8 @@ def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
     assert means["left 1", "overlap"] == (pytest.approx(0.8), 2, 0)
     assert means["left 2", "overlap"] == (pytest.approx(0.4), 1, 1)
     assert means["left 2", "fit"] == (pytest.approx(0.4), 2, 0)
-    assert 'id="plans"' in render_page(found)
-    text = render_markdown(found)
+    assert "Scores by plan" in html.render(page(found))
+    text = markdown.render(page(found))
     assert "## Scores by plan" in text
     assert "| left 1 |" in text
 
@@ -153,4 +153,4 @@ def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
 def test_candidates_that_were_drawn_have_no_table_by_plan(small_run: Any):
     found = build_report(small_run.recipe, None)
     assert found.plan_scores == ()
-    assert 'id="plans"' not in render_page(found)
+    assert "Scores by plan" not in html.render(page(found))

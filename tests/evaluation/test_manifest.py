@@ -1,4 +1,5 @@
 import json
+from importlib.metadata import version
 from typing import Any
 
 from evenhand.evaluation.manifest import write_manifest
@@ -27,7 +28,7 @@ def test_manifest_tells_seeds_signatures_hashes_and_what_was_left_out(make_run: 
         ("judge", "left", 1),
     ]
     assert content["seconds"] == round(sum(stage["seconds"] for stage in content["stages"]), 3)
-    assert content["versions"]["evenhand"] == "0.1.0"
+    assert content["versions"]["evenhand"] == version("evenhand")
 
 
 def test_manifest_of_a_run_under_way_holds_what_is_there(make_run: Any):
