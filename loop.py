@@ -13,7 +13,7 @@ from pathlib import Path
 from .config import Recipe
 from .config.recipe_file import differing_keys, dump_recipe, load_recipe
 from .errors import EvenhandError, RecipeError, StorageError
-from .evaluation.report import report_stage
+from .evaluation.checkpoint.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest

@@ -19,12 +19,12 @@ from ..evaluation.audit.input import System, Wanted, input_of
 from ..evaluation.audit.options import read_sections
 from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
 from ..evaluation.audit.report import write_audit
-from ..evaluation.contents import Estimate
-from ..evaluation.report import read_report
-from ..evaluation.study.contents import BudgetEstimate, Comparison
-from ..evaluation.study.entries import Named
-from ..evaluation.study.report import compare_runs
-from ..evaluation.study.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.checkpoint.report import read_report
+from ..evaluation.comparison.contents import BudgetEstimate, Comparison
+from ..evaluation.comparison.entries import Named
+from ..evaluation.comparison.report import compare_runs
+from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
+from ..evaluation.systems.contents import Estimate
 from ..loop import Step, run_loop
 from ..preflight import preflight
 from ..records import DocumentSet

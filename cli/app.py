@@ -167,8 +167,8 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 def report(recipe: RecipePath, set_: Overrides = None) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
-    from ..evaluation.report import logged_numbers
-    from ..evaluation.report import report as run
+    from ..evaluation.checkpoint.report import logged_numbers
+    from ..evaluation.checkpoint.report import report as run
     from ..runfolder.tracking import track_report
 
     folder = loaded.output / "report"
@@ -328,9 +328,9 @@ def _run_stage(
 
 
 def _print_result(recipe: "Recipe") -> None:
-    from ..evaluation.page import page
+    from ..evaluation.checkpoint.page import page
+    from ..evaluation.checkpoint.report import read_report
     from ..evaluation.pages import terminal
-    from ..evaluation.report import read_report
 
     console().print(terminal.render(page(read_report(recipe))))
     say(f"report: {recipe.output / 'report' / 'index.html'}")

@@ -10,7 +10,7 @@ from .progress import run_with_progress
 from .terminal import note, print_plan, say, show
 
 if TYPE_CHECKING:
-    from ..evaluation.study.entries import Named
+    from ..evaluation.comparison.entries import Named
 
 
 def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
@@ -50,10 +50,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from ..api.studies import check_runs, run_and_compare
+    from ..evaluation.comparison.page import page
+    from ..evaluation.comparison.runs import name_runs, usual_budgets
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
-    from ..evaluation.study.page import page
-    from ..evaluation.study.runs import name_runs, usual_budgets
 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)

@@ -121,11 +121,11 @@ def _import_all() -> None:
     import evenhand.cli.app
     import evenhand.cli.bias
     import evenhand.evaluation.bias
-    import evenhand.evaluation.page
-    import evenhand.evaluation.report
-    import evenhand.evaluation.study.page
-    import evenhand.evaluation.study.report
-    import evenhand.evaluation.study.runs
+    import evenhand.evaluation.checkpoint.page
+    import evenhand.evaluation.checkpoint.report
+    import evenhand.evaluation.comparison.page
+    import evenhand.evaluation.comparison.report
+    import evenhand.evaluation.comparison.runs
     import evenhand.generate.controlled
     import evenhand.loop
     import evenhand.preflight  # noqa: F401

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..pages.numbers import number, percent, signed
-from ..worst_group import WorstGroups, without_part, worst_groups
+from ..systems.worst_group import WorstGroups, without_part, worst_groups
 from .contents import Choice
 from .figures import Floats, Measured
 from .plan import AuditPlan

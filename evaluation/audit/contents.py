@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from ...records import Record
 from ...resampling import Verdict
-from ..worst_group import WorstGroups
+from ..systems.worst_group import WorstGroups
 from .quantities import WrittenMeasure
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..contents import Estimate, JudgeNote, Plane, PlanePoint
+from ..systems.contents import Estimate, JudgeNote, Plane, PlanePoint
 from .charts import Scale, scale
 from .numbers import places_for
 

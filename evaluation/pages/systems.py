@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..contents import Difference, Estimate, JudgeNote, Plane
+from ..systems.contents import Difference, Estimate, JudgeNote, Plane
 from .blocks import (
     Block,
     Cell,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..contents import Difference, JudgeNote
+from ..systems.contents import Difference, JudgeNote
 from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
 from .planes import PlanePlot
 

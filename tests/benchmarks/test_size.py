@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from evenhand.benchmarks.size import PHASE, STEPS, document_sets, main, recipe_in
-from evenhand.evaluation.report import report
+from evenhand.evaluation.checkpoint.report import report
 from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.rerank.stage import rerank

@@ -8,7 +8,7 @@ from method_runs import job
 
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
-from evenhand.evaluation.study.cost import read_cost
+from evenhand.evaluation.comparison.cost import read_cost
 from evenhand.fairness.groups import SetEvidence, compare, cover_set, text_masses, unfair_error_rate
 from evenhand.fairness.opinion import read_sample
 from evenhand.generate.fair_extractive import NoModel, summarise

@@ -16,8 +16,8 @@ from evenhand.config import PairsSection
 from evenhand.corpora.controlled import controlled_plan, ground_truth
 from evenhand.corpora.polisum import import_record
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
+from evenhand.evaluation.checkpoint.ledger import duplicates
 from evenhand.evaluation.human import aggregate, human_scores, read_annotation, span_overlap, string_overlap
-from evenhand.evaluation.ledger import duplicates
 from evenhand.evaluation.meta.agreement import Article, agreement
 from evenhand.evaluation.ranking import order, row_wins, strength_bounds, strengths, wins
 from evenhand.generate.contract import check_output

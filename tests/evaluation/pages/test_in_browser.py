@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.build import build_report
-from evenhand.evaluation.page import page
+from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages.write import write_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")

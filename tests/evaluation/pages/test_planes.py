@@ -1,8 +1,8 @@
 """Where systems stand in the plane of two judges: better to the right and above."""
 
-from evenhand.evaluation.contents import Estimate, JudgeNote, Plane, PlanePoint
 from evenhand.evaluation.pages.charts import Scale
 from evenhand.evaluation.pages.planes import Axis, plane_plots, standing
+from evenhand.evaluation.systems.contents import Estimate, JudgeNote, Plane, PlanePoint
 
 
 def judge(name, better, role="report"):

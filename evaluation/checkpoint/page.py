@@ -1,0 +1,431 @@
+"""The report of a run as a page: what training and reranking changed, for whom, and how sure that is."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from ...records import LeftOut
+from ..pages.blocks import (
+    Block,
+    Charts,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    Number,
+    Page,
+    Prose,
+    Table,
+    Text,
+    bounds,
+    columns,
+    count,
+    group,
+    numeric,
+    row,
+    table,
+    without_zeros,
+)
+from ..pages.charts import Line, Panel, Point, panel
+from ..pages.numbers import duration, minus, number, places_for, signed
+from ..pages.systems import (
+    difference_table,
+    estimates_scale,
+    plane_blocks,
+    score_table,
+    short_difference,
+    sides_legend,
+    sides_strip,
+    trait_table,
+)
+from ..pages.words import ALL, NOTHING_LEFT_OUT, counted, judge_blocks, judges_mean, legend, versions
+from ..systems.compare import COMPARISONS, comparison_name, leaves_out_zero
+from ..systems.contents import Example, Examples, JudgeNote, Report, SideGap
+from ..systems.systems import WORDS
+from .findings import CLAIMS
+from .served import engine_sentence, inactive_because
+
+BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
+# with more sides than this the terminal shows all requests alone; the page has the sides
+MOST_SIDES = 3
+
+
+def page(report: Report) -> Page:
+    """The report as blocks."""
+    recipe = report.provenance.recipe
+    return Page(
+        kind="report",
+        about=report.name,
+        title=f"{report.title}.",
+        warnings=report.warnings,
+        findings=tuple(_findings(report)),
+        body=(
+            *_sides(report),
+            *_scores(report),
+            *_plans(report),
+            *_differences(report),
+            Heading("Form and length"),
+            _traits(report),
+            *_charts(
+                "Best of n",
+                f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over "
+                "all subsets, no new draws. The band is the interval.",
+                curve_panels(report),
+            ),
+            *plane_blocks(report.planes, report.judges),
+            *_training(report),
+            *(_examples(report, report.examples) if report.examples else ()),
+            *_left_out(report),
+            *_made(report),
+            Details("The recipe, resolved", (Code(yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)),)),
+        ),
+        main=(_short(report), legend()) if report.deciding else (),
+        footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
+    )
+
+
+def _deciding(report: Report) -> list[JudgeNote]:
+    return [judge for judge in report.judges if judge.name in report.deciding]
+
+
+def _places(report: Report, judge: JudgeNote) -> int:
+    return places_for(e.mean for e in report.scores if e.measure == judge.name)
+
+
+def _comparisons(report: Report) -> list[str]:
+    names = dict.fromkeys(d.subject for d in report.differences)
+    return [name for each in COMPARISONS if (name := comparison_name(*each)) in names]
+
+
+def _findings(report: Report) -> Iterator[Block]:
+    for finding in report.findings:
+        yield Prose(finding.text, head=f"{finding.heading}.")
+        if finding.comparison and report.deciding:
+            rows = []
+            for judge in _deciding(report):
+                mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, finding.comparison)]
+                rows.append(row(judge.name, *(short_difference(d, judge, _places(report, judge)) for d in mine)))
+            sides = [d.side or ALL for d in mine]
+            heads = columns(minus(finding.comparison), *numeric(*sides))
+            yield table(f"headline: {finding.heading}", heads, rows)
+    yield legend()
+
+
+def _sides(report: Report) -> Iterator[Block]:
+    """How each system serves each side, and who gains more; first of all, for that is what the run is about."""
+    if len(report.sides) < 2:
+        return
+    yield Heading("Sides")
+    yield Prose(
+        "Each system by side: the mean scores, the side that is worst, and how far it is behind the best within a "
+        "document set. Sets without a value for both are left out.",
+        "lead",
+    )
+    yield from sides_legend(report.sides)
+    for judge in (judge for judge in report.judges if judge.better):
+        yield Heading(judge.name, 3, "lower is better" if judge.better == "lower" else "higher is better")
+        yield _score_gaps(report, judge)
+    yield Heading("Who gains more", 3)
+    yield Prose("The side that gains more from each step, and how much more within a document set.", "lead")
+    yield _gain_gaps(report)
+
+
+def _score_gaps(report: Report, judge: JudgeNote) -> Table:
+    scores = [e for e in report.scores if e.measure == judge.name]
+    gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
+    heads = columns(
+        "system", Column("plot", "strip"), "worst side", Column("behind the best by", "number"), Column("sets", "number"),
+        Column("left out", "number"),
+    )  # fmt: skip
+    rows = (
+        row(
+            Text(system, style="strong"),
+            sides_strip([e for e in scores if e.subject == system]),
+            *_gap(gaps.get(system), _places(report, judge), worst=True),
+        )
+        for system in report.systems
+    )
+    return table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
+
+
+def _gain_gaps(report: Report) -> Table:
+    heads = columns(
+        "judge", "gains more", Column("by", "number"), Column("sets", "number"), Column("left out", "number")
+    )  # fmt: skip
+    groups = []
+    for comparison in _comparisons(report):
+        gaps = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
+        rows = (
+            row(judge.name, *_gap(gaps.get(judge.name), _places(report, judge), worst=False))
+            for judge in report.judges
+            if judge.better
+        )
+        groups.append(group(rows, minus(comparison)))
+    return Table("who gains more", heads, tuple(groups))
+
+
+def _gap(found: SideGap | None, places: int, *, worst: bool) -> Sequence[Text | Number]:
+    if found is None:
+        return Text(""), Number(None), Text(""), Text("")
+    tone = None if leaves_out_zero(found.gap) else "unsure"
+    gap = found.gap
+    return (
+        Text(found.worst if worst else found.best, style="" if tone else "strong"),
+        Number(gap.mean, bounds(gap), places, sign=not worst, tone=tone),  # type: ignore[arg-type]
+        count(gap.n_sets),
+        count(gap.left_out),
+    )
+
+
+def _scores(report: Report) -> Iterator[Block]:
+    trained = "DPO" in report.systems
+    yield Heading("Scores")
+    yield Prose(
+        f"Mean score with its {100 * report.scores[0].level:g} % interval. Every system had the same {report.candidates} "
+        f"candidates a request: {'zero-shot and DPO are' if trained else 'zero-shot is'} the expected score of one draw "
+        f"from them, {'rerank and DPO+RR' if trained else 'rerank'} the score of the candidate of highest reward.",
+        "lead",
+    )
+    yield from sides_legend(report.sides)
+    n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
+    for judge in report.judges:
+        mine = [e for e in report.scores if e.measure == judge.name]
+        rows = [(name, [e for e in mine if e.subject == name], n_words.get(name)) for name in report.systems]
+        yield from judge_blocks(judge, judges_mean(report.provenance.recipe, judge.name))
+        yield score_table(judge, [("", rows)], _places(report, judge))
+
+
+def _plans(report: Report) -> Iterator[Block]:
+    plans = dict.fromkeys(e.subject for e in report.plan_scores)
+    if plans:
+        yield Heading("Scores by plan")
+        yield Prose(
+            "Each summary that extraction makes of a set on purpose, under every judge: mean over all requests, with "
+            "its interval.",
+            "lead",
+        )
+        lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
+        heads = columns("plan", *(Column(name, "number", note) for name, note in lower.items()))
+        rows = (
+            row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan)) for plan in plans
+        )
+        yield table("scores by plan", heads, rows)
+
+
+def _differences(report: Report) -> Iterator[Block]:
+    yield Heading("Paired differences")
+    yield Prose(
+        "The same requests under two systems. A filled dot means that the interval does not include zero; a hollow one, "
+        "that there is no clear difference.",
+        "lead",
+    )
+    rewards: list[Block] = []
+    for judge in report.judges:
+        mine = [d for d in report.differences if d.measure == judge.name]
+        groups = (
+            (name, _question(name, report), [d for d in mine if d.subject == name]) for name in _comparisons(report)
+        )
+        blocks = (*judge_blocks(judge), difference_table(judge, groups, _places(report, judge)))
+        if judge.role == "reward":
+            rewards += blocks
+        else:
+            yield from blocks
+    if rewards:
+        yield Details("By the judges of the reward, which were trained on and prove nothing", tuple(rewards))
+
+
+def _question(comparison: str, report: Report) -> str:
+    if comparison == BOTH_TOGETHER:
+        return f"both together: the best of {report.candidates} of the trained model, against one untrained draw"
+    return CLAIMS[comparison][1].format(k=report.candidates)
+
+
+def _traits(report: Report) -> Table:
+    return trait_table(report.traits, report.systems, {e.measure for e in report.traits} - {WORDS})
+
+
+def _charts(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
+    if panels:
+        yield Heading(heading)
+        yield Prose(lead, "lead")
+        yield Charts(tuple(panels))
+
+
+def curve_panels(report: Report) -> list[Panel]:
+    """A best-of-n plot for each judge, policies as lines; none when there is a single candidate."""
+    panels = []
+    for judge in report.judges if report.candidates > 1 else ():
+        lines = []
+        for style, policy in enumerate(dict.fromkeys(p.subject for p in report.curve)):
+            mine = (p for p in report.curve if (p.measure, p.subject) == (judge.name, policy))
+            points = tuple(Point(p.draws, p.mean, p.low, p.high) for p in mine if p.mean is not None)
+            if points:
+                lines.append(Line(policy, style, points))
+        if lines:
+            panels.append(panel(judge.name, judge.role, "candidates drawn", lines))
+    return panels
+
+
+def training_panels(report: Report) -> list[Panel]:
+    """A plot for each logged quantity, rounds as lines, the last one the strongest."""
+    rounds = sorted({curve.round for curve in report.training})
+    strength = {r: 1.0 - 0.65 * (len(rounds) - 1 - place) / max(1, len(rounds) - 1) for place, r in enumerate(rounds)}
+    panels = []
+    for name in dict.fromkeys(curve.name for curve in report.training):
+        lines = [
+            Line(
+                f"round {curve.round}",
+                1,
+                tuple(Point(*point) for point in curve.points),
+                round(strength[curve.round], 2),
+            )
+            for curve in report.training
+            if curve.name == name
+        ]
+        panels.append(panel(name, "", "step", lines))
+    return panels
+
+
+def _training(report: Report) -> Iterator[Block]:
+    panels = training_panels(report)
+    if not (panels or report.probe or report.training_notes):
+        return
+    yield Heading("Training")
+    if report.probe:
+        yield Prose(_probed(report.probe))
+    yield from map(Prose, report.training_notes)
+    if panels:
+        yield Charts(tuple(panels))
+
+
+def _probed(probe: dict[str, Any]) -> str:
+    moved = ", ".join(signed(each["difference"], 2) for each in probe["probes"])
+    active = (
+        f"The adapter is active: the summed log-probabilities of {len(probe['probes'])} probe summaries moved by {moved} nats."
+        if probe["active"]
+        else f"The adapter is INACTIVE: {inactive_because(probe)}."
+    )
+    return f"{active} {engine_sentence(probe)}"
+
+
+def _examples(report: Report, found: Examples) -> Iterator[Block]:
+    first = "Zero-shot and DPO show their" if "DPO" in report.systems else "Zero-shot shows its"
+    yield Heading("Examples")
+    yield Prose(
+        f"{len(found.examples)} of {found.among} requests, at even steps from the largest loss to the largest gain of "
+        f"{minus(found.comparison)} by {found.measure}. {first} first draw.",
+        "lead",
+    )
+    for example in found.examples:
+        note = f"{example.side}; {minus(found.comparison)}: {signed(example.difference)}"
+        yield Details(example.topic, tuple(_example(report, example)), note, is_example=True)
+
+
+def _example(report: Report, example: Example) -> Iterator[Block]:
+    heads = columns("system", Column("summary", "long"), *(Column(judge.name, "number") for judge in report.judges))
+    rows = []
+    for each in example.summaries:
+        issues = ", ".join(each.issues).replace("_", " ")
+        scores = (each.scores.get(judge.name) for judge in report.judges)
+        shown = ("unscored" if score is None else number(score) for score in scores)
+        rows.append(row(Text(each.system, style="strong"), Text(each.text or "(empty)", issues, style="long"), *shown))
+    yield table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
+    documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
+    yield Details(counted(len(documents), "source document"), documents)
+
+
+def _left_out(report: Report) -> Iterator[Block]:
+    names = ("requests", "without candidates", "candidates", "duplicates", "judgements", "unscored", "pairs", "tied")
+    rows = (
+        row(
+            each.phase, count(each.requests), count(each.failed), count(each.candidates),
+            Number(each.duplicate_rate, unit="%", places=1), count(each.judgements), count(each.unscored),
+            count(each.pairs), Number(each.tie_rate, unit="%", places=1),
+        )
+        for each in report.totals
+    )  # fmt: skip
+    phases, zeros = without_zeros(table("phases", columns("phase", *numeric(*names)), rows))
+    yield Heading("Left out")
+    yield phases
+    if zeros:
+        yield Prose(zeros)
+    yield ledger_table(report.ledger) if report.ledger else Prose(NOTHING_LEFT_OUT)
+
+
+def ledger_table(ledger: Iterable[LeftOut]) -> Table:
+    """What was left out: a row for each phase, stage and reason, sides beside each other."""
+    by_reason: dict[tuple[str, str, str], dict[str, int]] = {}
+    for each in ledger:
+        sides = by_reason.setdefault((each.phase, each.stage, each.reason), {})
+        sides[each.side] = sides.get(each.side, 0) + each.count
+    names = sorted({side for sides in by_reason.values() for side in sides})
+    heads = columns("phase", "stage", Column("reason", "long"), *(Column(name, "number") for name in (*names, ALL)))
+    rows = (
+        row(*place, *(count(sides.get(name, 0)) for name in names), count(sum(sides.values())))
+        for place, sides in by_reason.items()
+    )
+    return table("left out", heads, rows)
+
+
+def _made(report: Report) -> Iterator[Block]:
+    made = report.provenance
+    templates = ", ".join(dict.fromkeys(made.templates.values()))
+    draws = f"{report.scores[0].resamples:,} draws"
+    yield Heading("How it was made")
+    yield Facts(
+        (
+            ("seed", Text(f"{made.recipe['seed']}, also of the bootstrap ({draws})")),
+            *((phase, Text(model, style="code")) for phase, model in made.models.items()),
+            ("prompt templates", Text(templates, style="code")),
+            *((judge.name, Text(judge.signature, style="code")) for judge in report.judges),
+            ("versions", versions(made.versions)),
+        )
+    )
+    rows = [
+        row(each.phase, each.stage, duration(each.seconds), " \u00b7 ".join(map(" ".join, flat_counts(each.counts))))
+        for each in made.stages
+    ]
+    rows.append(row("all stages", "", duration(sum(each.seconds for each in made.stages)), "", is_total=True))
+    yield table("stages", columns("phase", "stage", Column("wall time", "number"), Column("counts", "long")), rows)
+
+
+def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Counts of a receipt as (name, value), without what stands elsewhere on the page; those of 0 together at the end."""
+    zeros = []
+    for key, value in counts.items():
+        if key in ("left_out", "signatures"):
+            continue
+        name = f"{prefix}{key}".replace("_", " ")
+        if isinstance(value, dict):
+            yield from flat_counts(value, f"{name}, ")
+        elif isinstance(value, float):
+            yield name, f"{value:.4g}"
+        elif value == 0 and not isinstance(value, bool):
+            zeros.append(name)
+        elif not isinstance(value, list):
+            yield name, str(value)
+    if zeros:
+        yield "0", ", ".join(zeros)
+
+
+def _short(report: Report) -> Table:
+    """The deciding judges' differences by side, with the means of both systems over all requests."""
+    by_side = 1 < len(report.sides) <= MOST_SIDES
+    sides = (*report.sides, ALL) if by_side else (ALL,)
+    level = f"{100 * report.scores[0].level:g} % interval"
+    means = {(e.measure, e.subject): e.mean for e in report.scores if e.side is None}
+    groups = []
+    for comparison in dict.fromkeys(d.subject for d in report.differences):
+        rows = []
+        for judge in _deciding(report):
+            places = _places(report, judge)
+            mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
+            first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
+            shown = (short_difference(d, judge, places) for d in (mine if by_side else mine[-1:]))
+            whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
+            rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
+        groups.append(group(rows, minus(comparison)))
+    heads = columns("judge", Column("scores", "number"), *numeric(*sides), level)
+    return Table("headline", heads, tuple(groups))

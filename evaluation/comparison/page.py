@@ -1,0 +1,313 @@
+"""The comparison as a page: entries, scores at each budget, worst sides, tests and rankings."""
+
+from collections.abc import Iterator
+
+import yaml
+
+from ..pages.blocks import (
+    Block,
+    Charts,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    Items,
+    Number,
+    Page,
+    Prose,
+    Table,
+    Text,
+    bounds,
+    columns,
+    count,
+    group,
+    numeric,
+    row,
+    table,
+)
+from ..pages.charts import Line, Panel, Point, panel
+from ..pages.numbers import NONE, places_for
+from ..pages.systems import difference_table, plane_blocks, score_table, sides_legend, trait_table
+from ..pages.words import ALL, DIRECTIONS, counted, judge_blocks, judges_mean, legend, tone, versions
+from ..systems.contents import JudgeNote
+from ..systems.systems import WORDS
+from ..systems.worst_group import without_part
+from .contents import BudgetEstimate, Comparison, PairedTest
+from .values import SHARES, budget_name
+
+UNSURE = "no clear difference: adjusted p too large, or no test"
+
+
+def page(found: Comparison) -> Page:
+    """The comparison as blocks."""
+    return Page(
+        kind="comparison",
+        about=f"{counted(len(found.entries), 'entry', 'entries')}, {counted(found.n_requests, 'request')} of "
+        f"{counted(found.n_sets, 'document set')}",
+        title=f"{found.title}.",
+        warnings=found.warnings,
+        findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
+        body=(
+            Heading("Entries"),
+            Prose(
+                "What is compared, and what one candidate took to make. The first is what the others are tested against, at each "
+                "budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
+                "lead",
+            ),
+            _entries(found),
+            *_worst_sides(found),
+            *_scores(found),
+            *_charts(
+                "Budgets",
+                "Mean score by the number of candidates among which the reward chooses. The band is the interval.",
+                budget_panels(found),
+            ),
+            *plane_blocks(found.planes, (*found.judges, *found.axis_judges)),
+            *_charts(
+                "Rounds",
+                f"Mean score of {_of(found)} after each round of a method, all from one run. The band is the interval.",
+                round_panels(found),
+            ),
+            *_rankings(found),
+            *_tests(found),
+            Heading("Form, side and length"),
+            Prose(f"Of {_of(found)}; at the other budgets in comparison.json.", "lead"),
+            _traits(found),
+            *_made(found),
+        ),
+        main=(*(_short(found, judge) for judge in found.judges), legend(f"{UNSURE}; against the first of the column")),
+        footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
+    )
+
+
+def _of(found: Comparison) -> str:
+    return "one draw" if found.budgets[0] == 1 else f"the best of {found.budgets[0]}"
+
+
+def _entries(found: Comparison) -> Table:
+    numbers = ("calls each", "generated tokens each", "prompt tokens run each")
+    heads = columns(
+        "entry", "method", Column("candidates", "number"), "chosen by", *numeric(*numbers)
+    )  # fmt: skip
+    rows = (
+        (
+            entry.label,
+            entry.method,
+            count(entry.candidates),
+            ", ".join(entry.reward),
+            Number(cost.calls, places=1),
+            Number(cost.tokens, places=0),
+            Number(cost.prefilled, places=0),
+        )
+        for entry, cost in zip(found.entries, found.costs, strict=True)
+    )
+    return table("entries", heads, rows)
+
+
+def _scores(found: Comparison) -> Iterator[Block]:
+    yield Heading("Scores")
+    yield Prose(
+        f"Mean score with its {_level(found)} % interval over document sets. One draw is the mean over an entry's "
+        "candidates; the best of k is the expected score of the candidate of highest reward among k of them.",
+        "lead",
+    )
+    yield from sides_legend(found.sides)
+    n_words = {(e.k, e.subject): e.mean for e in found.traits if e.measure == WORDS and e.side is None}
+    for judge in found.judges:
+        groups = []
+        for k in found.budgets:
+            here = [e for e in _of_judge(found, judge) if e.k == k]
+            labels = dict.fromkeys(e.subject for e in here)
+            rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
+            groups.append((budget_name(k), rows))
+        yield from judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
+        yield score_table(judge, groups, _places(found, judge))
+
+
+def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
+    return [e for e in found.scores if e.measure == judge.name]
+
+
+def _places(found: Comparison, judge: JudgeNote) -> int:
+    return places_for(e.mean for e in _of_judge(found, judge))
+
+
+def _level(found: Comparison) -> str:
+    return f"{100 * found.scores[0].level:g}"
+
+
+def _charts(heading: str, lead: str, panels: list[Panel]) -> Iterator[Block]:
+    if panels:
+        yield Heading(heading)
+        yield Prose(lead, "lead")
+        yield Charts(tuple(panels))
+
+
+def budget_panels(found: Comparison) -> list[Panel]:
+    """A plot of score by budget for each judge, entries as lines; none when no entry has two budgets."""
+    panels = []
+    for judge in found.judges:
+        lines = []
+        for style, entry in enumerate(entry for entry in found.entries if entry.round is None):
+            mine = (e for e in _of_judge(found, judge) if (e.subject, e.side) == (entry.label, None))
+            points = tuple(Point(e.k, e.mean, e.low, e.high) for e in mine if e.mean is not None)
+            if points:
+                lines.append(Line(entry.label, style, points))
+        if any(len(line.points) > 1 for line in lines):
+            panels.append(panel(judge.name, judge.role, "candidates", lines))
+    return panels
+
+
+def round_panels(found: Comparison) -> list[Panel]:
+    """A plot of one draw's score by round for each judge, runs as lines; none when no entry is a round."""
+    rounds = {entry.label: (entry.run, entry.round) for entry in found.entries if entry.round is not None}
+    panels = []
+    for judge in found.judges:
+        by_run: dict[str, list[Point]] = {}
+        for e in _of_judge(found, judge):
+            run, number = rounds.get(e.subject, ("", None))
+            if (e.k, e.side) == (found.budgets[0], None) and e.mean is not None and number is not None:
+                by_run.setdefault(run, []).append(Point(number, e.mean, e.low, e.high))
+        lines = [Line(run, style, tuple(points)) for style, (run, points) in enumerate(by_run.items(), start=1)]
+        if lines:
+            panels.append(panel(judge.name, judge.role, "round", lines))
+    return panels
+
+
+def _rankings(found: Comparison) -> Iterator[Block]:
+    if not found.rankings:
+        return
+    yield Heading("Ranking")
+    yield Prose(
+        "Bradley-Terry strengths: for each request and each two entries of one budget, the chance that a summary of the "
+        "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
+        f"Intervals over {found.rankings[0].resamples} draws of document sets.",
+        "lead",
+    )
+    groups = (
+        group(
+            (
+                (each.label, Number(each.strength, bounds(each), 2, sign=True), Number(each.won, unit="%", places=1))
+                for each in ranking.rows
+            ),
+            f"{ranking.measure}, {budget_name(ranking.k)}, {ranking.side or ALL}",
+            counted(ranking.n, "request"),
+        )
+        for ranking in found.rankings
+    )
+    yield Table("ranking", columns("entry", Column("strength", "number"), Column("won", "number")), tuple(groups))
+
+
+def _worst_sides(found: Comparison) -> Iterator[Block]:
+    if found.worst_sides:
+        yield Heading("Worst side")
+        yield Prose(
+            "Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
+            "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
+            f"side found anew in each; {_level(found)} % of them make a choice. Sides of fewer than "
+            f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
+            "chosen.",
+            "lead",
+        )
+        groups = []
+        for each in found.worst_sides:
+            choice = f"{each.found.choice} is the best choice" if each.found.choice else "no clear choice"
+            left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
+            rows = (
+                (
+                    system.system,
+                    system.group or NONE,
+                    Number(system.mean, bounds(system)),
+                    Number(system.chance_of_best, unit="%", places=1),
+                )
+                for system in each.found.systems
+            )
+            note = ", ".join(filter(None, (choice, left_out, without_part(each.found))))
+            groups.append(group(rows, f"{each.measure}, {budget_name(each.k)}", note))
+        heads = columns("entry", "worst side", Column("mean", "number"), Column("chance of being best", "number"))
+        yield Table("worst sides", heads, tuple(groups))
+    if said := where_values_are(found):
+        yield Heading("Worst value")
+        yield Prose(said)
+
+
+def where_values_are(found: Comparison) -> str:
+    """Where to see which value's documents a summary of all sides serves worst; "" where sides are summarised one by one."""
+    if {recipe["task"]["scope"] for recipe in found.recipes.values()} != {"all"}:
+        return ""
+    corpus = next(iter(found.recipes.values()))["corpus"]
+    return (
+        "Each summary is of all sides, so no side is told apart here. Whose documents get less room, and which entry or "
+        "checkpoint to choose by the value that it serves worst, is what an audit of their best summaries says: "
+        f"evenhand audit --documents {corpus['path']} --attribute {corpus['attribute']} --allow-missing, and for each "
+        "--summaries NAME=RUN/evaluation/base/best.jsonl (evaluation/round-NN of a trained checkpoint), RUN being the "
+        "recipe's output."
+    )
+
+
+def _tests(found: Comparison) -> Iterator[Block]:
+    if not found.tests:
+        return
+    yield Heading("Tests")
+    yield Prose(
+        "Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
+        "after Benjamini and Hochberg over all tests of the judge; the verdict goes by it.",
+        "lead",
+    )
+    yield legend(UNSURE)
+    for judge in found.judges:
+        pairs: dict[str, list[PairedTest]] = {}
+        for test in found.tests:
+            if test.measure == judge.name:
+                pairs.setdefault(_pair(test), []).append(test)
+        if pairs:
+            groups = ((name, "", rows) for name, rows in pairs.items())
+            yield from judge_blocks(judge)
+            yield difference_table(judge, groups, _places(found, judge), is_tested=True)
+
+
+def _pair(test: PairedTest) -> str:
+    """ "debate, best of 3 - zero-shot, one draw"."""
+    return f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
+
+
+def _traits(found: Comparison) -> Table:
+    traits = [e for e in found.traits if e.k == found.budgets[0]]
+    return trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES)
+
+
+def _made(found: Comparison) -> Iterator[Block]:
+    yield Heading("How it was made")
+    yield Facts(
+        (
+            *((entry.label, Text(entry.model, entry.folder, style="code")) for entry in found.entries),
+            *((judge.name, Text(judge.signature, style="code")) for judge in (*found.judges, *found.axis_judges)),
+            ("versions", versions(found.versions)),
+        )
+    )
+    for label, recipe in found.recipes.items():
+        dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+        yield Details(f"The recipe of {label}, resolved", (Code(dumped),))
+
+
+def _short(found: Comparison, judge: JudgeNote) -> Table:
+    """Entries down, budgets across; a mark says how an entry stands to the first one of its budget."""
+    places = _places(found, judge)
+    means = {(e.subject, e.k): e.mean for e in _of_judge(found, judge) if e.side is None}
+    tests = {
+        (test.subject, test.k): test
+        for test in found.tests
+        if test.measure == judge.name and test.side is None and test.k == test.reference_k
+    }
+
+    def cell(label: str, k: int) -> Number:
+        test = tests.get((label, k))
+        return Number(means.get((label, k)), places=places, tone=tone(test, judge) if test else None)
+
+    heads = columns(
+        f"{judge.name}: {DIRECTIONS[judge.better].lower().rstrip('.')}",
+        *(Column(budget_name(k), "number") for k in found.budgets),
+    )
+    rows = (row(entry.label, *(cell(entry.label, k) for k in found.budgets)) for entry in found.entries)
+    return table(judge.name, heads, rows)

@@ -1,0 +1,110 @@
+"""The entries of each budget ranked by who beats whom, request by request, under each judge.
+
+A summary of one entry against a summary of another: where an entry is a draw from several candidates, its win is the chance that
+what is drawn scores higher, so that averaging over more candidates makes nobody stronger.
+Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_sums, defined, drawn_weights
+from ..ranking import order, strength_bounds, strengths
+from ..systems.contents import JudgeNote
+from ..systems.ranked import Weighted
+from .contents import Ranking, Strength
+
+PRIOR = 0.1
+# each draw fits the strengths anew, so there are fewer than of a mean
+MOST_DRAWS = 1000
+
+
+def chance_to_win(first: Weighted, second: Weighted) -> float | None:
+    """Chance that a draw of the first scores higher than one of the second, ties half; None where one has no score.
+
+    Args:
+        first: scores with the chances that they are drawn.
+        second: the same of the other.
+    """
+    if not first or not second:
+        return None
+    mine, other = np.array(first), np.array(second)  # (draws, 2): score, chance
+    differences = mine[:, None, 0] - other[None, :, 0]
+    # scores that differ in rounding alone are ties
+    won = (differences > NOISE) + 0.5 * (np.abs(differences) <= NOISE)
+    return float(mine[:, 1] @ won @ other[:, 1])
+
+
+def rank(
+    judge: JudgeNote,
+    k: int,
+    side: str | None,
+    by_label: Mapping[str, Sequence[Weighted]],
+    sets: Sequence[str],
+    bootstrap: Bootstrap,
+) -> Ranking | None:
+    """The entries by Bradley-Terry strength, strongest first; None with fewer than two, or without any comparison.
+
+    Args:
+        judge: whose scores are compared; the lower score wins when lower is better.
+        k: the budget.
+        side: whose requests they are; None for all.
+        by_label: of each entry, what may be drawn for each request.
+        sets: the document set of each request, resampled whole.
+        bootstrap: how the intervals are drawn.
+    """
+    won = _wins(list(by_label.values()), judge.better == "lower")
+    n = int((won.sum(axis=(1, 2)) > 0).sum())
+    if len(by_label) < 2 or not n:
+        return None
+    plan = replace(bootstrap, resamples=min(bootstrap.resamples, MOST_DRAWS))
+    return Ranking(
+        measure=judge.name,
+        k=k,
+        side=side,
+        n=n,
+        n_sets=len(set(sets)),
+        prior=PRIOR,
+        **asdict(plan),
+        rows=tuple(_rows(list(by_label), won, sets, plan)),
+    )
+
+
+def overlapping(ranking: Ranking) -> list[str]:
+    """The entries whose intervals reach that of the strongest; all others where sets are too few for intervals to be trusted."""
+    first, *others = ranking.rows
+    if ranking.n_sets < FEW_SETS:
+        return [other.label for other in others]
+    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - NOISE]
+
+
+def _rows(labels: Sequence[str], won: NDArray[np.float64], sets: Sequence[str], plan: Bootstrap) -> Iterator[Strength]:
+    """The entries by strength; a single document set has no intervals."""
+    of_sets = cluster_sums(won, sets)
+    weights = drawn_weights(len(of_sets), plan) if len(of_sets) > 1 else ()
+    point = strengths(won.sum(axis=0), PRIOR)
+    low, high = strength_bounds(of_sets, weights, prior=PRIOR, level=plan.level)
+    wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
+    for row in order(point):
+        yield Strength(
+            label=labels[row],
+            strength=float(point[row]),
+            low=defined(low[row]),
+            high=defined(high[row]),
+            won=float(wins[row] / games[row]) if games[row] else None,
+        )
+
+
+def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:
+    """Wins of each request, shape (requests, entries, entries)."""
+    won = np.zeros((len(entries[0]) if entries else 0, len(entries), len(entries)))
+    for i, mine in enumerate(entries):
+        for j, other in enumerate(entries[:i]):
+            for request, (a, b) in enumerate(zip(mine, other, strict=True)):
+                chance = chance_to_win(b, a) if lower_wins else chance_to_win(a, b)
+                if chance is not None:
+                    won[request, i, j], won[request, j, i] = chance, 1 - chance
+    return won

@@ -1,0 +1,1 @@
+"""What several families of pages share: systems and their numbers, compared, and chosen among."""

@@ -1,0 +1,150 @@
+"""Systems compared: means, paired differences and gaps between sides, each with its interval and its counts.
+
+Whole document sets are resampled, because the requests of a set share their sources. A difference is taken request by
+request, where both systems have a score; what has none is left out and counted beside the number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from ...config import Recipe
+from ...resampling import INTERVAL, Bootstrap, cluster_interval, verdict
+from .contents import CurvePoint, Difference, Estimate, SideGap
+from .systems import Asked
+
+Values = Sequence[float | None]
+
+# of the verdicts
+RULE = INTERVAL
+
+# which systems are compared: the first minus the second
+COMPARISONS = (("DPO", "zero-shot"), ("DPO+RR", "rerank"), ("rerank", "zero-shot"), ("DPO+RR", "zero-shot"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is compared: a judge's score or a trait."""
+
+    name: str
+    signature: str
+    # the worst side is the one of the lowest mean, or of the highest when lower is better
+    lower_is_better: bool = False
+
+
+class Comparer:
+    """Turns values of the test requests into estimates."""
+
+    def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
+        self.sets = [request.set_id for request in requests]
+        self.request_sides = [request.side for request in requests]
+        self.sides = tuple(dict.fromkeys(self.request_sides))
+        self.bootstrap = bootstrap
+
+    def estimates(self, measured: Measured, subject: str, values: Values) -> list[Estimate]:
+        """The mean of every side, then of all requests; a single side is shown once, as all requests."""
+        sides: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
+        return [self._estimate(measured, subject, side, values) for side in sides]
+
+    def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
+        """Mean paired differences of every comparison whose two systems are there, by side and overall."""
+        found = []
+        for name, values in self.paired(by_system).items():
+            for estimate in self.estimates(measured, name, values):
+                said = verdict(RULE, estimate.mean, (estimate.low, estimate.high))
+                found.append(Difference(**estimate.model_dump(), verdict=said))
+        return found
+
+    def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
+        """Differences request by request, by comparison; None where one of the two systems has no value."""
+        return {
+            comparison_name(first, second): minus(by_system[first], by_system[second])
+            for first, second in COMPARISONS
+            if first in by_system and second in by_system
+        }
+
+    def gap(self, measured: Measured, subject: str, values: Values) -> SideGap | None:
+        """The worst and the best side by their means, and how far they are apart within a document set.
+
+        A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
+        order them the other way round, that order is told. None unless two sides have a value.
+        """
+        means = {}
+        for side in self.sides:
+            known = [v for v, s in zip(values, self.request_sides, strict=True) if s == side and v is not None]
+            if known:
+                means[side] = sum(known) / len(known)
+        if len(means) < 2:
+            return None
+        low, high = min(means, key=lambda s: means[s]), max(reversed(means), key=lambda s: means[s])
+        worst, best = (high, low) if measured.lower_is_better else (low, high)
+        gaps = self._gaps_by_set(values, best, worst, -1 if measured.lower_is_better else 1)
+        if sum(gap for gap in gaps.values() if gap is not None) < 0:
+            worst, best = best, worst
+            gaps = {document_set: None if gap is None else -gap for document_set, gap in gaps.items()}
+        return SideGap(
+            measure=measured.name,
+            subject=subject,
+            worst=worst,
+            best=best,
+            gap=self._summarise(measured, subject, None, list(gaps.values()), list(gaps)),
+        )
+
+    def curve(self, measured: Measured, subject: str, draws: int, values: Values) -> CurvePoint:
+        """A point of the best-of-n curve, over all requests."""
+        return CurvePoint(**self._estimate(measured, subject, None, values).model_dump(), draws=draws)
+
+    def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
+        """The values of a side's requests and their document sets; of all requests for None."""
+        rows = zip(values, self.sets, self.request_sides, strict=True)
+        kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
+        return [value for value, _ in kept], [document_set for _, document_set in kept]
+
+    def _gaps_by_set(self, values: Values, first: str, second: str, sign: int) -> dict[str, float | None]:
+        """`sign` times (first side minus second side) of every set; None where one of them has no value."""
+        by_place = {(s, side): v for s, side, v in zip(self.sets, self.request_sides, values, strict=True)}
+        gaps: dict[str, float | None] = {}
+        for document_set in dict.fromkeys(self.sets):
+            a, b = by_place.get((document_set, first)), by_place.get((document_set, second))
+            gaps[document_set] = None if a is None or b is None else sign * (a - b)
+        return gaps
+
+    def _estimate(self, measured: Measured, subject: str, side: str | None, values: Values) -> Estimate:
+        return self._summarise(measured, subject, side, *self.of_side(values, side))
+
+    def _summarise(
+        self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
+    ) -> Estimate:
+        found = cluster_interval(values, sets, self.bootstrap)
+        return Estimate(
+            measure=measured.name,
+            signature=measured.signature,
+            subject=subject,
+            side=side,
+            mean=found.estimate,
+            low=found.low,
+            high=found.high,
+            n=found.n,
+            n_sets=found.n_clusters,
+            left_out=sum(value is None for value in values),
+            **asdict(self.bootstrap),
+        )
+
+
+def bootstrap_of(recipe: Recipe) -> Bootstrap:
+    """How the recipe asks for intervals."""
+    return Bootstrap(recipe.evaluation.level, recipe.evaluation.resamples, recipe.seed)
+
+
+def minus(first: Values, second: Values) -> list[float | None]:
+    """Differences request by request; None where one of the two has no value."""
+    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
+
+
+def comparison_name(first: str, second: str) -> str:
+    """ "DPO - zero-shot": the first minus the second."""
+    return f"{first} - {second}"
+
+
+def leaves_out_zero(estimate: Estimate) -> bool:
+    """Whether the interval of a difference or a gap is there and excludes zero."""
+    return verdict(INTERVAL, estimate.mean, (estimate.low, estimate.high)) != "cannot tell"

@@ -1,0 +1,225 @@
+"""What report.json holds: every number with the judge, the count and the bootstrap it comes from.
+
+The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
+"""
+
+from typing import Any, Literal
+
+from ...records import LeftOut, Record
+from ...resampling import Verdict
+
+
+class Estimate(Record):
+    """A mean over requests with its bootstrap interval over document sets."""
+
+    # name of a judge, or of a trait: "contract kept", "words", ...
+    measure: str
+    # the judge's signature; how a trait is counted
+    signature: str
+    # a system ("rerank"), a comparison ("DPO - zero-shot") or a policy ("trained")
+    subject: str
+    # attribute value of the requests; None for all of them
+    side: str | None
+    mean: float | None
+    # None when fewer than two document sets have a value
+    low: float | None
+    high: float | None
+    # requests and document sets that the mean rests on, and requests without a value
+    n: int
+    n_sets: int
+    left_out: int
+    # of the interval: its level, the bootstrap draws and their seed
+    level: float
+    resamples: int
+    seed: int
+
+
+class Difference(Estimate):
+    """A mean paired difference: the same requests under two systems."""
+
+    verdict: Verdict
+
+
+class SideGap(Record):
+    """How far apart the sides are in one measure of one system, or in one comparison."""
+
+    measure: str
+    subject: str
+    # sides of the worst and the best mean; equal sides keep their order
+    worst: str
+    best: str
+    # how far the worst side is behind the best within a document set that has both
+    gap: Estimate
+
+
+class CurvePoint(Estimate):
+    """Expected score of the best of `draws` candidates, chosen by reward."""
+
+    draws: int
+
+
+Standing = Literal["on the front", "cannot tell", "off the front"]
+
+
+class PlanePoint(Record):
+    """A system in the plane of two judges."""
+
+    # what the plane calls it: the label, with the budget where that alone does not tell
+    name: str
+    label: str
+    # candidates among which the reward chooses; 1 is one draw
+    k: int
+    quality: Estimate
+    fairness: Estimate
+    # off the front: another system is better in one and no worse in the other, and the intervals say so; cannot tell: only the
+    # means are
+    standing: Standing
+    # names of the systems that beat it so
+    behind: tuple[str, ...]
+
+
+class Plane(Record):
+    """All systems under a judge of quality and one of fairness."""
+
+    # names of the judges
+    quality: str
+    fairness: str
+    points: tuple[PlanePoint, ...]
+
+
+class JudgeNote(Record):
+    """A judge of the run and what its scores are used for."""
+
+    name: str
+    signature: str
+    # "report": never seen in training; "reward": orders candidates and pairs; "both" proves nothing
+    role: Literal["report", "reward", "both"]
+    # which scores are better; None when neither is
+    better: Literal["higher", "lower"] | None
+
+
+class Finding(Record):
+    """A sentence of the headline."""
+
+    heading: str
+    text: str
+    # the comparison that it tells of, if it tells of one
+    comparison: str | None = None
+
+
+class PhaseTotals(Record):
+    """What a phase holds after everything was left out that is in the ledger."""
+
+    phase: str
+    requests: int
+    # requests of which nothing could be generated
+    failed: int
+    candidates: int
+    # share of candidates whose text an earlier candidate of the request has; None without candidates
+    duplicate_rate: float | None
+    judgements: int
+    unscored: int
+    # None in an evaluation, which forms no pairs
+    pairs: int | None
+    # share of pairs of candidates with equal rewards, as reranking counted it; None where it formed no pairs
+    tie_rate: float | None
+
+
+class ExampleSummary(Record):
+    """One system's summary of an example request."""
+
+    system: str
+    text: str
+    issues: tuple[str, ...]
+    scores: dict[str, float | None]
+
+
+class Example(Record):
+    """A test request with the summaries of all systems."""
+
+    request_id: str
+    topic: str
+    side: str
+    # paired difference of this request in the measure that the examples were chosen by
+    difference: float
+    summaries: tuple[ExampleSummary, ...]
+    # (side, text) of every source document
+    documents: tuple[tuple[str, str], ...]
+
+
+class Examples(Record):
+    """Example requests, from the largest loss to the largest gain."""
+
+    comparison: str
+    measure: str
+    # requests that could have been chosen
+    among: int
+    examples: tuple[Example, ...]
+
+
+class TrainingCurve(Record):
+    """One logged quantity of one round."""
+
+    round: int
+    name: str
+    # (optimiser step, value)
+    points: tuple[tuple[int, float], ...]
+
+
+class StageRow(Record):
+    """A finished stage, from its receipt."""
+
+    phase: str
+    stage: str
+    seconds: float
+    counts: dict[str, Any]
+
+
+class Provenance(Record):
+    """What the run was made with."""
+
+    recipe: dict[str, Any]
+    # distribution -> version; several when stages ran in different environments
+    versions: dict[str, str]
+    # phase -> signature of the model and adapter that wrote its candidates
+    models: dict[str, str]
+    # phase -> names and digests of the prompt templates of its requests
+    templates: dict[str, str]
+    stages: tuple[StageRow, ...]
+
+
+class Report(Record):
+    """Everything the report says."""
+
+    name: str
+    title: str
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    judges: tuple[JudgeNote, ...]
+    # names of the judges that the headline goes by
+    deciding: tuple[str, ...]
+    systems: tuple[str, ...]
+    sides: tuple[str, ...]
+    # candidates of a request
+    candidates: int
+    scores: tuple[Estimate, ...]
+    # of each summary that extraction makes on purpose, by plan and judge; `subject` is the plan. None where there is one or none
+    plan_scores: tuple[Estimate, ...] = ()
+    differences: tuple[Difference, ...]
+    score_gaps: tuple[SideGap, ...]
+    # who gains more from a comparison
+    gain_gaps: tuple[SideGap, ...]
+    # contract, length and the like
+    traits: tuple[Estimate, ...]
+    curve: tuple[CurvePoint, ...]
+    # quality against fairness; none unless a judge measures fairness or the reward has several parts
+    planes: tuple[Plane, ...] = ()
+    training: tuple[TrainingCurve, ...]
+    # of each trained round what a step rested on
+    training_notes: tuple[str, ...] = ()
+    examples: Examples | None
+    totals: tuple[PhaseTotals, ...]
+    ledger: tuple[LeftOut, ...]
+    # log-probabilities with and without the adapter, and the engine's own; None when nothing was trained
+    probe: dict[str, Any] | None
+    provenance: Provenance

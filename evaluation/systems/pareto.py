@@ -1,0 +1,164 @@
+"""The Pareto front of quality and fairness: which systems nothing beats.
+
+Better by one judge and worse by the other is a trade, which a reader may take or leave; better by one and no worse by the
+other is none: the one beats the other. A system is off the front only where the paired intervals say so: that of one judge
+above 0, that of the other not below it; where only the means do, it cannot be told. The intervals are not corrected for how
+many pairs there are.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...config import Recipe
+from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
+from .compare import Comparer, Measured, Values
+from .contents import Estimate, JudgeNote, Plane, PlanePoint
+
+# kinds of judges that measure fairness between the values of a set
+FAIRNESS_KINDS = frozenset({"value-shares", "equal-coverage", "opinion-graph"})
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A system at a budget, as the plane names it."""
+
+    label: str
+    # candidates among which the reward chooses
+    k: int
+    # label and budget, where the label alone does not tell
+    name: str
+
+
+def fairness_judges(recipe: Recipe) -> set[str]:
+    """Names of the recipe's judges that measure fairness."""
+    return {name for name, options in recipe.judges.items() if options.kind in FAIRNESS_KINDS}
+
+
+def axes(
+    judges: Sequence[JudgeNote], fairness: Collection[str], reward: Collection[str]
+) -> list[tuple[JudgeNote, JudgeNote]]:
+    """The pairs of judges that planes are drawn for: each of quality with each of fairness.
+
+    Judges of the report go before those of the reward; where only the reward measures one of the two, its judges are the axes.
+    Where no judge measures fairness but a reward has several parts, the first two judges are paired: qualities are traded, too.
+    """
+    directed = [judge for judge in judges if judge.better]
+    independent = [judge for judge in directed if judge.role == "report"] or directed
+    fair = [j for j in independent if j.name in fairness] or [j for j in directed if j.name in fairness]
+    good = [j for j in independent if j.name not in fairness] or [j for j in directed if j.name not in fairness]
+    if fair:
+        return [(quality, each) for each in fair for quality in good]
+    return [(good[0], good[1])] if len(good) > 1 and len(reward) > 1 else []
+
+
+def planes(
+    pairs: Sequence[tuple[JudgeNote, JudgeNote]],
+    rivals: Sequence[Rival],
+    values: Callable[[Rival, str], Values],
+    compare: Comparer,
+) -> Iterator[Plane]:
+    """The planes of the pairs of judges in which two systems have a place: one alone is on no front."""
+    for judges in pairs:
+        found = plane(judges, rivals, values, compare)
+        if len(found.points) > 1:
+            yield found
+
+
+def plane(
+    judges: tuple[JudgeNote, JudgeNote],
+    rivals: Sequence[Rival],
+    values: Callable[[Rival, str], Values],
+    compare: Comparer,
+) -> Plane:
+    """Every system's means under two judges, and whether it is on the front; a system without a value under one has no place.
+
+    Args:
+        judges: of quality and of fairness.
+        rivals: the systems.
+        values: a value a request of a system under the judge of that name.
+        compare: of the requests.
+    """
+    found = [[values(rival, judge.name) for rival in rivals] for judge in judges]
+    signs = [-1.0 if judge.better == "lower" else 1.0 for judge in judges]
+    tables = [
+        sign * np.array(rows, dtype=float).reshape(len(rivals), -1) for sign, rows in zip(signs, found, strict=True)
+    ]
+    looks, surely = beaten_by(tables[0], tables[1], compare.sets, compare.bootstrap)
+    points = []
+    for place, rival in enumerate(rivals):
+        # over all requests
+        means = [
+            compare.estimates(Measured(judge.name, judge.signature), rival.label, rows[place])[-1]
+            for judge, rows in zip(judges, found, strict=True)
+        ]
+        better = [rivals[other].name for other, beaten in looks if beaten == place]
+        sure = [rivals[other].name for other, beaten in surely if beaten == place]
+        points.append(_point(rival, means, better, sure))
+    known = [point for point in points if point.quality.mean is not None and point.fairness.mean is not None]
+    return Plane(quality=judges[0].name, fairness=judges[1].name, points=tuple(known))
+
+
+def _point(rival: Rival, means: Sequence[Estimate], better: Sequence[str], sure: Sequence[str]) -> PlanePoint:
+    """A system's place; `better` are the names of those that beat it by their means, `sure` of those that surely do."""
+    quality, fairness = means
+    return PlanePoint(
+        name=rival.name,
+        label=rival.label,
+        k=rival.k,
+        quality=quality,
+        fairness=fairness,
+        standing="off the front" if sure else "cannot tell" if better else "on the front",
+        behind=tuple(dict.fromkeys(sure or better)),
+    )
+
+
+def beaten_by(
+    first: NDArray[np.float64], second: NDArray[np.float64], sets: Sequence[str], bootstrap: Bootstrap
+) -> tuple[list[Pair], list[Pair]]:
+    """Pairs (better, beaten) of systems by their means, and those of them where the intervals say so.
+
+    One beats another when it is better by one judge and no worse by the other. Differences are paired request by request; a
+    request where one of the two has no value is left out. With fewer than 10 sets that have both, nothing is sure.
+
+    Args:
+        first: values under one judge, higher is better, nan for none; shape (systems, requests).
+        second: the same under the other.
+        sets: the document set of each request, resampled whole.
+        bootstrap: how the intervals are drawn.
+    """
+    looks = []
+    for one in range(len(first)):
+        for other in range(len(first)):
+            gaps = (_mean(first[one] - first[other]), _mean(second[one] - second[other]))
+            if min(gaps) >= -NOISE and max(gaps) > NOISE:
+                looks.append((one, other))
+    able = [pair for pair in looks if all(_n_sets(table, pair, sets) >= FEW_SETS for table in (first, second))]
+    if not able:
+        return looks, []
+    lows = np.stack([_lower_bounds(table, able, sets, bootstrap) for table in (first, second)])  # (judges, pairs)
+    sure = (lows.min(axis=0) >= -NOISE) & (lows.max(axis=0) > NOISE)
+    return looks, [pair for pair, is_sure in zip(able, sure, strict=True) if is_sure]
+
+
+def _n_sets(table: NDArray[np.float64], pair: Pair, sets: Sequence[str]) -> int:
+    """Document sets in which both systems have a value."""
+    known = ~np.isnan(table[pair[0]] - table[pair[1]])
+    return len({document_set for document_set, is_known in zip(sets, known, strict=True) if is_known})
+
+
+def _lower_bounds(
+    table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str], bootstrap: Bootstrap
+) -> NDArray[np.float64]:
+    """Lower bound of each pair's mean difference, shape (pairs,); draws that hold no value of a pair are none of its draws."""
+    differences = np.stack([table[one] - table[other] for one, other in pairs], axis=1)  # (requests, pairs)
+    return percentiles(cluster_mean_draws(differences, sets, bootstrap, multinomial=True), bootstrap.level)[0]
+
+
+def _mean(differences: NDArray[np.float64]) -> float:
+    """Mean of what is known; not above anything when nothing is."""
+    known = differences[~np.isnan(differences)]
+    return float(known.mean()) if len(known) else -np.inf

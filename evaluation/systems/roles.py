@@ -1,0 +1,85 @@
+"""What each judge of a run is used for, and whether the report's judges are independent of those that rounds train on.
+
+A policy trained on a judge learns that judge's habits with its taste: its score rises whether or not the summaries
+became better. Only a judge that was no reward, and made no preference pairs, says whether they did.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ...config import Recipe
+from .contents import JudgeNote
+
+
+def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote]:
+    """The judges of the evaluation with their role; independent ones first, those of the reward last."""
+    order = {"report": 0, "both": 1, "reward": 2}
+    # a judge of the pairs alone scores no evaluation
+    names = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
+    notes = [
+        JudgeNote(
+            name=name,
+            signature=signatures.get(name, "no judgement"),
+            role=_role(recipe, signatures, name),
+            better=recipe.judges[name].better,
+        )
+        for name in names
+    ]
+    return sorted(notes, key=lambda note: order[note.role])
+
+
+def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
+    """What makes a judge of the report less than independent of the reward and of the pairs, in sentences."""
+    warnings = []
+    for name in recipe.evaluation.judges:
+        trained_on = _trained_on(recipe)
+        if name in trained_on:
+            warnings.append(
+                f"Judge {name!r} is a judge of the report and of the {trained_on[name]}: what was chosen and trained by a score "
+                "cannot be proven by it. Name another judge under evaluation.judges."
+            )
+            continue
+        shared: dict[tuple[str, str], list[str]] = {}
+        for other, part in trained_on.items():
+            if what := _shared(recipe, signatures, name, other):
+                shared.setdefault((part, what), []).append(repr(other))
+        warnings += [
+            f"Report judge {name!r} and {part} {_named(others)} {what}." for (part, what), others in shared.items()
+        ]
+    return warnings
+
+
+def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
+    """The judges by whose scores a run chooses or trains, with what they make."""
+    found: dict[str, Literal["reward", "pairs"]] = dict.fromkeys(recipe.reward.judges, "reward")
+    if recipe.pairs.judge is not None and recipe.rounds and recipe.train.pairs is None:
+        found.setdefault(recipe.pairs.judge, "pairs")
+    return found
+
+
+def _named(others: list[str]) -> str:
+    return f"judge {others[0]}" if len(others) == 1 else f"judges {', '.join(others[:-1])} and {others[-1]}"
+
+
+def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["report", "reward", "both"]:
+    if name not in recipe.evaluation.judges:
+        return "reward"
+    same = any(name == other or _is_same(recipe, signatures, name, other) for other in _trained_on(recipe))
+    return "both" if same else "report"
+
+
+def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:
+    """What two judges have in common, None when they are independent."""
+    if _is_same(recipe, signatures, name, other):
+        return "are the same judge under another name, so it proves nothing"
+    theirs = recipe.judges[other].bases
+    common = [basis for basis in recipe.judges[name].bases if basis in theirs]
+    return f"rest on {' and '.join(common)}, so they share its blind spots" if common else None
+
+
+def _is_same(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> bool:
+    """Whether two judges give the same scores: equal options that scores depend on, or equal signatures."""
+    if recipe.judges[name].scoring_options() == recipe.judges[other].scoring_options():
+        return True
+    signature = signatures.get(name)
+    return signature is not None and signature == signatures.get(other)

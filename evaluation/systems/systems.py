@@ -1,0 +1,264 @@
+"""The four systems, out of the candidates of the untrained and the trained policy.
+
+    zero-shot, DPO       one draw: the mean over the request's k candidates, so that no draw is lucky
+    rerank, DPO+RR       the candidate of highest reward of the same k
+
+All four spend the same k candidates a request, and they are ends of one curve: the expected score of the best of n
+draws is the mean for n = 1 and the best candidate's score for n = k.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from sys import intern
+
+import numpy as np
+from pydantic import BaseModel
+
+from ...config import Recipe
+from ...errors import DataError
+from ...records import CandidateGroup, ScoredCandidate, SummaryRequest
+from ...runfolder.files import with_groups
+from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
+from ...storage import digest, iter_jsonl
+from ...text import words
+from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
+
+
+@dataclass(frozen=True)
+class System:
+    """A way of getting one summary out of k candidates."""
+
+    name: str
+    policy: str
+    # True takes the candidate of highest reward, False one draw
+    reranks: bool
+
+
+UNTRAINED, TRAINED = "untrained", "trained"
+SYSTEMS = (
+    System("zero-shot", UNTRAINED, reranks=False),
+    System("rerank", UNTRAINED, reranks=True),
+    System("DPO", TRAINED, reranks=False),
+    System("DPO+RR", TRAINED, reranks=True),
+)
+
+# traits: what is told of summaries besides their scores -> how it is counted
+CONTRACT = "contract kept"
+WRONG_SIDE = "wrong side"
+CUT_OFF = "cut off"
+WORDS = "words"
+TRAITS: dict[str, str] = {
+    CONTRACT: "share of summaries that open as asked and are as long as asked",
+    WRONG_SIDE: "share of summaries that agree more with the other sides' documents than with their own",
+    CUT_OFF: "share of summaries that ran into max_tokens",
+    WORDS: "words of a summary",
+}
+
+# what begins the name of a share of summaries in which the contract check found something
+ISSUE = "issue: "
+
+# what begins the name of whether a candidate is of a sampling plan
+PLAN = "plan: "
+
+# what is measured of a candidate, by name; the names are the same for all of them
+Numbers = Callable[[SummaryRequest, ScoredCandidate], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """As much of a request as numbers need: thousands of requests are compared, few are shown."""
+
+    id: str
+    set_id: str
+    side: str
+    # sentences and words that were asked for
+    length: tuple[int | None, int | None]
+    # digest of the documents to represent
+    source: str
+
+
+@dataclass(frozen=True)
+class PolicyOutput:
+    """What one policy wrote for the test requests, judged."""
+
+    policy: str
+    phase: Phase
+    requests: tuple[Asked, ...]
+    # what is known of the candidates, in the order of the requests
+    ranked: Ranked
+    # of the model that wrote them, and of all their ids; None without a candidate
+    model: str | None
+    candidates: str
+    # judge -> signature of its judgements
+    signatures: dict[str, str]
+
+    def column(self, name: str) -> Floats:
+        """A judge's scores, a trait or an issue, of each request's candidates."""
+        if name.startswith(ISSUE):
+            return self.ranked.issue(name.removeprefix(ISSUE))
+        return self.ranked.columns[name] if name in self.ranked.columns else self.ranked.unknown()
+
+    def in_order(self, places: Sequence[int]) -> "PolicyOutput":
+        """The requests of these places, in this order."""
+        return replace(
+            self, requests=tuple(self.requests[place] for place in places), ranked=self.ranked.in_order(places)
+        )
+
+
+class Signed(BaseModel):
+    """As much of a judgement as tells who made it."""
+
+    judge: str
+    signature: str
+
+
+def read_policy(phase: Phase, more: Numbers | None = None) -> PolicyOutput:
+    """The judged candidates in an evaluation phase, as numbers: judges, traits, and what `more` measures.
+
+    Raises:
+        DataError: the phase is not finished, or a judge has judgements under two signatures.
+    """
+    missing = [name for name in (REQUESTS, JUDGEMENTS, GROUPS) if not (phase.folder / name).is_file()]
+    if missing:
+        raise DataError(
+            f"{phase.folder}: has no {', '.join(missing)}; run 'evenhand loop' with this recipe to make them"
+        )
+    signatures: dict[str, str] = {}
+    for judgement in iter_jsonl(phase.folder / JUDGEMENTS, Signed):
+        known = signatures.setdefault(judgement.judge, judgement.signature)
+        if known != judgement.signature:
+            raise DataError(
+                f"{phase.folder / JUDGEMENTS}: judge {judgement.judge!r} has the signatures {known!r} and "
+                f"{judgement.signature!r}, whose scores cannot be averaged; judge the phase again"
+            )
+    return policy_output(phase, with_groups(phase.folder), signatures, more)
+
+
+def policy_output(
+    phase: Phase,
+    groups: Iterable[tuple[SummaryRequest, CandidateGroup]],
+    signatures: dict[str, str],
+    more: Numbers | None = None,
+) -> PolicyOutput:
+    """The numbers of these candidates, each request given with its own; no text is kept."""
+    numbers = candidate_numbers(phase.recipe, phase.judges)
+    requests: list[Asked] = []
+    ranking = Ranking()
+    ids = hashlib.sha256()
+    model = None
+    for request, group in groups:
+        requests.append(asked(request))
+        found = {}
+        for scored in group.candidates:
+            model = model or scored.candidate.model
+            ids.update(f"{scored.candidate.id}\n".encode())
+            found[scored.candidate.id] = {**numbers(request, scored), **(more(request, scored) if more else {})}
+        ranking.add(group, found)
+    return PolicyOutput(
+        policy=UNTRAINED if phase.name == "evaluation/base" else TRAINED,
+        phase=phase,
+        requests=tuple(requests),
+        ranked=ranking.ranked(),
+        model=model,
+        candidates=ids.hexdigest(),
+        signatures=signatures,
+    )
+
+
+def read_policies(recipe: Recipe) -> list[PolicyOutput]:
+    """The untrained policy's output and, after training, the trained one's, on the same requests.
+
+    Raises:
+        DataError: a phase is not finished, or the two phases have other requests or other judges.
+    """
+    found = [read_policy(phase) for phase in phases(recipe) if phase.split == "test"]
+    for other in found[1:]:
+        if [r.id for r in other.requests] != [r.id for r in found[0].requests]:
+            raise DataError(
+                f"{found[0].phase.name} and {other.phase.name} hold different requests and cannot be compared; "
+                "run 'evenhand loop' again, which makes both from the same test sets"
+            )
+        for judge in found[0].signatures.keys() & other.signatures.keys():
+            if found[0].signatures[judge] != other.signatures[judge]:
+                raise DataError(
+                    f"judge {judge!r} has the signature {found[0].signatures[judge]!r} in {found[0].phase.name}, but "
+                    f"{other.signatures[judge]!r} in {other.phase.name}; judge both phases with the same recipe"
+                )
+    return found
+
+
+def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
+    """What is measured of a candidate: the judges of an evaluation, then the traits."""
+    opposite = wrong_side_judges(recipe)
+    # mixes that extraction makes on purpose are compared with each other
+    plans = recipe.generate.plans if recipe.generate.fair_extractive is not None else ()
+
+    def numbers(request: SummaryRequest, scored: ScoredCandidate) -> dict[str, float | None]:
+        candidate = scored.candidate
+        found = {judge: scored.scores.get(judge) for judge in judges}
+        found[CONTRACT] = float(candidate.contract_ok)
+        if opposite:
+            found[WRONG_SIDE] = _is_on_wrong_side(*(scored.scores.get(judge) for judge in opposite))
+        found[CUT_OFF] = float(candidate.finish_reason == "length")
+        found[WORDS] = float(len(words(candidate.text)))
+        return found | {PLAN + plan: float(candidate.plan == plan) for plan in plans}
+
+    return numbers
+
+
+def trait_names(recipe: Recipe) -> list[str]:
+    """The traits that a run has."""
+    return [name for name in TRAITS if name != WRONG_SIDE or wrong_side_judges(recipe)]
+
+
+def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
+    """An alignment judge against the source and its twin against the opposing text; None unless both are run."""
+    run = dict.fromkeys(recipe.reward.judges + recipe.evaluation.judges)
+    aligners = {name: o for name in run if (o := recipe.judges[name]).kind == "alignment"}
+    for name, options in aligners.items():
+        for twin, other in aligners.items():
+            if options.against == "source" and other == options.model_copy(update={"against": "opposing"}):
+                return name, twin
+    return None
+
+
+def values_of(system: System, output: PolicyOutput, name: str) -> list[float | None]:
+    """The system's value of each request, in the order of the requests, of a judge, a trait or an issue."""
+    return best_of(output, name, output.phase.recipe.generate.n_candidates if system.reranks else 1)
+
+
+def best_of(output: PolicyOutput, name: str, n: int) -> list[float | None]:
+    """Expected value of the best of `n` draws for each request, in the order of the requests."""
+    return output.ranked.expected_best(output.column(name), n)
+
+
+def draws_of(output: PolicyOutput, name: str, n: int) -> list[Weighted]:
+    """Values that the best of `n` draws may have for each request, in the order of the requests."""
+    return output.ranked.best_draws(output.column(name), n)
+
+
+def issues_of(outputs: Sequence[PolicyOutput]) -> list[str]:
+    """Names under which the issues stand that the contract check found anywhere, the commonest first."""
+    return [ISSUE + issue for issue in commonest_issues([output.ranked for output in outputs])]
+
+
+def n_unscored(output: PolicyOutput, judge: str) -> int:
+    """Candidates that the judge gave no score."""
+    return int((np.isnan(output.column(judge)) & output.ranked.is_candidate).sum())
+
+
+def asked(request: SummaryRequest) -> Asked:
+    """What numbers need of a request."""
+    return Asked(
+        id=request.id,
+        # the requests of a set, and those of a side, share one text
+        set_id=intern(request.document_set.id),
+        side=intern(request.side),
+        length=(request.contract.sentences, request.contract.words),
+        source=digest(request.source),
+    )
+
+
+def _is_on_wrong_side(own: float | None, other: float | None) -> float | None:
+    return None if own is None or other is None else float(other > own)

@@ -1,0 +1,187 @@
+"""Choosing among systems by their worst group, with the chance that the choice is right.
+
+A mean over everybody hides who is badly served; the mean of the worst group does not. But the worst of several means
+is noisy, and so is the best of several such: the choice is made again in every bootstrap draw of the document sets,
+and counts as made only when it comes out the same nearly always. Cells (a set and a group) in which any system has no
+value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
+no part, and where fewer than two are left, nothing is chosen: the worst of one group is no worst.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import DataError
+from ...records import Record
+from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
+
+# groups that a note names
+MOST_NAMED = 3
+
+
+class GroupMean(Record):
+    """A group's mean under one system."""
+
+    group: str
+    mean: float | None
+    # sets that it rests on
+    n_sets: int
+    # too few of them: shown, but never the worst group
+    is_small: bool
+
+
+class RatedSystem(Record):
+    """A system by its worst group."""
+
+    system: str
+    groups: tuple[GroupMean, ...]
+    # None when no group has enough sets
+    group: str | None
+    mean: float | None
+    # bounds of the mean of the worst group, which group that is found anew in each draw
+    low: float | None
+    high: float | None
+    # share of the draws in which its worst group is the best of all systems', ties shared; None without draws
+    chance_of_best: float | None
+
+
+class WorstGroups(Record):
+    """All systems by their worst groups."""
+
+    systems: tuple[RatedSystem, ...]
+    # the system to choose; None when that cannot be told at the level, or fewer than two groups have enough sets
+    choice: str | None
+    # cells of a set and a group without a value of some system
+    left_out: int
+    least_sets: int
+    level: float
+    resamples: int
+    seed: int
+
+
+def worst_groups(
+    scores: ArrayLike,
+    systems: Sequence[str],
+    groups: Sequence[str],
+    plan: Bootstrap,
+    *,
+    least_sets: int = FEW_SETS,
+    lower_is_better: bool = False,
+) -> WorstGroups:
+    """Each system's worst group, and the system whose worst group is best.
+
+    Args:
+        scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
+        systems: their names.
+        groups: their names: sides, or attribute values.
+        plan: of the draws; its level is also the chance of being best that makes a choice.
+        least_sets: sets that a group needs.
+        lower_is_better: whether low scores are good.
+
+    Raises:
+        DataError: the shape is another, or nothing is to be compared.
+    """
+    table = np.array(scores, dtype=float)
+    if table.ndim != 3 or (len(systems), len(groups)) != (table.shape[0], table.shape[2]) or not systems or not groups:
+        raise DataError(
+            f"worst groups need scores of shape (systems, sets, groups) = ({len(systems)}, sets, {len(groups)}), at least one of "
+            f"each, got {table.shape}"
+        )
+    whole = ~np.isnan(table).any(axis=0)  # (sets, groups)
+    left_out = int((~whole & ~np.isnan(table).all(axis=0)).sum())
+    table[:, ~whole] = np.nan
+    n_sets = whole.sum(axis=0)  # (groups,)
+    is_kept = n_sets >= max(1, least_sets)
+    sign = -1.0 if lower_is_better else 1.0
+    draws = _draws(sign * table[:, :, is_kept], plan)
+    means = [_group_means(rows, groups, is_kept) for rows in table]
+    rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
+    if draws is not None:
+        rated = _with_chances(rated, draws, sign, plan.level)
+    return WorstGroups(
+        systems=rated,
+        choice=_choice(rated, plan.level) if is_kept.sum() > 1 else None,
+        left_out=left_out,
+        least_sets=least_sets,
+        **asdict(plan),
+    )
+
+
+def without_part(found: WorstGroups) -> str:
+    """ "right: 8 sets, takes no part": the groups with too few sets; "" when there are none."""
+    small = [
+        f"{group.group}: {group.n_sets} set{'' if group.n_sets == 1 else 's'}"
+        for group in found.systems[0].groups
+        if group.is_small
+    ]
+    if not small:
+        return ""
+    more = [f"{len(small) - MOST_NAMED} more"] if len(small) > MOST_NAMED else []
+    return f"{', '.join([*small[:MOST_NAMED], *more])}, {'takes' if len(small) == 1 else 'take'} no part"
+
+
+def _rated(system: str, rows: tuple[GroupMean, ...], sign: float) -> RatedSystem:
+    """A system by its worst group, without draws."""
+    worst = min((row for row in rows if not row.is_small), key=lambda row: sign * (row.mean or 0.0), default=None)
+    group, mean = (worst.group, worst.mean) if worst else (None, None)
+    return RatedSystem(system=system, groups=rows, group=group, mean=mean, low=None, high=None, chance_of_best=None)
+
+
+def _with_chances(
+    rated: Sequence[RatedSystem], draws: NDArray[np.float64], sign: float, level: float
+) -> tuple[RatedSystem, ...]:
+    """The systems with their intervals and chances; `draws` has shape (draws, systems), higher better."""
+    lows, highs = percentiles(sign * draws, level)
+    columns = zip(rated, lows.tolist(), highs.tolist(), _chances(draws).tolist(), strict=True)
+    return tuple(
+        each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
+        for each, low, high, chance in columns
+    )
+
+
+def _group_means(
+    table: NDArray[np.float64], groups: Sequence[str], is_kept: NDArray[np.bool_]
+) -> tuple[GroupMean, ...]:
+    """The means of one system; `table` has shape (sets, groups)."""
+    known = ~np.isnan(table)
+    return tuple(
+        GroupMean(
+            group=group,
+            mean=float(table[known[:, i], i].mean()) if known[:, i].any() else None,
+            n_sets=int(known[:, i].sum()),
+            is_small=not is_kept[i],
+        )
+        for i, group in enumerate(groups)
+    )
+
+
+def _choice(found: Sequence[RatedSystem], level: float) -> str | None:
+    """The system that is best nearly always; one alone is no choice."""
+    sure = [each.system for each in found if each.chance_of_best is not None and each.chance_of_best >= level]
+    return sure[0] if sure and len(found) > 1 else None
+
+
+def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] | None:
+    """Mean of each system's worst group in each draw, higher better, shape (draws, systems); None when nothing can be drawn.
+
+    A draw that leaves a group empty says nothing and is dropped.
+    """
+    n_systems, n_sets, n_groups = table.shape
+    with_values = ~np.isnan(table[0]).all(axis=1) if n_groups else np.zeros(n_sets, dtype=bool)
+    if with_values.sum() < 2:
+        return None
+    rows = table[:, with_values].transpose(1, 0, 2).reshape(with_values.sum(), n_systems * n_groups)
+    names = [str(place) for place in range(len(rows))]
+    drawn = cluster_mean_draws(rows, names, plan, multinomial=True)
+    worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
+    whole = worst[~np.isnan(worst).any(axis=1)]
+    return whole if len(whole) else None
+
+
+def _chances(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the draws in which each system is best, ties shared."""
+    best = draws >= draws.max(axis=1, keepdims=True) - NOISE
+    chances: NDArray[np.float64] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return chances

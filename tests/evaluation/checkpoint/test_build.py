@@ -1,0 +1,156 @@
+from typing import Any
+
+import pytest
+
+from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.checkpoint.page import page
+from evenhand.evaluation.pages import html, markdown
+
+
+def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
+    (found,) = [e for e in estimates if (e.measure, e.subject, e.side) == (measure, subject, side)]
+    return found.mean
+
+
+@pytest.mark.parametrize(
+    ("system", "side", "mean"),
+    [
+        ("zero-shot", "left", 0.4),  # (0.3 + 0.4 + 0.3 + 0.6) / 4
+        ("zero-shot", "right", 0.2),  # (0.2 + 0.3 + 0.2 + 0.1) / 4
+        ("zero-shot", None, 0.3),
+        ("rerank", "left", 0.55),  # (0.5 + 0.4 + 0.7 + 0.6) / 4
+        ("rerank", None, 0.4125),  # 3.3 / 8
+        ("DPO", None, 0.4),
+        ("DPO+RR", None, 0.5125),
+    ],
+)
+def test_means_by_hand(small_run: Any, system: str, side: str | None, mean: float):
+    assert mean_of(build_report(small_run.recipe, None).scores, "overlap", system, side) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "side", "mean", "verdict"),
+    [
+        ("DPO - zero-shot", None, 0.1, "higher"),
+        ("DPO+RR - rerank", "right", 0.1, "higher"),
+        ("rerank - zero-shot", "left", 0.15, "cannot tell"),  # 0.55 - 0.4; b and d gain nothing
+        ("DPO+RR - zero-shot", None, 0.2125, "higher"),
+    ],
+)
+def test_differences_by_hand(small_run: Any, comparison: str, side: str | None, mean: float, verdict: str):
+    report = build_report(small_run.recipe, None)
+    (found,) = [d for d in report.differences if (d.measure, d.subject, d.side) == ("overlap", comparison, side)]
+    assert found.mean == pytest.approx(mean)
+    assert found.verdict == verdict
+
+
+def test_curve_goes_from_one_draw_to_the_best(small_run: Any):
+    report = build_report(small_run.recipe, None)
+    line = [p for p in report.curve if (p.measure, p.subject) == ("overlap", "untrained")]
+    assert [p.draws for p in line] == [1, 2, 3]
+    assert line[0].mean == pytest.approx(mean_of(report.scores, "overlap", "zero-shot", None))
+    assert line[-1].mean == pytest.approx(mean_of(report.scores, "overlap", "rerank", None))
+    # n = 2, ranks by fit: (2 best + second) / 3 of each request:
+    # a .4 .233 (2*.2+.3)/3, b .4 .3, c (1.4+.1)/3 (1+.1)/3, d .6 .1
+    middle = (0.4 + 0.7 / 3 + 0.4 + 0.3 + 0.5 + 1.1 / 3 + 0.6 + 0.1) / 8
+    assert line[1].mean == pytest.approx(middle)
+
+
+def test_all_points_of_a_curve_rest_on_the_same_requests(make_run: Any):
+    run = make_run(rounds=0)
+    # the best candidate of a/left by reward is unscored: the request has a value for one draw, but not for three
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2), (0.9, None), (0.2, 0.4)], "b/left": [(0.1, 0.2)] * 3})
+    points = [p for p in build_report(run.recipe, None).curve if p.measure == "overlap"]
+    assert [(p.n, p.left_out) for p in points] == [(1, 1)] * 3
+
+
+def test_every_estimate_can_be_traced(small_run: Any):
+    report = build_report(small_run.recipe, None)
+    for estimate in (*report.scores, *report.differences, *report.curve):
+        assert (
+            estimate.signature == f"{estimate.measure}|judge:{small_run.recipe.judges[estimate.measure].kind}|v:0.1.0"
+        )
+        assert (estimate.level, estimate.resamples, estimate.seed) == (0.95, 500, 7)
+        assert estimate.n + estimate.left_out == (8 if estimate.side is None else 4)
+
+
+def test_same_run_twice_gives_the_same_report(small_run: Any):
+    assert build_report(small_run.recipe, None) == build_report(small_run.recipe, None)
+
+
+def test_run_without_rounds_has_two_systems_and_one_comparison(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", run.UNTRAINED)
+    report = build_report(run.recipe, None)
+    assert report.systems == ("zero-shot", "rerank")
+    assert {d.subject for d in report.differences} == {"rerank - zero-shot"}
+    assert report.examples is not None
+    assert report.examples.comparison == "rerank - zero-shot"
+
+
+def test_missing_scores_are_left_out_and_counted(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2), (0.2, None)], "b/left": [(0.3, None), (0.1, None)]})
+    report = build_report(run.recipe, None)
+    found = {e.subject: (e.mean, e.n, e.left_out) for e in report.scores if e.measure == "overlap"}
+    # zero-shot: a has one scored draw; rerank: the best of a and of b are unscored
+    assert found == {"zero-shot": (pytest.approx(0.2), 1, 1), "rerank": (None, 0, 2)}
+    assert any("gave no score to 3 of 4 candidates (3 untrained)" in warning for warning in report.warnings)
+
+
+def test_traits_by_hand(make_run: Any):
+    run = make_run(rounds=0)
+    made = [
+        {"text": "One two three.", "contract_ok": False, "issues": ("missing_opener",)},
+        {"text": "One two.", "finish_reason": "length"},
+    ]
+    run.write("evaluation/base", {"a/left": [(0.1, 0.1), (0.2, 0.2)]}, candidate=lambda r, i: dict(made[i]))
+    traits = {(e.measure, e.subject): e.mean for e in build_report(run.recipe, None).traits}
+    assert traits == {
+        ("contract kept", "zero-shot"): 0.5,
+        ("contract kept", "rerank"): 1.0,
+        ("cut off", "zero-shot"): 0.5,
+        ("cut off", "rerank"): 1.0,
+        ("words", "zero-shot"): 2.5,
+        ("words", "rerank"): 2.0,
+        ("issue: missing_opener", "zero-shot"): 0.5,
+        ("issue: missing_opener", "rerank"): 0.0,
+    }
+
+
+def test_no_request_with_candidates_is_still_a_report(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {}, without=["a/left", "a/right"])
+    report = build_report(run.recipe, None)
+    assert report.title == "It cannot be told whether the best of 3 is better than one draw"
+    assert report.examples is None
+
+
+def test_scores_by_plan_are_those_of_each_mix(make_run: Any):
+    options = {"length": 2, "notion": "biased", "mix": {"first": "left", "second": "right"}}
+    run = make_run(
+        rounds=0,
+        corpus={"path": "sample"},
+        task={"scope": "all"},
+        judges={"fit": {"kind": "rouge"}, "overlap": {"kind": "rouge", "measure": "recall"}},
+        generate={"method": "fair-extractive", "fair_extractive": options},
+    )
+    # fit and overlap of the mixes left 0, left 1 and left 2; one of them has no score in the second set
+    scores = {"a/all": [(0.1, 0.2), (0.5, 0.9), (0.3, 0.4)], "b/all": [(0.3, 0.4), (0.7, 0.7), (0.5, None)]}
+    run.write("evaluation/base", scores, candidate=lambda request, index: {"plan": f"left {index}"})
+    found = build_report(run.recipe, None)
+    means = {(e.subject, e.measure): (e.mean, e.n, e.left_out) for e in found.plan_scores}
+    assert means["left 0", "overlap"] == (pytest.approx(0.3), 2, 0)
+    assert means["left 1", "overlap"] == (pytest.approx(0.8), 2, 0)
+    assert means["left 2", "overlap"] == (pytest.approx(0.4), 1, 1)
+    assert means["left 2", "fit"] == (pytest.approx(0.4), 2, 0)
+    assert "Scores by plan" in html.render(page(found))
+    text = markdown.render(page(found))
+    assert "## Scores by plan" in text
+    assert "| left 1 |" in text
+
+
+def test_candidates_that_were_drawn_have_no_table_by_plan(small_run: Any):
+    found = build_report(small_run.recipe, None)
+    assert found.plan_scores == ()
+    assert "Scores by plan" not in html.render(page(found))

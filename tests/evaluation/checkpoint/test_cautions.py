@@ -1,0 +1,89 @@
+from typing import Any
+
+from evenhand.evaluation.checkpoint.build import build_report
+
+
+def warnings_of(run: Any, probed: dict[str, Any] | None = None) -> tuple[str, ...]:
+    return build_report(run.recipe, probed).warnings
+
+
+def even(sets: str) -> dict[str, list[tuple[float, float]]]:
+    return {f"{s}/{side}": [(0.1, 0.2), (0.2, 0.3), (0.3, 0.1)] for s in sets for side in ("left", "right")}
+
+
+def test_sound_run_has_no_warnings(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", even("abcdefghij"))
+    assert warnings_of(run) == ()
+
+
+def test_few_sets_are_warned_of(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", even("abc"))
+    (warning,) = warnings_of(run)
+    assert warning.startswith("The comparison rests on 3 document sets: with fewer than 10")
+
+
+def test_a_single_set_is_said_to_have_no_intervals(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", even("a"))
+    (warning,) = warnings_of(run)
+    assert warning.endswith("there is nothing to resample, so it has no intervals.")
+
+
+def test_no_set_is_not_called_a_single_one(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {}, without=["a/left", "a/right"])
+    assert not any("single document set" in warning for warning in warnings_of(run))
+    assert any("rests on no document set" in warning for warning in warnings_of(run))
+
+
+def test_one_sided_sets_are_counted(make_run: Any):
+    run = make_run(rounds=0)
+    scores = even("abcdefghij")
+    del scores["c/right"]
+    run.write("evaluation/base", scores)
+    (warning,) = warnings_of(run)
+    assert warning.startswith("1 of 10 document sets lack a request for one of the sides left, right")
+
+
+def test_unequal_budgets_are_told(make_run: Any):
+    run = make_run(rounds=0)
+    scores = even("abcdefghij")
+    scores["a/left"] = scores["a/left"][:2]
+    run.write("evaluation/base", scores, without=["k/left", "k/right"])
+    assert warnings_of(run) == (
+        "2 of 22 requests have no candidate of the untrained model and are left out.",
+        "1 of 22 requests have fewer than 3 candidates of the untrained model; the best of those they have stands in.",
+    )
+
+
+def test_inactive_adapter_comes_first(small_run: Any):
+    assert (
+        "INACTIVE"
+        in warnings_of(small_run, {"active": False, "probes": [], "engine": {"served": None, "candidates": []}})[0]
+    )
+
+
+def test_engine_that_may_not_have_served_the_adapter_is_warned_of(small_run: Any):
+    row = {"nearer": "trained"}
+    unclear = {"active": True, "probes": [], "engine": {"served": "unclear", "candidates": [row, {"nearer": None}]}}
+    warning = warnings_of(small_run, unclear)[0]
+    assert warning.startswith("Whether the engine served it cannot be told")
+    assert "1 of 2 candidates" in warning
+
+
+def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):
+    run = make_run(rounds=0, evaluation={"judges": ["overlap", "fit"], "resamples": 200})
+    run.write("evaluation/base", {r: [(f, o) for f, o in rows] for r, rows in even("abcdefghij").items()})
+    (warning,) = warnings_of(run)
+    assert "'fit' is a judge of the report and of the reward" in warning
+
+
+def test_other_method_is_not_taken_for_a_plain_answer(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", even("abcdefghij"))
+    generate = run.recipe.generate.model_validate({"method": "shuffled", "plans": {"nucleus": {"candidates": 3}}})
+    found = build_report(run.recipe.model_copy(update={"generate": generate}), None).warnings
+    (warning,) = found
+    assert warning.startswith("The candidates were made by the method shuffled: 'zero-shot' below means")

@@ -1,0 +1,134 @@
+from typing import Any
+
+import pytest
+
+from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING, Evidence, findings, title
+from evenhand.evaluation.systems.contents import Difference, Estimate, JudgeNote, SideGap
+
+NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
+BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "cannot tell": (-0.01, 0.03)}
+
+
+def judge(name: str, role: str = "report", better: str | None = "higher") -> JudgeNote:
+    return JudgeNote.model_validate({"name": name, "signature": "s", "role": role, "better": better})
+
+
+def difference(comparison: str, measure: str, side: str | None, verdict: str) -> Difference:
+    low, high = BOUNDS[verdict]
+    return Difference.model_validate(
+        {"measure": measure, "subject": comparison, "side": side, "mean": (low + high) / 2, "low": low, "high": high}
+        | {"verdict": verdict}
+        | NUMBERS
+    )
+
+
+def gap(subject: str, measure: str, worst: str, best: str, verdict: str) -> SideGap:
+    low, high = BOUNDS[verdict]
+    estimate = Estimate(measure=measure, subject=subject, side=None, mean=0.02, low=low, high=high, **NUMBERS)
+    return SideGap(measure=measure, subject=subject, worst=worst, best=best, gap=estimate)
+
+
+def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) -> Evidence:
+    """Evidence in which each judge says the same of every side and comparison."""
+    values = {
+        "judges": judges,
+        "differences": [
+            difference(comparison, name, side, said)
+            for comparison in (TRAINING, RERANKING)
+            for name, said in verdicts.items()
+            for side in ("left", "right", None)
+        ],
+        "score_gaps": [],
+        "gain_gaps": [],
+        "sides": ("left", "right"),
+        "candidates": 9,
+        "is_trained": True,
+    }
+    return Evidence(**(values | changes))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ({"a": "higher"}, "The trained model is better than the untrained model"),
+        ({"a": "lower"}, "The trained model is worse than the untrained model"),
+        ({"a": "cannot tell"}, "It cannot be told whether the trained model is better than the untrained model"),
+        ({"a": "higher", "b": "higher"}, "The trained model is better than the untrained model by both report judges"),
+        (
+            {"a": "higher", "b": "cannot tell", "c": "cannot tell"},
+            "The trained model is better than the untrained model by 1 of 3 report judges; by the other 2 it cannot be told",
+        ),
+        (
+            {"a": "higher", "b": "lower", "c": "cannot tell"},
+            "The trained model is better than the untrained model by 1 and worse by 1 of 3 report judges",
+        ),
+    ],
+)
+def test_title_says_what_the_report_judges_say(verdicts, expected):
+    assert title(evidence([judge(name) for name in verdicts], verdicts)) == expected
+
+
+def test_lower_scores_are_better_where_the_judge_says_so():
+    made = evidence([judge("opposing", better="lower")], {"opposing": "lower"})
+    assert title(made) == "The trained model is better than the untrained model"
+
+
+def test_reward_judges_do_not_decide():
+    made = evidence([judge("a"), judge("fit", role="reward")], {"a": "cannot tell", "fit": "higher"})
+    assert title(made).startswith("It cannot be told")
+
+
+def test_without_an_independent_judge_the_title_says_so():
+    made = evidence([judge("fit", role="both")], {"fit": "higher"})
+    assert title(made) == "The trained model is better than the untrained model by a judge that was its own reward"
+
+
+def test_a_judge_without_direction_decides_nothing():
+    made = evidence([judge("length", better=None)], {"length": "higher"})
+    assert title(made) == "No judge of this report says which summaries are better"
+    assert [f.heading for f in findings(made)][-1] == "How sure"
+
+
+def test_run_without_training_is_about_reranking():
+    made = evidence([judge("a")], {"a": "higher"}, is_trained=False)
+    assert title(made) == "The best of 9 is better than one draw"
+    assert findings(made)[0].text == "No checkpoint was trained: the recipe has rounds: 0."
+
+
+def test_findings_name_judges_and_differences():
+    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
+    (training,) = [f for f in findings(made) if f.comparison == TRAINING]
+    assert training.text.endswith("against one from the untrained model: better by a (+0.030); cannot be told by b.")
+
+
+def test_for_whom_tells_each_side():
+    made = evidence(
+        [judge("a")],
+        {},
+        differences=[
+            difference(TRAINING, "a", "left", "higher"),
+            difference(TRAINING, "a", "right", "cannot tell"),
+            difference(TRAINING, "a", None, "higher"),
+        ],
+        gain_gaps=[gap(TRAINING, "a", "right", "left", "higher")],
+        score_gaps=[gap("DPO+RR", "a", "right", "left", "cannot tell")],
+    )
+    (text,) = [f.text for f in findings(made) if f.heading == "For whom"]
+    assert text == (
+        "One draw after training: for left, better by a; for right, neither clearly better nor worse. "
+        "Left gains more than right by a. Under DPO+RR no side is clearly behind."
+    )
+
+
+def test_how_sure_counts_what_would_leave_out_zero_by_chance():
+    # two judges, two comparisons, three rows each: 12 differences, 6 of judge a leave out 0; 5 % of 12 is 0.6
+    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
+    text = findings(made)[-1].text
+    assert "24 requests from 12 unseen document sets, 9 candidates each" in text
+    assert "Of the 12 differences by the judges that decide, 6 leave out 0; if nothing differed, about 1 would." in text
+
+
+def test_many_judges_are_counted_not_listed():
+    names = ["a", "b", "c", "d"]
+    made = evidence([judge(n) for n in names], dict.fromkeys(names, "cannot tell"))
+    assert findings(made)[0].text.endswith("cannot be told by a, b and 2 others.")

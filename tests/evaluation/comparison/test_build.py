@@ -1,0 +1,242 @@
+from dataclasses import replace
+from math import log
+from typing import Any
+
+import pytest
+
+from evenhand.errors import DataError
+from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.comparison.build import build_comparison
+from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.page import page
+from evenhand.evaluation.comparison.ranking import chance_to_win
+from evenhand.evaluation.pages import html, markdown
+
+
+@pytest.fixture
+def comparison(small_run: Any) -> Any:
+    return build_comparison(read_entries([Named("dpo", small_run.recipe)]))
+
+
+def mean_of(estimates: Any, measure: str, subject: str, k: int, side: str | None = None) -> float:
+    (found,) = [e for e in estimates if (e.measure, e.subject, e.k, e.side) == (measure, subject, k, side)]
+    return found.mean
+
+
+def test_run_that_trains_is_two_entries(comparison: Any):
+    assert [entry.label for entry in comparison.entries] == ["dpo untrained", "dpo"]
+
+
+def test_budgets_are_those_that_there_are_candidates_for(comparison: Any):
+    assert comparison.budgets == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("subject", "k", "side", "mean"),
+    [
+        # the hand-made means of the fixture: one draw, best of three, and those of training, 0.1 higher
+        ("dpo untrained", 1, None, 0.3),
+        ("dpo untrained", 1, "left", 0.4),
+        ("dpo untrained", 3, None, 0.4125),
+        ("dpo", 1, None, 0.4),
+        ("dpo", 3, "left", 0.65),
+    ],
+)
+def test_means_by_hand(comparison: Any, subject: str, k: int, side: str | None, mean: float):
+    assert mean_of(comparison.scores, "overlap", subject, k, side) == pytest.approx(mean)
+
+
+def test_reward_judges_are_not_compared(comparison: Any):
+    assert [judge.name for judge in comparison.judges] == ["overlap"]
+
+
+def test_pairs_that_are_tested(comparison: Any):
+    pairs = [(t.subject, t.k, t.reference, t.reference_k) for t in comparison.tests if t.side is None]
+    assert pairs == [
+        # at equal budgets against the first entry
+        ("dpo", 1, "dpo untrained", 1),
+        ("dpo", 3, "dpo untrained", 3),
+        # what reranking adds
+        ("dpo untrained", 3, "dpo untrained", 1),
+        ("dpo", 3, "dpo", 1),
+        # all of it together
+        ("dpo", 3, "dpo untrained", 1),
+    ]
+
+
+def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
+    (test,) = [t for t in comparison.tests if (t.subject, t.k, t.reference_k, t.side) == ("dpo", 1, 1, None)]
+    # all four sets gain 0.1: 2 of 16 sign patterns are as extreme, whatever the bootstrap interval says
+    assert test.mean == pytest.approx(0.1)
+    assert test.low == pytest.approx(0.1)
+    assert test.p_value == pytest.approx(0.125)
+    assert test.adjusted >= test.p_value
+    assert test.verdict == "cannot tell"
+
+
+def test_strengths_by_hand(comparison: Any):
+    (ranking,) = [r for r in comparison.rankings if (r.k, r.side) == (3, None)]
+    assert [row.label for row in ranking.rows] == ["dpo", "dpo untrained"]
+    assert (ranking.n, ranking.n_sets) == (8, 4)
+    # the best of three gains 0.1 in all 8 requests; with 0.1 virtual wins each way the odds are 8.1 to 0.1; strengths are centred
+    assert ranking.rows[0].strength == pytest.approx(log(81) / 2)
+    assert ranking.rows[1].strength == pytest.approx(-log(81) / 2)
+    assert ranking.rows[0].won == 1.0
+
+
+def test_a_draw_wins_by_its_chance(comparison: Any):
+    (ranking,) = [r for r in comparison.rankings if (r.k, r.side) == (1, "left")]
+    # a: .2 .5 .2 against .3 .6 .3: 7 of 9; b: all .4 against .5: 9; c: .7 .1 .1 against .8 .2 .2: 7; d: all .6 against .7: 9
+    assert ranking.rows[0].won == pytest.approx((7 + 9 + 7 + 9) / 36)
+
+
+def test_more_candidates_of_one_distribution_are_no_stronger():
+    few, many = [(0.0, 0.5), (1.0, 0.5)], [(0.0, 0.25), (1.0, 0.25), (0.0, 0.25), (1.0, 0.25)]
+    assert chance_to_win(few, many) == chance_to_win(many, few) == 0.5
+    assert chance_to_win([(1.0, 1.0)], few) == 0.75
+    assert chance_to_win([], few) is None
+
+
+def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
+    run = make_run(rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "rouge"}})
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "a/right": [(0.1, 0.4)] * 3})
+    (entry,) = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score + 0.1)])
+    assert all(row.low is None for ranking in found.rankings for row in ranking.rows)
+    assert not any("above all others" in said for said in found.findings)
+
+
+def test_lower_wins_where_lower_is_better(make_run: Any):
+    run = make_run(
+        rounds=0,
+        judges={"fit": {"kind": "alignment"}, "other": {"kind": "rouge", "against": "opposing"}},
+        evaluation={"judges": ["other"], "resamples": 500},
+    )
+    run.write("evaluation/base", {i: [(0.1, 0.2), (0.9, 0.6)] for i in ("a/left", "b/left")})
+    entries = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entries[0], _relabelled(entries[0], "other", lambda score: score - 0.1)])
+    (ranking,) = [r for r in found.rankings if r.k == 1]
+    assert ranking.rows[0].label == "other entry"
+
+
+def test_traits_have_length_wrong_side_and_novelty(comparison: Any):
+    measures = {e.measure for e in comparison.traits}
+    assert {"words", "contract kept", "novel 4-grams", "fragment density", "characters"} <= measures
+    # "The Left says 0." against "The left of a.": says and 0 are new, 2 of 4 words
+    assert mean_of(comparison.traits, "novel words", "dpo", 1, "left") == pytest.approx(0.5)
+
+
+def test_other_requests_and_other_judges_are_refused_together(make_run: Any, small_run: Any, tmp_path: Any):
+    other = make_run(name="other", rounds=0)
+    other.recipe = other.recipe.model_copy(update={"output": tmp_path / "other"})
+    other.write("evaluation/base", {"z/left": [(0.1, 0.2)] * 3})
+    third = make_run(name="third", rounds=0, judges={"fit": {"kind": "alignment"}, "overlap": {"kind": "length"}})
+    third.recipe = third.recipe.model_copy(update={"output": tmp_path / "third"})
+    third.write("evaluation/base", small_run.UNTRAINED)
+    runs = [Named("dpo", small_run.recipe), Named("other", other.recipe), Named("third", third.recipe)]
+    with pytest.raises(DataError) as caught:
+        build_comparison(read_entries(runs))
+    assert "9 requests are in" in str(caught.value)
+    assert "report judge 'overlap' is overlap|judge:length" in str(caught.value)
+
+
+def test_untrained_model_is_shown_once(small_run: Any, make_run: Any, tmp_path: Any):
+    # the same seeds and plans give the same candidates; the run that does not train is their entry
+    plain = make_run(rounds=0)
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write("evaluation/base", plain.UNTRAINED)
+    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    assert [entry.label for entry in entries] == ["dpo", "rerank"]
+
+
+def test_requests_in_another_order_are_paired_by_id(small_run: Any):
+    untrained, trained = read_entries([Named("dpo", small_run.recipe)])
+    turned = replace(trained, output=trained.output.in_order(range(len(trained.output.requests))[::-1]))
+    assert build_comparison([untrained, turned]) == build_comparison([untrained, trained])
+
+
+def test_untrained_candidates_under_another_reward_stay(small_run: Any, make_run: Any, tmp_path: Any):
+    plain = make_run(rounds=0, reward={"judges": ["overlap"]})
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write(
+        "evaluation/base", {i: [{"fit": f, "overlap": o} for f, o in rows] for i, rows in plain.UNTRAINED.items()}
+    )
+    entries = read_entries([Named("dpo", small_run.recipe), Named("rerank", plain.recipe)])
+    assert [entry.label for entry in entries] == ["dpo untrained", "dpo", "rerank"]
+
+
+def test_unscored_candidates_and_budgets_that_are_lacking_are_told(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {"a/left": [(0.1, None), (0.1, 0.2), (0.2, 0.3)], "b/left": [(0.1, 0.3)] * 3})
+    found = build_comparison(read_entries([Named("plain", run.recipe)]), [1, 3])
+    assert any("Of 6 candidates some have no score: 1 by 'overlap'." in warning for warning in found.warnings)
+
+
+def test_missing_summaries_are_told(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "b/left": [(0.1, 0.3)] * 3}, without=["c/left"])
+    found = build_comparison(read_entries([Named("plain", run.recipe)]))
+    assert any("No summary of 1 requests" in warning for warning in found.warnings)
+    # a single run is still compared with itself: what reranking adds
+    assert [(t.subject, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
+
+
+def _relabelled(entry: Any, judge: str, change: Any) -> Any:
+    ranked = entry.output.ranked
+    changed = replace(ranked, columns={**ranked.columns, judge: change(ranked.columns[judge])})
+    return replace(entry, label="other entry", output=replace(entry.output, ranked=changed))
+
+
+def test_equal_entries_lead_nobody(make_run: Any):
+    run = make_run(rounds=0)
+    run.write("evaluation/base", {f"{i}/left": [(0.1, 0.2), (0.1, 0.3), (0.2, 0.1 * (i % 3))] for i in range(12)})
+    (entry,) = read_entries([Named("plain", run.recipe)])
+    found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score)])
+    # their strengths differ in rounding alone
+    assert all(abs(row.strength) < 1e-9 for ranking in found.rankings for row in ranking.rows)
+    assert not any("above all others" in said for said in found.findings)
+
+
+FAIR_REWARD = {
+    "task": {"scope": "all"},
+    "judges": {"fit": {"kind": "alignment"}, "uer": {"kind": "value-shares"}, "overlap": {"kind": "rouge"}},
+    "reward": {"judges": ["fit", "uer"], "combine": "weighted", "weights": {"fit": 1, "uer": -1}},
+    "rounds": 0,
+}
+# fit, uer, overlap; nothing is said of the third candidate that is asked for
+CHOICES = {f"{i}/left": [(0.1, 0.4, 0.3), (0.3, 0.2, 0.5)] for i in range(12)}
+
+
+def test_fairness_that_only_the_reward_measures_is_an_axis_as_in_the_report_of_a_run(make_run: Any):
+    run = make_run(**FAIR_REWARD)
+    run.write("evaluation/base", CHOICES)
+    found = build_comparison(read_entries([Named("fair", run.recipe)]))
+    (plane,), (own,) = found.planes, build_report(run.recipe, None).planes
+    assert (plane.quality, plane.fairness) == (own.quality, own.fairness) == ("overlap", "uer")
+    # one draw has the means (0.4, 0.3)
+    assert [plane.points[0].quality.mean, plane.points[0].fairness.mean] == pytest.approx([0.4, 0.3])
+    assert [(judge.name, judge.role) for judge in found.axis_judges] == [("uer", "reward")]
+    assert [judge.name for judge in found.judges] == ["overlap"], "it is an axis, and nothing is tested by it"
+    assert "uer is in the reward alone: summaries were chosen by it" in html.render(page(found))
+    assert "uer is in the reward alone: summaries were chosen by it" in markdown.render(page(found))
+
+
+def test_judge_of_the_reward_that_did_not_score_all_runs_is_no_axis(make_run: Any, tmp_path: Any):
+    run = make_run(**FAIR_REWARD)
+    run.write("evaluation/base", CHOICES)
+    plain = make_run(**FAIR_REWARD | {"name": "plain", "reward": {"judges": ["fit"]}})
+    plain.recipe = plain.recipe.model_copy(update={"output": tmp_path / "plain"})
+    plain.write("evaluation/base", {i: [(fit, overlap) for fit, _, overlap in rows] for i, rows in CHOICES.items()})
+    found = build_comparison(read_entries([Named("fair", run.recipe), Named("plain", plain.recipe)]))
+    assert (found.planes, found.axis_judges) == ((), ())
+
+
+def test_method_is_the_one_that_made_the_answers(make_run: Any):
+    thinned = {"backend": "scripted", "method": "thinned", "plans": {"nucleus": {"candidates": 3}}}
+    fair = {"judges": {"fit": {"kind": "alignment"}, "ec": {"kind": "equal-coverage"}, "overlap": {"kind": "rouge"}}}
+    run = make_run(task={"scope": "all"}, generate=thinned, pairs={"mode": "fairpo", "judge": "ec"}, **fair)
+    run.write("evaluation/base", run.UNTRAINED)
+    run.write("evaluation/round-00", run.TRAINED)
+    found = build_comparison(read_entries([Named("dpo", run.recipe)]))
+    # thinned sets are for training alone
+    assert {entry.method for entry in found.entries} == {"zero-shot"}

@@ -1,0 +1,61 @@
+"""The comparison's headline says who is better than the first entry, at the largest budget, by how many judges."""
+
+import pytest
+
+from evenhand.evaluation.comparison.contents import PairedTest
+from evenhand.evaluation.comparison.findings import title
+from evenhand.evaluation.systems.contents import JudgeNote
+
+JUDGES = [
+    JudgeNote(name="recall", signature="r", role="report", better="higher"),
+    JudgeNote(name="unfairness", signature="u", role="report", better="lower"),
+]
+
+
+def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
+    return PairedTest(
+        measure=measure, signature="", subject=subject, side=side, mean=0.1, low=0.0, high=0.2, n=9, n_sets=9, left_out=0,
+        level=0.95, resamples=100, seed=1, verdict=verdict, k=k, reference="base", reference_k=reference_k or k,
+        p_value=0.1, adjusted=0.1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ([], "Nothing to test: no two entries have a budget in common"),
+        # what reranking adds to an entry is no comparison with another
+        ([outcome("base", "recall", "higher", reference_k=1)], "Nothing to test: no two entries have a budget in common"),
+        ([outcome("dpo", "recall", "cannot tell")], "Against base at the best of 8: nothing can be told"),
+        (
+            [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "recall", "cannot tell")],
+            "Against base at the best of 8: nothing can be told",
+        ),
+        (
+            [outcome("dpo", "recall", "higher", side="left"), outcome("dpo", "recall", "cannot tell")],
+            "Against base at the best of 8: nothing can be told",
+        ),
+        # lower is better for the second judge
+        (
+            [outcome("dpo", "recall", "higher"), outcome("dpo", "unfairness", "lower"), outcome("debate", "recall", "lower")],
+            "Against base at the best of 8: dpo better by 2 of 2 judges, debate worse by 1 of 2",
+        ),
+        (
+            [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "unfairness", "higher", k=1)],
+            "Against base with one draw: dpo better by 1 of 2 judges and worse by 1",
+        ),
+        (
+            [outcome(name, "recall", "cannot tell") for name in "ab"],
+            "Against base at the best of 8: none of 2 entries can be told from it",
+        ),
+        (
+            [
+                *(outcome(name, "recall", "higher") for name in "abc"),
+                *(outcome(name, "recall", verdict) for name, verdict in (("d", "lower"), ("e", "cannot tell"))),
+            ],
+            "Against base at the best of 8: of 5 entries 3 better and 1 worse by some judge",
+        ),
+    ],
+)  # fmt: skip
+def test_headline(tests, said):
+    assert title(JUDGES, tests) == said

@@ -1,0 +1,55 @@
+import csv
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from evenhand.evaluation.comparison.build import build_comparison
+from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.page import page
+from evenhand.evaluation.pages import html, markdown, terminal
+from evenhand.evaluation.pages.write import csv_files
+
+EVIL = "<script>alert(1)</script>|`x`"
+
+
+@pytest.fixture
+def comparison(small_run: Any) -> Any:
+    return build_comparison(read_entries([Named(EVIL, small_run.recipe)]))
+
+
+def test_page_escapes_what_comes_from_data(comparison: Any):
+    for text in (html.render(page(comparison)), markdown.render(page(comparison))):
+        assert "<script" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_every_rendering_shows_every_score_and_test(comparison: Any):
+    for text in (html.render(page(comparison)), markdown.render(page(comparison))):
+        for value in ("0.300", "0.412", "0.400", "0.51", "+0.100", "no clear difference", "0.125"):
+            assert value in text, value
+
+
+def test_every_table_has_a_file(comparison: Any):
+    files = csv_files(page(comparison))
+    assert {"entries.csv", "scores-by-overlap.csv", "differences-by-overlap.csv", "ranking.csv"} <= set(files)
+    header, *rows = csv.reader(io.StringIO(files["differences-by-overlap.csv"]))
+    assert {row[header.index("verdict")] for row in rows} <= {"better", "worse", "no clear difference"}
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_terminal_fits_and_has_the_scores(comparison: Any, width: int):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(terminal.render(page(comparison)))
+    lines = console.export_text().splitlines()
+    assert any("0.300" in line and "0.412" in line for line in lines)
+    assert max(len(line) for line in lines) <= width
+
+
+def test_page_of_a_single_entry_has_no_tests(make_run: Any):
+    run = make_run(rounds=0, generate={"backend": "scripted", "plans": {"greedy": {"candidates": 1}}})
+    run.write("evaluation/base", {"a/left": [(0.1, 0.2)]})
+    made = page(build_comparison(read_entries([Named("one", run.recipe)])))
+    assert "Tests" not in [heading.text for heading in made.sections]
+    assert made.title.startswith("Nothing to test")

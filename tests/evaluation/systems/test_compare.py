@@ -1,0 +1,129 @@
+from typing import Any
+
+import pytest
+
+from evenhand.evaluation.systems.compare import RULE, Comparer, Measured, leaves_out_zero
+from evenhand.evaluation.systems.contents import Estimate
+from evenhand.evaluation.systems.systems import asked
+from evenhand.resampling import Bootstrap, verdict
+
+BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
+OVERLAP = Measured("overlap", "overlap|v:1")
+
+
+def comparer(make_run: Any, ids: list[str]) -> Comparer:
+    run = make_run()
+    return Comparer([asked(run.request(i)) for i in ids], BOOTSTRAP)
+
+
+FOUR_SETS = [f"{s}/{side}" for s in "abcd" for side in ("left", "right")]
+
+
+def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
+    values = [0.4, 0.2, None, 0.4, 0.8, 0.2, 0.6, None]
+    left, right, overall = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", values)
+    # left: (0.4 + 0.8 + 0.6) / 3; right: (0.2 + 0.4 + 0.2) / 3; all: 2.6 / 6
+    assert (left.side, left.mean, left.n, left.n_sets, left.left_out) == ("left", pytest.approx(0.6), 3, 3, 1)
+    assert (right.side, right.mean, right.n) == ("right", pytest.approx(0.8 / 3), 3)
+    assert (overall.side, overall.mean) == (None, pytest.approx(2.6 / 6))
+    assert (overall.n, overall.n_sets, overall.left_out) == (6, 4, 2)
+
+
+def test_every_number_names_its_judge_and_its_bootstrap(make_run: Any):
+    (*_, overall) = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "rerank", [0.5] * 8)
+    assert (overall.signature, overall.level, overall.resamples, overall.seed) == ("overlap|v:1", 0.95, 400, 3)
+
+
+def test_a_single_side_is_shown_once(make_run: Any):
+    estimates = comparer(make_run, ["a/left", "b/left"]).estimates(OVERLAP, "rerank", [0.1, 0.3])
+    assert [e.side for e in estimates] == [None]
+
+
+def test_differences_are_taken_request_by_request(make_run: Any):
+    by_system = {"zero-shot": [0.1, 0.2, 0.3, None], "rerank": [0.4, None, 0.2, 0.9]}
+    compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
+    assert compare.paired(by_system) == {"rerank - zero-shot": [pytest.approx(0.3), None, pytest.approx(-0.1), None]}
+    overall = compare.differences(OVERLAP, by_system)[-1]
+    # (0.3 - 0.1) / 2 over a/left and b/left
+    assert (overall.mean, overall.n, overall.left_out) == (pytest.approx(0.1), 2, 2)
+
+
+def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
+    compare = comparer(make_run, FOUR_SETS)
+    zero = [0.3, 0.8, 0.1, 0.5, 0.9, 0.2, 0.4, 0.6]
+    gained, lost = [v + 0.1 for v in zero], [v - 0.1 for v in zero]
+    assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": gained})} == {"higher"}
+    assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": lost})} == {"lower"}
+
+
+def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
+    compare = comparer(make_run, ["a/left", "a/right"])
+    overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
+    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
+    assert overall.verdict == "cannot tell"
+
+
+def test_rounding_noise_is_no_difference(make_run: Any):
+    compare = comparer(make_run, FOUR_SETS)
+    noisy = [0.1 + 0.2] * 8  # 0.30000000000000004
+    overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 8, "rerank": noisy})[-1]
+    assert overall.low > 0
+    assert overall.verdict == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0.01, 0.2, "higher"), (-0.2, -0.01, "lower"), (-0.1, 0.1, "cannot tell"), (0.0, 0.1, "cannot tell")],
+)
+def test_verdict_is_what_the_interval_leaves_out(low, high, expected):
+    estimate = Estimate(
+        measure="m", signature="s", subject="x", side=None, mean=0.0, low=low, high=high, n=4, n_sets=4, left_out=0,
+        level=0.95, resamples=400, seed=3,
+    )  # fmt: skip
+    assert verdict(RULE, estimate.mean, (low, high)) == expected
+    assert leaves_out_zero(estimate) == (expected != "cannot tell")
+
+
+def test_order_of_requests_does_not_change_the_means(make_run: Any):
+    values = dict(zip(FOUR_SETS, [0.4, 0.2, None, 0.4, 0.8, 0.2, 0.6, 0.1], strict=True))
+    shuffled = list(reversed(FOUR_SETS))
+    forward = comparer(make_run, FOUR_SETS).estimates(OVERLAP, "x", list(values.values()))
+    backward = comparer(make_run, shuffled).estimates(OVERLAP, "x", [values[i] for i in shuffled])
+    assert {e.side: pytest.approx(e.mean) for e in forward} == {e.side: e.mean for e in backward}
+
+
+def test_gap_by_hand_with_a_one_sided_set_left_out(make_run: Any):
+    # set c has no right; gaps within sets: 0.4 - 0.2, 0.5 - 0.2
+    compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
+    gap = compare.gap(OVERLAP, "rerank", [0.4, 0.2, 0.5, 0.2, 0.9])
+    assert (gap.worst, gap.best, gap.gap.mean) == ("right", "left", pytest.approx(0.25))
+    assert (gap.gap.n_sets, gap.gap.left_out) == (2, 1)
+
+
+def test_where_lower_is_better_the_higher_side_is_the_worst(make_run: Any):
+    compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
+    gap = compare.gap(Measured("m", "s", lower_is_better=True), "rerank", [0.4, 0.2, 0.5, 0.2])
+    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.25))
+
+
+def test_gap_follows_the_sets_that_have_both_sides(make_run: Any):
+    # the means say that left is better (0.5 to 0.3), but only because of c; within a and b right leads by 0.1
+    compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right", "c/left"])
+    gap = compare.gap(OVERLAP, "rerank", [0.2, 0.3, 0.2, 0.3, 1.1])
+    assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.1))
+
+
+def test_swapped_sides_swap_worst_and_best(make_run: Any):
+    compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
+    there, back = compare.gap(OVERLAP, "x", [0.4, 0.2, 0.5, 0.2]), compare.gap(OVERLAP, "x", [0.2, 0.4, 0.2, 0.5])
+    assert (there.worst, there.best) == (back.best, back.worst)
+    assert there.gap.mean == pytest.approx(back.gap.mean)
+
+
+def test_sides_that_never_meet_have_a_gap_without_a_number(make_run: Any):
+    gap = comparer(make_run, ["a/left", "b/right"]).gap(OVERLAP, "x", [0.4, 0.2])
+    assert (gap.worst, gap.gap.mean, gap.gap.left_out) == ("right", None, 2)
+
+
+def test_one_side_has_no_gap(make_run: Any):
+    assert comparer(make_run, ["a/left", "b/left"]).gap(OVERLAP, "x", [0.4, 0.2]) is None

@@ -1,0 +1,131 @@
+"""Choosing by the worst group: which group, how sure, and what is left out."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import DataError
+from evenhand.evaluation.systems import worst_group
+from evenhand.evaluation.systems.worst_group import without_part
+from evenhand.resampling import Bootstrap
+
+PLAN = Bootstrap(resamples=400)
+GROUPS = ("left", "right")
+worst_groups = partial(worst_group.worst_groups, least_sets=3)
+
+
+def constant(*rows, n_sets=12):
+    """Scores of each system, the same in every set: one number a group."""
+    return [[list(row)] * n_sets for row in rows]
+
+
+def test_the_system_whose_worst_group_is_better_is_chosen():
+    # means are 0.6 and 0.5, but the worst groups 0.3 and 0.4
+    found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["even", "fair"], GROUPS, PLAN)
+    even, fair = found.systems
+    assert (even.group, even.mean, even.chance_of_best) == ("right", pytest.approx(0.3), 0.0)
+    assert (fair.group, fair.mean, fair.chance_of_best) == ("left", pytest.approx(0.4), 1.0)
+    assert (fair.low, fair.high) == (pytest.approx(0.4), pytest.approx(0.4))
+    assert found.choice == "fair"
+
+
+def test_lower_is_better_turns_worst_and_best_round():
+    found = worst_groups(constant((0.9, 0.3), (0.4, 0.6)), ["a", "b"], GROUPS, PLAN, lower_is_better=True)
+    assert [(each.group, each.mean) for each in found.systems] == [
+        ("left", pytest.approx(0.9)),
+        ("right", pytest.approx(0.6)),
+    ]
+    assert found.choice == "b"
+    assert found.systems[0].low == pytest.approx(0.9)
+
+
+def test_equal_systems_share_the_chance_and_nobody_is_chosen():
+    found = worst_groups(constant((0.5, 0.2), (0.2, 0.5)), ["a", "b"], GROUPS, PLAN)
+    assert [each.chance_of_best for each in found.systems] == [0.5, 0.5]
+    assert found.choice is None
+
+
+def test_a_lead_by_one_set_cannot_be_told():
+    scores = np.array(constant((0.5, 0.5), (0.5, 0.5)))
+    scores[0, 0] = 0.9
+    found = worst_groups(scores, ["ahead", "behind"], GROUPS, Bootstrap(resamples=4000))
+    # the set that makes the lead is missing in (11/12)**12 = 35.2 % of the draws, which are then tied: 0.648 + 0.352 / 2
+    assert found.systems[0].chance_of_best == pytest.approx(0.824, abs=0.02)
+    assert found.choice is None
+
+
+def test_one_system_is_no_choice():
+    assert worst_groups(constant((0.5, 0.2)), ["alone"], GROUPS, PLAN).choice is None
+
+
+def test_small_groups_are_marked_and_kept_out():
+    scores = np.array(constant((0.5, 0.1, 0.6), (0.4, 0.9, 0.7)))
+    scores[:, 2:, 1] = np.nan
+    found = worst_groups(scores, ["a", "b"], ("left", "right", "far"), PLAN)
+    left, right, _ = found.systems[0].groups
+    assert (left.n_sets, left.is_small, right.n_sets, right.is_small) == (12, False, 2, True)
+    assert right.mean == pytest.approx(0.1)
+    assert (found.systems[0].group, found.choice) == ("left", "a")
+    # a set without the group is no cell without a value
+    assert found.left_out == 0
+    assert without_part(found) == "right: 2 sets, takes no part"
+
+
+def test_one_group_that_is_left_makes_no_choice():
+    # by the one side that has sets enough b is best in every draw; on the other it is the worse by far
+    scores = np.array(constant((0.5, 0.57), (0.1, 0.87), n_sets=20))
+    scores[:, 8:, 0] = np.nan
+    found = worst_groups(scores, ["a", "b"], GROUPS, PLAN, least_sets=10)
+    assert [each.chance_of_best for each in found.systems] == [0.0, 1.0]
+    assert found.choice is None
+    assert without_part(found) == "left: 8 sets, takes no part"
+
+
+def test_note_of_many_small_groups_names_three_of_them():
+    found = worst_groups(np.ones((2, 1, 5)), ["a", "b"], list("vwxyz"), PLAN)
+    assert without_part(found) == "v: 1 set, w: 1 set, x: 1 set, 2 more, take no part"
+    assert without_part(worst_groups(np.ones((2, 3, 2)), ["a", "b"], GROUPS, PLAN)) == ""
+
+
+def test_cells_that_one_system_lacks_are_left_out_for_all_and_counted():
+    scores = np.array(constant((0.5, 0.5), (0.5, 0.5)))
+    scores[0, 0] = [9.0, 9.0]
+    scores[1, 0] = np.nan
+    found = worst_groups(scores, ["a", "b"], GROUPS, PLAN)
+    assert found.left_out == 2
+    assert [each.mean for each in found.systems] == [0.5, 0.5]
+
+
+def test_no_group_with_enough_sets_has_no_worst_one():
+    found = worst_groups(constant((0.5, 0.2), (0.2, 0.5), n_sets=2), ["a", "b"], GROUPS, PLAN)
+    (first, _) = found.systems
+    assert (first.group, first.mean, first.low, first.chance_of_best, found.choice) == (None, None, None, None, None)
+
+
+def test_one_set_has_no_chance():
+    found = worst_groups(constant((0.5, 0.2), n_sets=1), ["a"], GROUPS, PLAN, least_sets=1)
+    assert (found.systems[0].mean, found.systems[0].low, found.systems[0].chance_of_best) == (0.2, None, None)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 2), (2, 3, 1), (2, 3), (0, 3, 2)])
+def test_other_shapes_are_refused(shape):
+    with pytest.raises(DataError, match=r"\(systems, sets, groups\)"):
+        worst_groups(np.zeros(shape), ["a", "b"], GROUPS, PLAN)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000))
+def test_names_and_order_do_not_matter_and_chances_sum_to_one(seed):
+    scores = np.random.default_rng(seed).normal(size=(3, 12, 2))
+    found = worst_groups(scores, ["a", "b", "c"], GROUPS, PLAN)
+    assert sum(each.chance_of_best for each in found.systems) == pytest.approx(1)
+    turned = worst_groups(scores[::-1, :, ::-1], ["c", "b", "a"], GROUPS[::-1], PLAN)
+    for mine, other in zip(found.systems, turned.systems[::-1], strict=True):
+        assert (mine.group, mine.mean) == (other.group, pytest.approx(other.mean))
+        assert mine.chance_of_best == pytest.approx(other.chance_of_best)
+        assert mine.low <= mine.high
+    # the worst group is the lowest of the means, by numpy
+    assert [each.mean for each in found.systems] == pytest.approx(scores.mean(axis=1).min(axis=1).tolist())
