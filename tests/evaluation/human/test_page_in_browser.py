@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +15,7 @@ from evenhand.evaluation.human.items import blank_sheet
 from evenhand.evaluation.human.page import render_page, write_page
 from evenhand.evaluation.human.sheet import read_sheet, trimmed
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+pytestmark = pytest.mark.slow
 KEPT = "evenhand-human-annotations"
 SAMPLE = Path(__file__).parents[3] / "corpora" / "sample" / "sample.jsonl"
 # in the first document: an emoji of two UTF-16 units, one of several code points, and what must not become markup
@@ -29,14 +23,6 @@ ODD = (
     "Aye \U0001f6a2\U0001f469\u200d\U0001f52c \u2014 the <b>ferry</b></script>"
     "<script>document.title='broken'</script> \u2028 runs on."
 )
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
