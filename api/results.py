@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from ..config import Recipe
 from ..errors import DataError
 from ..evaluation.pages import html, numbers
-from ..evaluation.pages.blocks import Cell, Column, Number, Prose, Text, table
+from ..evaluation.pages.blocks import Cell, Number, Prose, Text, table
 from ..extras import need
 from ..records import (
     BestSummary,
@@ -70,23 +70,15 @@ class Results(Generic[R]):
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = list(dict.fromkeys(name for row in rows for name in row))
-        kinds = {name: any(_is_number(row.get(name)) for row in rows) for name in names}
-        shown = table(
-            type(self).__name__.lower(),
-            tuple(Column(name, "number" if kinds[name] else "words") for name in names),
-            [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]],
-        )
+        cells = ([_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS])
+        shown = table(type(self).__name__.lower(), names, cells)
         more = f", of which {MOST_ROWS} are shown" if len(rows) > MOST_ROWS else ""
         return html.fragment([Prose(f"{self.about()}{more}", "lead"), shown])
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _cell(value: Any) -> Cell:
-    if isinstance(value, float):
-        return Number(value, places=numbers.places_for([value]))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Number(value, places=0 if isinstance(value, int) else numbers.places_for([value]))
     text = numbers.NONE if value is None else str(value)
     return Text(text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ...")
 

@@ -19,16 +19,14 @@ from ..pages.blocks import (
     Text,
     Tone,
     bounds,
-    columns,
     count,
     group,
-    numeric,
     row,
     table,
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.numbers import MINUS, NONE, Unit, number, p_value, percent
+from ..pages.numbers import MINUS, NONE, Unit, number, percent
 from ..pages.words import counted, versions
 from .contents import Audit, Example, Number, PairedDifference, SystemNote, ValueNote
 from .headline import n_tests
@@ -52,7 +50,6 @@ LEGEND = Legend(
         ("unsure", "no clear difference: adjusted p too large, the interval includes zero, or there is no test"),
     )
 )
-P, ADJUSTED, ALONE = Column("p", "number"), Column("adjusted p", "number"), Column("under one only", "number")
 
 
 def page(audit: Audit) -> Page:
@@ -119,13 +116,7 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            heads = columns(
-                Column(audit.attribute),
-                Column("sets", "number"),
-                Column("documents", "number"),
-                *([Column("plot", "strip")] if drawn else []),
-                *(_column(measure) for measure in measures),
-            )
+            heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *map(_column, measures))
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
@@ -133,7 +124,7 @@ def value_tables(audit: Audit) -> Iterator[Table]:
 
 
 def _column(measure: Measure) -> Column:
-    return Column(measure.kind.name, "number", f"({measure.by})" if measure.by else "")
+    return Column(measure.kind.name, note=f"({measure.by})" if measure.by else "")
 
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
@@ -168,8 +159,8 @@ def rests_on(found: Number) -> str:
 
 
 def _measures(audit: Audit) -> Iterator[Block]:
-    yield Heading("Measures")
-    yield Prose(f"The smaller line is the {_level(audit)} % interval over document sets. {notes(audit)}", "lead")
+    lead = f"The smaller line is the {_level(audit)} % interval over document sets. {notes(audit)}"
+    yield Heading("Measures", lead=lead)
     yield _aggregates(audit, audit.systems)
     if audit.worst:
         yield Heading("Who fares worst", 3)
@@ -185,8 +176,8 @@ def _measures(audit: Audit) -> Iterator[Block]:
     ]
     if groups:
         yield Heading("Gender words", 3)
-        heads = columns("words", Column("in documents", "number"), Column("in summaries", "number"))
-        yield Table("gender words", heads, tuple(groups))
+        heads = ("words", "in documents", "in summaries")
+        yield table("gender words", heads, groups)
 
 
 def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
@@ -196,7 +187,7 @@ def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
 
 
 def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
-    heads = columns("measure", Column("value", "number"), Column("sets", "number"), Column("what it means", "long"))
+    heads = ("measure", "value", "sets", Column("what it means", "long"))
     groups = []
     for system in systems:
         rows = [
@@ -211,11 +202,7 @@ def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
         ]
         rows.append(row("length", "", "", length(system)))
         groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
-    return Table("measures", heads, tuple(groups))
-
-
-def _meaning(found: Number) -> Text:
-    return Text(found.sentence, f"Left out: {left_out(found.left_out)}." if found.left_out else "")
+    return table("measures", heads, groups)
 
 
 def tone(difference: PairedDifference) -> Tone:
@@ -230,12 +217,11 @@ def tone(difference: PairedDifference) -> Tone:
 def _differences(audit: Audit) -> Iterator[Block]:
     if not audit.differences:
         return
-    yield Heading(f"Differences to {audit.differences[0].reference}")
-    yield Prose(
-        "On the sets that are scored under both. p is two-sided, of exchanging the systems within sets, adjusted after "
+    yield Heading(
+        f"Differences to {audit.differences[0].reference}",
+        lead="On the sets that are scored under both. p is two-sided, of exchanging the systems within sets, adjusted after "
         f"Benjamini and Hochberg over all {n_tests(audit.differences)} tests. There is a clear difference where the "
         "adjusted p is small and the interval does not include zero. The picture shows those in points.",
-        "lead",
     )
     yield LEGEND
     yield difference_table(audit)
@@ -252,22 +238,13 @@ def _differences(audit: Audit) -> Iterator[Block]:
 def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    heads = columns(
-        "measure",
-        Column("plot", "strip"),
-        Column("difference", "number"),
-        P,
-        ADJUSTED,
-        "verdict",
-        Column("sets", "number"),
-        ALONE,
-    )
+    heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
     groups = []
     for system in dict.fromkeys(each.system for each in audit.differences):
         mine = [each for each in audit.differences if each.system == system]
         groups.append(group(map(_difference_row, mine), f"{system} {MINUS} {mine[0].reference}"))
     axis = scale([None if x is None else 100 * x for x in ends], zero=True)
-    return Table(f"differences to {audit.differences[0].reference}", heads, tuple(groups), axis)
+    return table(f"differences to {audit.differences[0].reference}", heads, groups, axis)
 
 
 def _difference_row(each: PairedDifference) -> Row:
@@ -278,8 +255,8 @@ def _difference_row(each: PairedDifference) -> Row:
         f"{each.measure}: {each.value}" if each.value else str(each.measure),
         Strip(marks),
         shown(each),
-        Text(p_value(each.p_value)),
-        Text(p_value(each.adjusted)),
+        NumberCell(each.p_value, unit="p"),
+        NumberCell(each.adjusted, unit="p"),
         Text(VERDICTS.get(tone(each), each.verdict), tone=tone(each)),
         count(each.n),
         count(each.left_out),
@@ -291,10 +268,10 @@ def _examples(audit: Audit) -> Iterator[Block]:
     for example in audit.examples:
         found.setdefault(f"{example.system}, by {example.family}", []).append(example)
     if found:
-        yield Heading("The most unfair summaries")
-        yield Prose(
-            "Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes up.",
-            "lead",
+        yield Heading(
+            "The most unfair summaries",
+            lead="Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes "
+            "up.",
         )
     for heading, examples in found.items():
         yield Heading(heading, 3)
@@ -306,7 +283,7 @@ def _examples(audit: Audit) -> Iterator[Block]:
 
 
 def _example(audit: Audit, example: Example) -> Iterator[Block]:
-    heads = columns("", *numeric(*example.columns))
+    heads = ("", *(Column(name, kind="number") for name in example.columns))
     rows = (
         row(
             Text(side.name, "left out most" if side.name in example.left_out else ""),
@@ -317,7 +294,7 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
     )
     yield table(f"sides of {example.set_id}", heads, rows)
     lines = (row(Text(line.text, style="long"), _takes(line.takes, line.note)) for line in example.lines)
-    yield table(f"summary of {example.set_id}", columns("summary", Column(example.takes_what, "long")), lines)
+    yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
         text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
         who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
@@ -369,7 +346,7 @@ def _main(audit: Audit) -> Iterator[Block]:
     names = {kind.name for kind in MAIN}
     for found in value_tables(audit):
         yield Heading(found.name)
-        yield found.without(*(column for column in found.columns[1:] if column.name not in names))
+        yield found.without(*(column.name for column in found.columns[1:] if column.name not in names))
     for system in audit.systems:
         yield Heading(f"{system.label}, measures")
         made = _aggregates(audit, [system])
@@ -379,6 +356,6 @@ def _main(audit: Audit) -> Iterator[Block]:
                 yield Prose(f"By {each.measure}: {each.sentence}")
     yield Prose(notes(audit), "lead")
     if audit.differences:
-        yield difference_table(audit).without(P, ALONE)
+        yield difference_table(audit).without("p", "under one only")
         yield LEGEND
         yield from (Prose(choice.sentence) for choice in audit.choices)

@@ -23,9 +23,7 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
-    columns,
     count,
-    numeric,
     row,
     table,
 )
@@ -43,7 +41,6 @@ INTERVALS = (
     "one, does not include zero and at least {least} documents count. Of such verdicts on fair summaries at least "
     "{both} lean by chance (groups are told apart in at least {one}), and with few documents more."
 )
-SIGNED = Column("signed", "number")
 SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
 
 
@@ -59,29 +56,27 @@ def page(report: BiasReport) -> Page:
         warnings=report.warnings,
         findings=(Prose(_lead(report), "lead"),),
         body=(
-            Heading("By group"),
-            Prose(
-                "Counts first: what the inputs hold and what the summaries kept. Shares of words and of invented "
+            Heading(
+                "By group",
+                lead="Counts first: what the inputs hold and what the summaries kept. Shares of words and of invented "
                 "persons are among the groups.",
-                "lead",
             ),
             Legend(tuple(enumerate(report.groups))),
             groups,
             *zeros,
-            Heading("Measures"),
-            Prose(
-                f"{100 * report.level:g} % intervals. {how_told(report)} The plot shows the signed figure with its d interval.",
-                "lead",
+            Heading(
+                "Measures",
+                lead=f"{100 * report.level:g} % intervals. {how_told(report)} The plot shows the signed figure with its d "
+                "interval.",
             ),
             measures,
             *(block for measure in report.measures for block in _said(measure)),
             *_not_measured(report),
             *_examples(report),
-            Heading("Summaries"),
-            Prose(
-                "Balanced inputs mix persons of all groups and come in pairs with the groups exchanged; uniform inputs "
+            Heading(
+                "Summaries",
+                lead="Balanced inputs mix persons of all groups and come in pairs with the groups exchanged; uniform inputs "
                 "have persons of one group only.",
-                "lead",
             ),
             _designs(report.designs),
             Heading("Left out", 3),
@@ -97,7 +92,7 @@ def page(report: BiasReport) -> Page:
             groups,
             *zeros,
             # the sign is said by the verdict
-            measures.without(SIGNED),
+            measures.without("signed"),
             Prose("s: names and genders drawn again, the other interval: documents drawn again; 0 is fair", "lead"),
             *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
             *(Prose(f"not measured: {each.name}: {each.reason}", "lead") for each in report.not_measured),
@@ -155,7 +150,7 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
         else:
             marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
             rows.append(row(name, *(_figure(n, share) for n, share in found), Strip(marks)))
-    heads = columns("figure", *numeric(*report.groups), Column("per cent", "strip"))
+    heads = ("figure", *report.groups, "per cent")
     made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
     return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
 
@@ -171,13 +166,7 @@ def _figure(n: int | None, share: float | None) -> Cell:
 
 
 def _measures(report: BiasReport) -> Table:
-    heads = columns(
-        "measure",
-        Column("score", "number", "0 is fair"),
-        SIGNED,
-        Column("plot", "strip"),
-        "verdict",
-    )
+    heads = ("measure", Column("score", note="0 is fair"), "signed", "plot", "verdict")
     rows = [
         (
             measure.name,
@@ -242,11 +231,10 @@ def _not_measured(report: BiasReport) -> Iterator[Block]:
 def _examples(report: BiasReport) -> Iterator[Block]:
     if not report.examples:
         return
-    yield Heading("Examples")
-    yield Prose(
-        "Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
+    yield Heading(
+        "Examples",
+        lead="Two inputs that differ in names and genders alone, and summaries of them that differ in more. Those come first "
         "in which most persons are named by one summary only. They were chosen for that and do not stand for an average.",
-        "lead",
     )
     for example in report.examples:
         named = f"{counted(example.n_changed, 'person')} named by one summary only"
@@ -259,7 +247,7 @@ def _pair(example: Example) -> Table:
         row("summary", *(Text(side.summary, style="long") for side in example.sides)),
         row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
     ]
-    heads = columns("", Column("one input", "long"), Column("the other", "long"))
+    heads = ("", Column("one input", "long"), Column("the other", "long"))
     return table(f"example {example.original_id}", heads, rows)
 
 
@@ -279,12 +267,12 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
         )
         for each in designs
     ]  # fmt: skip
-    return table("summaries", columns("inputs", *numeric(*names)), rows)
+    return table("summaries", ("inputs", *names), rows)
 
 
 def _left_out(report: BiasReport) -> Table:
     rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
-    return table("left out", columns("what", "stage", Column("reason", "long"), Column("count", "number")), rows)
+    return table("left out", ("what", "stage", Column("reason", "long"), "count"), rows)
 
 
 def _made(report: BiasReport) -> Facts:

@@ -20,10 +20,8 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
-    columns,
     count,
     group,
-    numeric,
     row,
     table,
     without_zeros,
@@ -108,7 +106,7 @@ def _findings(report: Report) -> Iterator[Block]:
                 mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, finding.comparison)]
                 rows.append(row(judge.name, *(short_difference(d, judge, _places(report, judge)) for d in mine)))
             sides = [d.side or ALL for d in mine]
-            heads = columns(minus(finding.comparison), *numeric(*sides))
+            heads = (minus(finding.comparison), *sides)
             yield table(f"headline: {finding.heading}", heads, rows)
     yield legend()
 
@@ -117,28 +115,25 @@ def _sides(report: Report) -> Iterator[Block]:
     """How each system serves each side, and who gains more; first of all, for that is what the run is about."""
     if len(report.sides) < 2:
         return
-    yield Heading("Sides")
-    yield Prose(
-        "Each system by side: the mean scores, the side that is worst, and how far it is behind the best within a "
+    yield Heading(
+        "Sides",
+        lead="Each system by side: the mean scores, the side that is worst, and how far it is behind the best within a "
         "document set. Sets without a value for both are left out.",
-        "lead",
     )
     yield from sides_legend(report.sides)
     for judge in (judge for judge in report.judges if judge.better):
         yield Heading(judge.name, 3, "lower is better" if judge.better == "lower" else "higher is better")
         yield _score_gaps(report, judge)
-    yield Heading("Who gains more", 3)
-    yield Prose("The side that gains more from each step, and how much more within a document set.", "lead")
+    yield Heading(
+        "Who gains more", 3, lead="The side that gains more from each step, and how much more within a document set."
+    )
     yield _gain_gaps(report)
 
 
 def _score_gaps(report: Report, judge: JudgeNote) -> Table:
     scores = [e for e in report.scores if e.measure == judge.name]
     gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
-    heads = columns(
-        "system", Column("plot", "strip"), "worst side", Column("behind the best by", "number"), Column("sets", "number"),
-        Column("left out", "number"),
-    )  # fmt: skip
+    heads = ("system", "plot", "worst side", "behind the best by", "sets", "left out")
     rows = (
         row(
             Text(system, style="strong"),
@@ -151,9 +146,7 @@ def _score_gaps(report: Report, judge: JudgeNote) -> Table:
 
 
 def _gain_gaps(report: Report) -> Table:
-    heads = columns(
-        "judge", "gains more", Column("by", "number"), Column("sets", "number"), Column("left out", "number")
-    )  # fmt: skip
+    heads = ("judge", "gains more", "by", "sets", "left out")
     groups = []
     for comparison in _comparisons(report):
         gaps = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
@@ -163,7 +156,7 @@ def _gain_gaps(report: Report) -> Table:
             if judge.better
         )
         groups.append(group(rows, minus(comparison)))
-    return Table("who gains more", heads, tuple(groups))
+    return table("who gains more", heads, groups)
 
 
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> Sequence[Text | Number]:
@@ -181,12 +174,11 @@ def _gap(found: SideGap | None, places: int, *, worst: bool) -> Sequence[Text | 
 
 def _scores(report: Report) -> Iterator[Block]:
     trained = "DPO" in report.systems
-    yield Heading("Scores")
-    yield Prose(
-        f"Mean score with its {100 * report.scores[0].level:g} % interval. Every system had the same {report.candidates} "
+    yield Heading(
+        "Scores",
+        lead=f"Mean score with its {100 * report.scores[0].level:g} % interval. Every system had the same {report.candidates} "
         f"candidates a request: {'zero-shot and DPO are' if trained else 'zero-shot is'} the expected score of one draw "
         f"from them, {'rerank and DPO+RR' if trained else 'rerank'} the score of the candidate of highest reward.",
-        "lead",
     )
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
@@ -200,14 +192,13 @@ def _scores(report: Report) -> Iterator[Block]:
 def _plans(report: Report) -> Iterator[Block]:
     plans = dict.fromkeys(e.subject for e in report.plan_scores)
     if plans:
-        yield Heading("Scores by plan")
-        yield Prose(
-            "Each summary that extraction makes of a set on purpose, under every judge: mean over all requests, with "
+        yield Heading(
+            "Scores by plan",
+            lead="Each summary that extraction makes of a set on purpose, under every judge: mean over all requests, with "
             "its interval.",
-            "lead",
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
-        heads = columns("plan", *(Column(name, "number", note) for name, note in lower.items()))
+        heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
         rows = (
             row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan)) for plan in plans
         )
@@ -215,11 +206,10 @@ def _plans(report: Report) -> Iterator[Block]:
 
 
 def _differences(report: Report) -> Iterator[Block]:
-    yield Heading("Paired differences")
-    yield Prose(
-        "The same requests under two systems. A filled dot means that the interval does not include zero; a hollow one, "
+    yield Heading(
+        "Paired differences",
+        lead="The same requests under two systems. A filled dot means that the interval does not include zero; a hollow one, "
         "that there is no clear difference.",
-        "lead",
     )
     rewards: list[Block] = []
     for judge in report.judges:
@@ -248,8 +238,7 @@ def _traits(report: Report) -> Table:
 
 def _charts(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
     if panels:
-        yield Heading(heading)
-        yield Prose(lead, "lead")
+        yield Heading(heading, lead=lead)
         yield Charts(tuple(panels))
 
 
@@ -312,11 +301,10 @@ def _probed(probe: dict[str, Any]) -> str:
 
 def _examples(report: Report, found: Examples) -> Iterator[Block]:
     first = "Zero-shot and DPO show their" if "DPO" in report.systems else "Zero-shot shows its"
-    yield Heading("Examples")
-    yield Prose(
-        f"{len(found.examples)} of {found.among} requests, at even steps from the largest loss to the largest gain of "
+    yield Heading(
+        "Examples",
+        lead=f"{len(found.examples)} of {found.among} requests, at even steps from the largest loss to the largest gain of "
         f"{minus(found.comparison)} by {found.measure}. {first} first draw.",
-        "lead",
     )
     for example in found.examples:
         note = f"{example.side}; {minus(found.comparison)}: {signed(example.difference)}"
@@ -324,12 +312,12 @@ def _examples(report: Report, found: Examples) -> Iterator[Block]:
 
 
 def _example(report: Report, example: Example) -> Iterator[Block]:
-    heads = columns("system", Column("summary", "long"), *(Column(judge.name, "number") for judge in report.judges))
+    heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))
     rows = []
     for each in example.summaries:
         issues = ", ".join(each.issues).replace("_", " ")
         scores = (each.scores.get(judge.name) for judge in report.judges)
-        shown = ("unscored" if score is None else number(score) for score in scores)
+        shown = ("unscored" if score is None else Number(score) for score in scores)
         rows.append(row(Text(each.system, style="strong"), Text(each.text or "(empty)", issues, style="long"), *shown))
     yield table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
     documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
@@ -346,7 +334,7 @@ def _left_out(report: Report) -> Iterator[Block]:
         )
         for each in report.totals
     )  # fmt: skip
-    phases, zeros = without_zeros(table("phases", columns("phase", *numeric(*names)), rows))
+    phases, zeros = without_zeros(table("phases", ("phase", *names), rows))
     yield Heading("Left out")
     yield phases
     if zeros:
@@ -361,7 +349,7 @@ def ledger_table(ledger: Iterable[LeftOut]) -> Table:
         sides = by_reason.setdefault((each.phase, each.stage, each.reason), {})
         sides[each.side] = sides.get(each.side, 0) + each.count
     names = sorted({side for sides in by_reason.values() for side in sides})
-    heads = columns("phase", "stage", Column("reason", "long"), *(Column(name, "number") for name in (*names, ALL)))
+    heads = ("phase", "stage", Column("reason", "long"), *names, ALL)
     rows = (
         row(*place, *(count(sides.get(name, 0)) for name in names), count(sum(sides.values())))
         for place, sides in by_reason.items()
@@ -388,7 +376,7 @@ def _made(report: Report) -> Iterator[Block]:
         for each in made.stages
     ]
     rows.append(row("all stages", "", duration(sum(each.seconds for each in made.stages)), "", is_total=True))
-    yield table("stages", columns("phase", "stage", Column("wall time", "number"), Column("counts", "long")), rows)
+    yield table("stages", ("phase", "stage", Column("wall time", kind="number"), Column("counts", "long")), rows)
 
 
 def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -427,5 +415,5 @@ def _short(report: Report) -> Table:
             whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
             rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
         groups.append(group(rows, minus(comparison)))
-    heads = columns("judge", Column("scores", "number"), *numeric(*sides), level)
-    return Table("headline", heads, tuple(groups))
+    heads = ("judge", Column("scores", kind="number"), *sides, level)
+    return table("headline", heads, groups)

@@ -8,7 +8,6 @@ from ..pages.blocks import (
     Block,
     Charts,
     Code,
-    Column,
     Details,
     Facts,
     Heading,
@@ -19,10 +18,8 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
-    columns,
     count,
     group,
-    numeric,
     row,
     table,
 )
@@ -49,11 +46,10 @@ def page(found: Comparison) -> Page:
         warnings=found.warnings,
         findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
         body=(
-            Heading("Entries"),
-            Prose(
-                "What is compared, and what one candidate took to make. The first is what the others are tested against, at each "
-                "budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
-                "lead",
+            Heading(
+                "Entries",
+                lead="What is compared, and what one candidate took to make. The first is what the others are tested against, at "
+                "each budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
             ),
             _entries(found),
             *_worst_sides(found),
@@ -71,8 +67,7 @@ def page(found: Comparison) -> Page:
             ),
             *_rankings(found),
             *_tests(found),
-            Heading("Form, side and length"),
-            Prose(f"Of {_of(found)}; at the other budgets in comparison.json.", "lead"),
+            Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
             _traits(found),
             *_made(found),
         ),
@@ -86,9 +81,8 @@ def _of(found: Comparison) -> str:
 
 
 def _entries(found: Comparison) -> Table:
-    numbers = ("calls each", "generated tokens each", "prompt tokens run each")
-    heads = columns(
-        "entry", "method", Column("candidates", "number"), "chosen by", *numeric(*numbers)
+    heads = (
+        "entry", "method", "candidates", "chosen by", "calls each", "generated tokens each", "prompt tokens run each"
     )  # fmt: skip
     rows = (
         (
@@ -106,11 +100,10 @@ def _entries(found: Comparison) -> Table:
 
 
 def _scores(found: Comparison) -> Iterator[Block]:
-    yield Heading("Scores")
-    yield Prose(
-        f"Mean score with its {_level(found)} % interval over document sets. One draw is the mean over an entry's "
+    yield Heading(
+        "Scores",
+        lead=f"Mean score with its {_level(found)} % interval over document sets. One draw is the mean over an entry's "
         "candidates; the best of k is the expected score of the candidate of highest reward among k of them.",
-        "lead",
     )
     yield from sides_legend(found.sides)
     n_words = {(e.k, e.subject): e.mean for e in found.traits if e.measure == WORDS and e.side is None}
@@ -139,8 +132,7 @@ def _level(found: Comparison) -> str:
 
 def _charts(heading: str, lead: str, panels: list[Panel]) -> Iterator[Block]:
     if panels:
-        yield Heading(heading)
-        yield Prose(lead, "lead")
+        yield Heading(heading, lead=lead)
         yield Charts(tuple(panels))
 
 
@@ -178,12 +170,11 @@ def round_panels(found: Comparison) -> list[Panel]:
 def _rankings(found: Comparison) -> Iterator[Block]:
     if not found.rankings:
         return
-    yield Heading("Ranking")
-    yield Prose(
-        "Bradley-Terry strengths: for each request and each two entries of one budget, the chance that a summary of the "
+    yield Heading(
+        "Ranking",
+        lead="Bradley-Terry strengths: for each request and each two entries of one budget, the chance that a summary of the "
         "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
         f"Intervals over {found.rankings[0].resamples} draws of document sets.",
-        "lead",
     )
     groups = (
         group(
@@ -196,19 +187,18 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         )
         for ranking in found.rankings
     )
-    yield Table("ranking", columns("entry", Column("strength", "number"), Column("won", "number")), tuple(groups))
+    yield table("ranking", ("entry", "strength", "won"), groups)
 
 
 def _worst_sides(found: Comparison) -> Iterator[Block]:
     if found.worst_sides:
-        yield Heading("Worst side")
-        yield Prose(
-            "Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
+        yield Heading(
+            "Worst side",
+            lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
             f"side found anew in each; {_level(found)} % of them make a choice. Sides of fewer than "
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",
-            "lead",
         )
         groups = []
         for each in found.worst_sides:
@@ -225,8 +215,8 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             )
             note = ", ".join(filter(None, (choice, left_out, without_part(each.found))))
             groups.append(group(rows, f"{each.measure}, {budget_name(each.k)}", note))
-        heads = columns("entry", "worst side", Column("mean", "number"), Column("chance of being best", "number"))
-        yield Table("worst sides", heads, tuple(groups))
+        heads = ("entry", "worst side", "mean", "chance of being best")
+        yield table("worst sides", heads, groups)
     if said := where_values_are(found):
         yield Heading("Worst value")
         yield Prose(said)
@@ -249,11 +239,10 @@ def where_values_are(found: Comparison) -> str:
 def _tests(found: Comparison) -> Iterator[Block]:
     if not found.tests:
         return
-    yield Heading("Tests")
-    yield Prose(
-        "Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
+    yield Heading(
+        "Tests",
+        lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
         "after Benjamini and Hochberg over all tests of the judge; the verdict goes by it.",
-        "lead",
     )
     yield legend(UNSURE)
     for judge in found.judges:
@@ -305,9 +294,9 @@ def _short(found: Comparison, judge: JudgeNote) -> Table:
         test = tests.get((label, k))
         return Number(means.get((label, k)), places=places, tone=tone(test, judge) if test else None)
 
-    heads = columns(
+    heads = (
         f"{judge.name}: {DIRECTIONS[judge.better].lower().rstrip('.')}",
-        *(Column(budget_name(k), "number") for k in found.budgets),
+        *map(budget_name, found.budgets),
     )
     rows = (row(entry.label, *(cell(entry.label, k) for k in found.budgets)) for entry in found.entries)
     return table(judge.name, heads, rows)

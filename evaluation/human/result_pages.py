@@ -20,10 +20,8 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
-    columns,
     count,
     group,
-    numeric,
     row,
     table,
 )
@@ -68,11 +66,11 @@ def results_page(found: HumanResults) -> Page:
 def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
     short = ("incl.", "omit.", "hall.") if in_short else ("included", "omitted", "hallucinated")
     names = ("n", "sets", "coverage", "faithfulness", *short, "words")
-    heads = columns(Column("side"), *numeric(*names), Column("plot", "strip"))
+    heads = ("side", *names, "plot")
     groups: list[Group] = []
     for system in dict.fromkeys(each.system for each in found.rows):
         groups.append(group((_score_row(each, in_short) for each in found.rows if each.system == system), system))
-    return Table(name, heads, tuple(groups), Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
+    return table(name, heads, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
 
 
 def _score_row(each: SystemRow, in_short: bool) -> Row:
@@ -119,7 +117,7 @@ def _notes(found: HumanResults) -> Iterator[Block]:
 def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
     """The overlap of two annotators' highlights beside that of random ones."""
     kinds = {"documents": found.documents, "summaries": found.summaries}
-    heads = columns("highlights in", *numeric("overlap", "by chance", "texts", "left out"))
+    heads = ("highlights in", "overlap", "by chance", "texts", "left out")
     said = [
         Prose(
             f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked.",
@@ -139,7 +137,7 @@ def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
 def group_agreement_page(found: GroupAgreement) -> Page:
     """The overlap of every two annotators' highlights beside that of random ones, its mean, and the alpha of all."""
     names = ("overlap", "by chance", "texts", "left out", "alpha")
-    heads = columns("highlights in", "annotators", *numeric(*names))
+    heads = ("highlights in", "annotators", *names)
     rows: list[Row] = []
     for kind, whole in {"documents": found.documents, "summaries": found.summaries}.items():
         for (first, second), pair in found.pairs.items():
@@ -156,7 +154,7 @@ def group_agreement_page(found: GroupAgreement) -> Page:
     return _agreement_page([table("agreement", heads, rows)], [said], apart)
 
 
-def _overlap(found: TextAgreement) -> tuple[Number, Number, Text, Text]:
+def _overlap(found: TextAgreement) -> tuple[Number, Number, Number, Number]:
     return Number(found.overlap), Number(found.chance), count(found.n), count(found.left_out)
 
 
@@ -206,7 +204,7 @@ def opinions_page(found: OpinionResults) -> Page:
     )
 
 
-_OPINION = columns("opinion", Column("mean label", "number", "\u22121 to 1"))
+_OPINION = ("opinion", Column("mean label", note="\u22121 to 1"))
 
 
 def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
@@ -217,7 +215,7 @@ def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
 def _opinions(found: OpinionResults) -> Table:
     rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
     of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
-    names = ("people", "opinions", "bias", "very fair", "very unfair", *of_texts)
+    names = ("people", Column("opinions", kind="number"), "bias", "very fair", "very unfair", *of_texts)
     rows = []
     for each in found.summaries:
         labelled = sum(score is not None for score in each.by_opinion.values())
@@ -233,7 +231,7 @@ def _opinions(found: OpinionResults) -> Table:
                 *([Number(each.graph_bias)] if graph else []),
             )
         )
-    return table("summaries", columns("summary", *numeric(*names)), rows)
+    return table("summaries", ("summary", *names), rows)
 
 
 def _agreements(source: SourceAgreement) -> Iterator[str]:

@@ -18,7 +18,6 @@ from ..pages.blocks import (
     Table,
     Text,
     bounds,
-    columns,
     count,
     group,
     row,
@@ -35,18 +34,9 @@ MEANING = {
     "coverage": "Share of the source's key points that a summary has, which is known of these summaries.",
     "faithfulness": "Share of a summary's statements that its source supports, which is known of these summaries.",
 }
-MICRO, PAIRS, TIED = (Column(name, "number") for name in ("winrate of all pairs", "pairs", "ties"))
-COLUMNS = (
-    Column("judge"),
-    Column("\u03c1 pooled", "number"),
-    Column("plot", "strip"),
-    Column("\u03c1 by article", "number"),
-    Column("winrate by article", "number"),
-    MICRO,
-    PAIRS,
-    TIED,
-    Column("left out", "number"),
-)
+# what the terminal does not show
+MORE = ("winrate of all pairs", "pairs", "ties")
+COLUMNS = ("judge", "\u03c1 pooled", "plot", "\u03c1 by article", "winrate by article", *MORE, "left out")
 
 
 def page(found: Benchmark) -> Page:
@@ -111,10 +101,9 @@ def _counting(found: Benchmark, whole: BenchmarkRow) -> str:
 
 
 def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
-    yield Heading(attribute)
-    yield Prose(
-        f"{MEANING[attribute]} The line in the plot is the length of a summary alone, which a judge has to surpass.",
-        "lead",
+    yield Heading(
+        attribute,
+        lead=f"{MEANING[attribute]} The line in the plot is the length of a summary alone, which a judge has to surpass.",
     )
     yield Legend(((0, "\u03c1 pooled"), (None, "of the length")))
     yield _table(found, attribute)
@@ -123,7 +112,7 @@ def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
 def _short(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
     made, zeros = without_zeros(_table(found, attribute, all_only=True))
     yield Heading(attribute)
-    yield made.without(MICRO, PAIRS, TIED)
+    yield made.without(*MORE)
     if zeros:
         yield Prose(zeros, "lead")
 
@@ -140,7 +129,7 @@ def _table(found: Benchmark, attribute: Attribute, *, all_only: bool = False) ->
         made = [_row(each, length, in_short=all_only) for each in rows]
         groups.append(group(made, (side or ALL) if len(sides) > 1 else "", _articles(rows)))
     values = [x for each in mine for x in (each.spearman_pooled.value, *bounds(each.spearman_pooled))]
-    return Table(attribute, COLUMNS, tuple(groups), scale(values, zero=True))
+    return table(attribute, COLUMNS, groups, scale(values, zero=True))
 
 
 def _articles(rows: list[BenchmarkRow]) -> str:
@@ -177,6 +166,4 @@ def _left_out(found: Benchmark) -> Iterator[Block]:
         )
     if found.unscored:
         rows = [(each.judge, each.reason, each.side, count(each.count)) for each in found.unscored]
-        yield table(
-            "unscored", columns("unscored by", Column("reason", "long"), "side", Column("count", "number")), rows
-        )
+        yield table("unscored", ("unscored by", Column("reason", "long"), "side", "count"), rows)

@@ -42,7 +42,7 @@ class Number:
     # None of a number without interval; of one whose interval could not be drawn, both are None
     bounds: tuple[float | None, float | None] | None = None
     places: int = 3
-    # "%" and "points" are written of shares
+    # "%" and "points" are written of shares, "count" of whole numbers, "p" of p-values
     unit: numbers.Unit = ""
     # differences are written with their sign
     sign: bool = False
@@ -90,7 +90,8 @@ class Column:
     """A column of a table; the first one heads its rows."""
 
     name: str
-    kind: Literal["words", "number", "long", "strip"] = "words"
+    # "" is found from its cells
+    kind: Literal["", "words", "number", "long", "strip"] = ""
     # smaller, below its name
     note: str = ""
 
@@ -128,19 +129,21 @@ class Table:
         """Those of all groups."""
         return [row for group in self.groups for row in group.rows]
 
-    def without(self, *columns: Column) -> "Table":
-        """The table without these columns."""
-        kept = [place for place, column in enumerate(self.columns) if column not in columns]
+    def without(self, *names: str) -> "Table":
+        """The table without the columns of these names."""
+        return self._only([place for place, column in enumerate(self.columns) if column.name not in names])
+
+    @property
+    def in_words(self) -> "Table":
+        """The table without its strips."""
+        return self._only([place for place, column in enumerate(self.columns) if column.kind != "strip"])
+
+    def _only(self, kept: Sequence[int]) -> "Table":
         groups = (
             replace(g, rows=tuple(replace(row, cells=tuple(row.cells[k] for k in kept)) for row in g.rows))
             for g in self.groups
         )
         return replace(self, columns=tuple(self.columns[k] for k in kept), groups=tuple(groups))
-
-    @property
-    def in_words(self) -> "Table":
-        """The table without its strips."""
-        return self.without(*(column for column in self.columns if column.kind == "strip"))
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ class Heading:
     text: str
     level: Literal[2, 3] = 2
     note: str = ""
+    # explains what follows
+    lead: str = ""
 
     @property
     def slug(self) -> str:
@@ -159,7 +164,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph; "lead" explains what follows, "strong" is a finding."""
+    """A paragraph; "lead" explains what follows."""
 
     text: str
     style: Literal["", "lead", "small", "code"] = ""
@@ -248,20 +253,19 @@ class Page:
 
 
 def table(
-    name: str, heads: tuple[Column, ...], rows: Iterable[Row | Sequence[Cell | str]], scale: Scale | None = None
+    name: str,
+    heads: Iterable[Column | str],
+    rows: Iterable[Group | Row | Sequence[Cell | str]],
+    scale: Scale | None = None,
 ) -> Table:
-    """A table of one group; cells may be given as plain words."""
-    return Table(name, heads, (group(rows),), scale)
-
-
-def columns(*given: Column | str) -> tuple[Column, ...]:
-    """Columns, those of words by their names alone."""
-    return tuple(each if isinstance(each, Column) else Column(each) for each in given)
-
-
-def numeric(*names: str) -> tuple[Column, ...]:
-    """Columns of numbers."""
-    return tuple(Column(name, "number") for name in names)
+    """A table of groups or of rows; columns may be given by their names, cells as plain words."""
+    found = list(rows)
+    groups = [each for each in found if isinstance(each, Group)] or [group(found)]  # type: ignore[arg-type]
+    cells = list(zip(*(each.cells for one in groups for each in one.rows), strict=True))
+    named = [each if isinstance(each, Column) else Column(each) for each in heads]
+    kinds = [each.kind or _kind(cells[place] if cells else ()) for place, each in enumerate(named)]
+    columns = tuple(replace(each, kind=kind) for each, kind in zip(named, kinds, strict=True))
+    return Table(name, columns, tuple(groups), scale)
 
 
 def group(rows: Iterable[Row | Sequence[Cell | str]], heading: str = "", note: str = "") -> Group:
@@ -275,9 +279,9 @@ def row(*cells: Cell | str, is_total: bool = False) -> Row:
     return Row(made, is_total=is_total)
 
 
-def count(value: int | None, note: str = "") -> Text:
+def count(value: int | None, note: str = "") -> Number:
     """A cell with a whole number, its thousands apart; a dash for none."""
-    return Text(numbers.NONE if value is None else f"{value:,}", note)
+    return Number(value, unit="count", note=note)
 
 
 def bounds(found: Bounded) -> tuple[float | None, float | None]:
@@ -288,11 +292,11 @@ def bounds(found: Bounded) -> tuple[float | None, float | None]:
 def without_zeros(found: Table) -> tuple[Table, str]:
     """The table without the columns in which every row has 0 or nothing, and a sentence that names them."""
     empty = [
-        column
+        column.name
         for place, column in enumerate(found.columns)
         if column.kind == "number" and all(_is_nothing(row.cells[place]) for row in found.rows)
     ]
-    return found.without(*empty), f"0 everywhere: {', '.join(each.name for each in empty)}." if empty else ""
+    return found.without(*empty), f"0 everywhere: {', '.join(empty)}." if empty else ""
 
 
 def tables(blocks: Iterable[Block]) -> Iterator[Table]:
@@ -318,8 +322,7 @@ def points(panel: Panel, most: int | None = None) -> Table:
     if most is not None and len(places) > most:
         places = [places[round(k * (len(places) - 1) / (most - 1))] for k in range(most)]
     rows = (row(f"{x:g}", *(_point(line.get(x)) for line in by_line)) for x in places)
-    heads = columns(panel.x_label, *numeric(*(line.label for line in panel.lines)))
-    return table(f"{panel.title} by {panel.x_label}", heads, rows)
+    return table(f"{panel.title} by {panel.x_label}", (panel.x_label, *(line.label for line in panel.lines)), rows)
 
 
 def _point(found: Point | None) -> Number:
@@ -331,5 +334,11 @@ def _point(found: Point | None) -> Number:
 
 def _is_nothing(cell: Cell) -> bool:
     if isinstance(cell, Number):
-        return not cell.value and cell.bounds is None
-    return isinstance(cell, Text) and cell.text in ("0", numbers.NONE, "") and not cell.note
+        return not cell.value and cell.bounds is None and not cell.note
+    return isinstance(cell, Text) and not cell.text and not cell.note
+
+
+def _kind(cells: Sequence[Cell]) -> Literal["words", "number", "strip"]:
+    if any(isinstance(cell, Strip) for cell in cells):
+        return "strip"
+    return "number" if any(isinstance(cell, Number) for cell in cells) else "words"

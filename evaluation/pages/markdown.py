@@ -53,6 +53,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
         match block:
             case Heading():
                 yield f"{'#' * block.level} {plain(block.text)}{f' ({plain(block.note)})' if block.note else ''}"
+                yield from [plain(block.lead)] if block.lead else ()
             case Prose():
                 yield _prose(block)
             case Items():

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-Unit = Literal["", "%", "points"]
+Unit = Literal["", "%", "points", "count", "p"]
 
 NONE = "\u2013"
 MINUS = "\u2212"
@@ -49,10 +49,14 @@ def p_value(value: float | None) -> str:
 
 
 def with_unit(value: float | None, places: int, unit: Unit, *, sign: bool = False) -> str:
-    """The number; of a share its percentage, or its difference in points."""
+    """The number; of a share its percentage, or its difference in points; a whole number with its thousands apart; a p-value."""
     write = signed if sign else number
     if value is None or not unit:
         return write(value, places)
+    if unit == "count":
+        return f"{value:,}"
+    if unit == "p":
+        return p_value(value)
     if unit == "%" and not sign:
         return percent(value, places)
     return f"{write(100 * value, places)} {unit}"

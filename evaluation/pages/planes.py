@@ -54,11 +54,11 @@ class PlanePlot:
         return sorted(places)
 
     @property
-    def caution(self) -> str | None:
-        """What is to be kept in mind of an axis that the reward alone measures, in a sentence."""
+    def caution(self) -> str:
+        """What is to be kept in mind of an axis that the reward alone measures, in a sentence; "" where there is none."""
         names = [axis.judge.name for axis in (self.quality, self.fairness) if axis.judge.role == "reward"]
         if not names:
-            return None
+            return ""
         if len(names) == 1:
             return f"{names[0]} is in the reward alone: summaries were chosen by it, so it cannot prove them better."
         return f"{' and '.join(names)} are in the reward alone: summaries were chosen by them, so they cannot prove them better."

@@ -7,32 +7,28 @@ from .blocks import (
     Block,
     Cell,
     Column,
-    Group,
     Heading,
     Legend,
     Mark,
     Number,
     PlaneChart,
-    Prose,
     Row,
     Strip,
     Table,
     Text,
     bounds,
-    columns,
     count,
     group,
-    numeric,
     row,
     table,
 )
 from .charts import Scale, scale
-from .numbers import minus, p_value
+from .numbers import minus
 from .planes import plane_plots, standing
 from .words import ALL, change, tone, verdict
 
 # of requests without a value under one of two systems; only where there are such
-LEFT_OUT = Column("left out", "number")
+LEFT_OUT = "left out"
 # a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
 Scored = tuple[str, Sequence[Estimate], float | None]
 
@@ -63,15 +59,9 @@ def score_table(judge: JudgeNote, groups: Sequence[tuple[str, Sequence[Scored]]]
     """Mean scores by one judge: systems down, sides across; in groups with a heading each, or one without."""
     scored = [estimates for _, rows in groups for _, estimates, _ in rows]
     sides = [each.side or ALL for each in scored[0]] if scored else []
-    heads = columns(
-        "system",
-        *numeric(*sides),
-        Column("plot", "strip"),
-        Column("words", "number"),
-        Column("requests", "number"),
-    )
-    made = tuple(group((_score_row(*each, places) for each in rows), heading) for heading, rows in groups)
-    return Table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
+    heads = ("system", *sides, "plot", "words", "requests")
+    made = [group((_score_row(*each, places) for each in rows), heading) for heading, rows in groups]
+    return table(f"scores by {judge.name}", heads, made, estimates_scale(e for mine in scored for e in mine))
 
 
 def _score_row(system: str, estimates: Sequence[Estimate], words: float | None, places: int) -> Row:
@@ -101,28 +91,28 @@ def difference_table(
         is_tested: whether each difference has a p-value.
     """
     found = list(groups)
-    heads = columns(
+    heads = (
         "side",
-        Column("difference", "number"),
-        Column("plot", "strip"),
-        *((Column("p", "number"), Column("adjusted p", "number")) if is_tested else ()),
+        "difference",
+        "plot",
+        *(("p", "adjusted p") if is_tested else ()),
         "verdict",
-        Column("requests", "number"),
-        Column("sets", "number"),
+        "requests",
+        "sets",
         LEFT_OUT,
     )
-    made: tuple[Group, ...] = tuple(
+    made = [
         group((_difference_row(judge, each, places, is_tested) for each in rows), minus(name), question)
         for name, question, rows in found
-    )
+    ]
     axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
-    whole = Table(f"differences by {judge.name}", heads, made, axis)
+    whole = table(f"differences by {judge.name}", heads, made, axis)
     return whole if any(each.left_out for _, _, rows in found for each in rows) else whole.without(LEFT_OUT)
 
 
 def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: bool) -> Row:
     drawn = Strip(() if each.mean is None else (Mark(each.mean, each.low, each.high, tone(each, judge)),))
-    tests = (Text(p_value(getattr(each, name))) for name in ("p_value", "adjusted")) if is_tested else ()
+    tests = (Number(getattr(each, name), unit="p") for name in ("p_value", "adjusted")) if is_tested else ()
     return row(
         each.side or ALL,
         Number(each.mean, bounds(each), places, sign=True),
@@ -163,8 +153,8 @@ def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Ite
             for side in dict.fromkeys(each.side for each in mine)
         ]
         groups.append(group(rows, name.replace("_", " "), mine[0].signature))
-    heads = columns("side", *numeric(*subjects))
-    return Table("form and length", heads, tuple(groups))
+    heads = ("side", *subjects)
+    return table("form and length", heads, groups)
 
 
 def _trait(each: Estimate | None, *, is_share: bool) -> Cell:
@@ -177,23 +167,18 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
     """The section of the Pareto front; nothing where there is no plane."""
     plots = plane_plots(planes, judges)
     if plots:
-        yield Heading("Pareto front")
-        yield Prose(
-            "Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
+        yield Heading(
+            "Pareto front",
+            lead="Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
             "on the front; off it is only what another system beats: better by one and no worse by the other, one "
             "paired interval above 0 and the other not below it, not corrected for their number. Faint: behind another, "
             "surely or not.",
-            "lead",
         )
     for plot in plots:
         x, y = plot.quality, plot.fairness
-        yield Heading(f"{x.judge.name} and {y.judge.name}", 3)
-        if plot.caution:
-            yield Prose(plot.caution, "lead")
+        yield Heading(f"{x.judge.name} and {y.judge.name}", 3, lead=plot.caution)
         yield PlaneChart(plot)
-        heads = columns(
-            "system", Column(x.judge.name, "number"), Column(y.judge.name, "number"), Column("standing", "long")
-        )
+        heads = ("system", x.judge.name, y.judge.name, Column("standing", "long"))
         yield table(
             f"front of {x.judge.name} and {y.judge.name}",
             heads,

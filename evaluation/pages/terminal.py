@@ -27,6 +27,8 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
         match block:
             case Heading():
                 yield RichText(f"\n{block.text}", style="bold")
+                if block.lead:
+                    yield RichText(block.lead, style="dim")
             case Prose():
                 style = "" if block.style != "lead" else "dim"
                 yield RichText.assemble((f"{block.head} " if block.head else "", "bold"), (block.text, style))

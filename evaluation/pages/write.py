@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from . import html, markdown, numbers
 from .blocks import Cell, Number, Page, Strip, Table, Text, tables
 
 PAGE, TABLES = "index.html", "tables"
-THOUSANDS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
 # a cell that begins so would be run by a spreadsheet
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -90,15 +88,10 @@ def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
         yield "low", cell.bounds[0] if cell.bounds else None
         yield "high", cell.bounds[1] if cell.bounds else None
     elif isinstance(cell, Text):
-        yield "", _number(cell.text)
+        yield "", "" if cell.text == numbers.NONE else cell.text
     if not isinstance(cell, Strip):
         yield "verdict", cell.tone or ""
         yield "note", cell.note
-
-
-def _number(text: str) -> str:
-    """A count without the commas between its thousands; other words as they are."""
-    return text.replace(",", "") if THOUSANDS.fullmatch(text) else "" if text == numbers.NONE else text
 
 
 def _safe(value: float | str | None) -> str:

@@ -115,7 +115,7 @@ def test_share_of_chance_verdicts_follows_from_the_level(report, level, both, on
 def test_same_numbers_stand_in_page_and_json(report):
     text = html.render(page(report))
     male = report.by_group[0]
-    assert re.search(rf"{male.kept:,}<span class=\"range\">{100 * male.kept_share:.1f} %<", text)
+    assert re.search(rf"{male.kept:,}</span><span class=\"range\">{100 * male.kept_share:.1f} %<", text)
 
 
 def test_files_of_the_page_stand_beside_it(make_recipe):

@@ -10,7 +10,6 @@ from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import (
     Charts,
     Code,
-    Column,
     Details,
     Facts,
     Heading,
@@ -21,9 +20,7 @@ from evenhand.evaluation.pages.blocks import (
     Page,
     Prose,
     Strip,
-    Table,
     Text,
-    columns,
     count,
     group,
     row,
@@ -49,7 +46,7 @@ def printed(page, width=80):
 
 
 def scores():
-    heads = columns(Column("judge"), Column("score", "number"), Column("plot", "strip"), Column("verdict"))
+    heads = ("judge", "score", "plot", "verdict")
     strip = Strip((Mark(0.25, 0.1, 0.5), Mark(0.2, style=None)))
     rows = [
         (LONG, Number(0.25, (0.1, 0.5)), strip, Text("better", tone="better")),
@@ -61,14 +58,14 @@ def scores():
 def everything():
     lines = [Line("base", 0, (Point(1, 0.1, 0.0, 0.2), Point(2, 0.3, 0.2, 0.4))), Line("dpo", 1, (Point(1, 0.2),))]
     return (
-        Heading("Scores", note="of all"),
+        Heading("Scores", note="of all", lead="What follows."),
         Prose(EVIL, "lead", head="Head."),
         Legend((("better", "better"), (0, "left"), (None, "all"))),
         scores(),
         Items((Prose("one", head="First:"), Prose("two"))),
         Facts((("seed", count(1234)), ("model", Text(EVIL, style="code")))),
         Charts((panel("recall", "report", "draws", lines),)),
-        Details("More", (Heading("Inner", 3), Code("a: ```b```\n"), table("inner", columns("a", "b"), [("c", "d")]))),
+        Details("More", (Heading("Inner", 3), Code("a: ```b```\n"), table("inner", ("a", "b"), [("c", "d")]))),
     )
 
 
@@ -85,7 +82,15 @@ def test_data_is_escaped_everywhere():
 def test_every_rendering_has_the_same_numbers_and_verdicts():
     page = a_page(*everything())
     for text in (html.render(page), markdown.render(page), printed(page)):
-        for part in ("0.250", "0.100 to 0.500", "no interval", "no clear difference", "First:", "1,234"):
+        for part in (
+            "0.250",
+            "0.100 to 0.500",
+            "no interval",
+            "no clear difference",
+            "First:",
+            "1,234",
+            "What follows.",
+        ):
             assert part in text, part
 
 
@@ -98,9 +103,7 @@ def test_line_chart_is_a_table_in_markdown_and_csv():
 
 def test_csv_has_numbers_as_they_are_and_runs_nothing():
     cells = ("=1+1", Number(-0.123456789, (-0.2, 0.1), sign=True, tone="worse"), count(12345), Text("1,2"))
-    page = a_page(
-        table("t", columns("name", Column("gap", "number"), "n", "label"), [cells]), table("t", columns("a"), [("b",)])
-    )
+    page = a_page(table("t", ("name", "gap", "n", "label"), [cells]), table("t", ("a",), [("b",)]))
     files = csv_files(page)
     assert list(files) == ["t.csv", "t-2.csv"]
     assert list(csv.reader(io.StringIO(files["t.csv"]))) == [
@@ -109,8 +112,12 @@ def test_csv_has_numbers_as_they_are_and_runs_nothing():
     ]
 
 
+def test_kind_of_a_column_is_found_from_its_cells():
+    assert [column.kind for column in scores().columns] == ["words", "number", "strip", "words"]
+
+
 def test_groups_are_headed_and_a_column_of_the_csv():
-    found = Table("t", columns("a", "b"), (group([("c", "d")], "first", "note"), group([("e", "f")], "second")))
+    found = table("t", ("a", "b"), (group([("c", "d")], "first", "note"), group([("e", "f")], "second")))
     page = a_page(found)
     assert "| **first** note |  |" in markdown.render(page)
     assert csv_files(page)["t.csv"].splitlines() == ["group,a,b", "first,c,d", "second,e,f"]
@@ -121,20 +128,18 @@ def test_groups_are_headed_and_a_column_of_the_csv():
 def test_names_are_whole_in_the_terminal_and_lines_fit(width):
     wide = table(
         "wide",
-        columns("name", *(Column(f"column {k}", "number") for k in range(9))),
+        ("name", *(f"column {k}" for k in range(9))),
         [(LONG, *[Number(0.5, (0, 1))] * 9)],
     )
     if width < len(LONG):
-        wide = table("wide", columns("name"), [("short",)])
+        wide = table("wide", ("name",), [("short",)])
     text = printed(a_page(wide), width)
     assert max(map(len, text.splitlines())) <= width
     assert (LONG if width > len(LONG) else "short") in text
 
 
 def test_columns_of_zeros_become_a_sentence():
-    found = table(
-        "t", columns("phase", Column("failed", "number"), Column("made", "number")), [("a", count(0), count(3))]
-    )
+    found = table("t", ("phase", "failed", "made"), [("a", count(0), count(3))])
     rest, said = without_zeros(found)
     assert ([column.name for column in rest.columns], said) == (["phase", "made"], "0 everywhere: failed.")
     assert without_zeros(rest) == (rest, "")
@@ -145,8 +150,8 @@ def test_markdown_fence_is_longer_than_any_in_the_text():
 
 
 def test_tables_of_an_earlier_page_go_only_where_the_folder_is_ours(tmp_path):
-    write_page(a_page(table("old", columns("a"), [("b",)])), tmp_path, "page.md")
-    new = a_page(table("new", columns("a"), [("b",)]))
+    write_page(a_page(table("old", ("a",), [("b",)])), tmp_path, "page.md")
+    new = a_page(table("new", ("a",), [("b",)]))
     write_page(new, tmp_path, "page.md", is_ours=False)
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"old.csv", "new.csv"}
     write_page(new, tmp_path, "page.md")

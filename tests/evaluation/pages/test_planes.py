@@ -47,9 +47,9 @@ def test_front_goes_from_left_to_right_over_the_systems_on_it():
 
 def test_axis_that_summaries_were_chosen_by_is_said():
     plane = Plane(quality="recall", fairness="uer", points=(point("fair", 0.0, 0.0), point("good", 1.0, 1.0)))
-    for role, said in (("report", None), ("both", None), ("reward", "uer is in the reward alone")):
+    for role, said in (("report", ""), ("both", ""), ("reward", "uer is in the reward alone")):
         (plot,) = plane_plots([plane], [judge("recall", "higher"), judge("uer", "lower", role)])
-        assert said is None if plot.caution is None else plot.caution.startswith(said)
+        assert plot.caution.startswith(said) and bool(plot.caution) == bool(said)
     (plot,) = plane_plots([plane], [judge("recall", "higher", "reward"), judge("uer", "lower", "reward")])
     assert plot.caution.startswith("recall and uer are in the reward alone")
 
