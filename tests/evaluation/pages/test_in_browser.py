@@ -1,42 +1,171 @@
-"""Pages as a browser shows them: nothing on the console, nothing wider than a phone, folded parts open on request."""
+"""Every kind of page in a browser: a quiet console, nothing wider than a phone, readable by all in both colours and on paper."""
 
-import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
+from audit_inputs import ATTRIBUTE, make_input, two_sided
+from sheets import make_item, make_sheet
 
+from evenhand.config import BiasRecipe
+from evenhand.config.fairness import MatcherSection
+from evenhand.corpora.controlled import ControlledSet
+from evenhand.corpora.opinions import AnnotatedSummary
+from evenhand.evaluation import bias
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.page import page as audit_page
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.page import page
-from evenhand.evaluation.pages.write import write_page
+from evenhand.evaluation.checkpoint.page import page as report_page
+from evenhand.evaluation.comparison.build import build_comparison
+from evenhand.evaluation.comparison.entries import Named, read_entries
+from evenhand.evaluation.comparison.page import page as comparison_page
+from evenhand.evaluation.human import annotator_agreement
+from evenhand.evaluation.human.key import unblind
+from evenhand.evaluation.human.opinions import opinion_results
+from evenhand.evaluation.human.page import render_page
+from evenhand.evaluation.human.result_pages import agreement_page, opinions_page, results_page
+from evenhand.evaluation.human.results import human_results
+from evenhand.evaluation.meta.benchmark import Settings, benchmark
+from evenhand.evaluation.meta.page import page as benchmark_page
+from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
+from evenhand.evaluation.pages import html
+from evenhand.judges import open_judges
+from evenhand.judges.measures import open_matcher
+from evenhand.resampling import Bootstrap
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+pytestmark = pytest.mark.slow
+DRAWS = Bootstrap(resamples=100)
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 COLOURS = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+OPEN = "document.querySelectorAll('details').forEach(each => each.open = true)"
+CLOSE = "document.querySelectorAll('details').forEach(each => each.open = false)"
+# what stays folded on paper, but for the help of a page that people work in
+FOLDED = "[...document.querySelectorAll('details:not(#help) > :not(summary)')].filter(each => !each.checkVisibility()).length"
+EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 
 
-def test_page_is_quiet_and_fits_from_phone_to_desk_in_both_colours(small_run: Any, tmp_path: Any):
-    write_page(page(build_report(small_run.recipe, None)), tmp_path, "report.md")
+def report(run: Any, folder: Path) -> str:
+    return html.render(report_page(build_report(run.recipe, None)))
+
+
+def comparison(run: Any, folder: Path) -> str:
+    other = run.recipe.model_copy(update={"name": "other"})
+    entries = read_entries([Named(EVIL, run.recipe), Named("other", other)])
+    return html.render(comparison_page(build_comparison(entries)))
+
+
+def audit(run: Any, folder: Path) -> str:
+    given = make_input(two_sided(6), **{EVIL: ["Apple berry. River."] * 6, "mine": ["Cherry."] * 5 + [None]})
+    plan = AuditPlan(bootstrap=DRAWS, least_group=3)
+    shares = ValueShares(
+        open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, plan.mode, plan.tau, plan.target
+    )
+    return html.render(audit_page(build_audit(given, plan, [shares])))
+
+
+def bias_study(run: Any, folder: Path) -> str:
+    recipe = BiasRecipe.model_validate(
+        {
+            "name": "study",
+            "output": folder / "study",
+            "inputs": {"assignments": 2},
+            "simulated": "one-sided",
+            "measures": {"persons": "known", "encoder": None, "resamples": 100},
+        }
+    )
+    return html.render(bias.page(bias.bias_study(recipe).report))
+
+
+def human_scores(run: Any, folder: Path) -> str:
+    units = [unit for _, unit in unblind(make_sheet(*(make_item(f"{name}/left") for name in "abcdef")), None)]
+    return html.render(results_page(human_results(units, {("not finished", "left"): 1}, DRAWS)))
+
+
+def agreement(run: Any, folder: Path) -> str:
+    units = {name: [unit for _, unit in unblind(make_sheet(annotator=name), None)] for name in ("anna", "ben")}
+    return html.render(agreement_page(("anna", "ben"), annotator_agreement(*units.values(), draws=2, seed=0)))
+
+
+def opinions(run: Any, folder: Path) -> str:
+    annotated = [
+        AnnotatedSummary(
+            set_id="us",
+            summary_id=name,
+            annotators=("a",),
+            opinions=("wall", "tax"),
+            labels=(labels,),
+            fairness=(fair,),
+            reasons=(None,),
+        )
+        for name, labels, fair in (("1", ("complete", "absent"), "very_unfair"), ("2", ("absent", "absent"), None))
+    ]
+    return html.render(opinions_page(opinion_results(annotated)))
+
+
+def annotation(run: Any, folder: Path) -> str:
+    return render_page(make_sheet(make_item(), make_item("ferry/right")))
+
+
+def judges(run: Any, folder: Path) -> str:
+    sets = [
+        ControlledSet(
+            id=f"{topic}-{side}",
+            topic=topic,
+            side=side,
+            passages=("The ferry is cheap.",),
+            n_key_points=2,
+            summaries=(
+                {"text": "Cheap and needed.", "relevant": 2},
+                {"text": "Dear.", "relevant": 0, "opposite": 1},
+            ),
+        )
+        for topic in ("ferry", "park")
+        for side in ("left", "right")
+    ]
+    scored = judge_sets(open_judges({"length": BASELINES["length"]}), sets)
+    found = benchmark(sets, scored, Settings(bootstrap=DRAWS), file=f"{EVIL}.jsonl", digest="0" * 16)
+    return html.render(benchmark_page(found))
+
+
+@pytest.mark.parametrize(
+    "make", [report, comparison, audit, bias_study, human_scores, agreement, opinions, annotation, judges]
+)
+def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper(
+    make: Any, small_run: Any, chromium: Any, tmp_path: Path
+):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    path = tmp_path / "page.html"
+    path.write_text(make(small_run, tmp_path), encoding="utf-8")
     complaints: list[str] = []
     colours = []
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for width, scheme in ((390, "light"), (390, "dark"), (1200, "light")):
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            shown = context.new_page()
-            shown.on("console", lambda message: complaints.append(message.text))
-            shown.on("pageerror", lambda error: complaints.append(str(error)))
-            shown.goto((tmp_path / "index.html").as_uri())
-            assert shown.evaluate(WIDER) == 0
-            shown.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-            assert shown.evaluate(WIDER) == 0
-            for link in shown.locator("nav a").all():
-                assert shown.locator(str(link.get_attribute("href"))).count() == 1
-            colours.append(tuple(shown.evaluate(COLOURS)))
-        browser.close()
+    context = chromium.new_context(viewport={"width": 390, "height": 900})
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.evaluate(WIDER) == 0
+    page.evaluate(OPEN)
+    assert page.evaluate(WIDER) == 0
+    for link in page.locator("nav a").all():
+        assert page.locator(str(link.get_attribute("href"))).count() == 1
+    for scheme, width in (("light", 390), ("dark", 1200)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(WIDER) == 0
+        colours.append(page.evaluate(COLOURS))
+        found = axe.run(page)
+        grave = [each for each in found.response["violations"] if each["impact"] in ("serious", "critical")]
+        assert not grave, found.generate_report()
+    page.evaluate(CLOSE)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 720, "height": 900})
+    assert page.evaluate(WIDER) == 0
+    assert page.evaluate(FOLDED) == 0
+    on_paper = page.evaluate(COLOURS)
+    context.close()
     assert complaints == []
-    assert colours[0] == colours[2] != colours[1]
+    light, dark = colours
+    assert light != dark
+    assert on_paper[1] in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
