@@ -205,7 +205,7 @@ def benchmark_judges_(
         typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
     ] = None,
     out: Annotated[
-        Path, typer.Option(help="Folder for index.html, benchmark.json, benchmark.svg and judgements.jsonl.")
+        Path, typer.Option(help="Folder for index.html, benchmark.json, benchmark.md, tables/ and judgements.jsonl.")
     ] = Path("runs/benchmark-judges"),
     ties: Annotated[
         Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")

@@ -1,21 +1,19 @@
-"""`evenhand benchmark-judges`: a controlled file and judges in, scores, agreement and a picture out."""
+"""`evenhand benchmark-judges`: a controlled file and judges in, scores, agreement and a page out."""
 
 from pathlib import Path
 
 from ...config import JudgeOptions
 from ...corpora.controlled import read_controlled
-from ...storage import file_digest, write_json, write_jsonl, write_text
+from ...storage import file_digest, write_json, write_jsonl
 from ..pages.write import write_page
 from .apart import judge_by_model
 from .benchmark import Benchmark, Settings, benchmark
 from .page import page
-from .plot import render_plot
 from .scoring import has_nothing_to_judge, with_baselines
 
 # files in the output folder
 SCORES = "judgements.jsonl"
 RESULT = "benchmark.json"
-PLOT = "benchmark.svg"
 MARKDOWN = "benchmark.md"
 
 
@@ -27,7 +25,7 @@ def benchmark_judges(
     Args:
         file: controlled sets, in evenhand's JSON lines or as the authors released them.
         judges: options of the judges beside the baselines; may be empty.
-        out: folder for judgements.jsonl, benchmark.json, benchmark.svg and the page.
+        out: folder for judgements.jsonl, benchmark.json and the page.
         settings: how agreement is counted.
         evidence: the authors' evidence file, when `file` is theirs.
 
@@ -47,6 +45,5 @@ def benchmark_judges(
     is_ours = (out / RESULT).exists()
     write_jsonl(out / SCORES, judgements)
     write_json(out / RESULT, found.model_dump(mode="json"))
-    write_text(out / PLOT, render_plot(found))
     write_page(page(found), out, MARKDOWN, is_ours=is_ours)
     return found

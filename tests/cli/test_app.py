@@ -337,7 +337,7 @@ def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     assert "0 judgements and 0 pairs' reference" in evenhand("cache", "--clear").stdout
 
 
-def test_benchmark_judges_ends_with_tables_and_a_picture(tmp_path):
+def test_benchmark_judges_ends_with_tables_and_a_page(tmp_path):
     (tmp_path / "sets.jsonl").write_text(
         '{"id": "a", "passages": ["The ferry is cheap."], "n_key_points": 1, "summaries": '
         '[{"text": "It is cheap.", "relevant": 1}, {"text": "It is dear, they say.", "relevant": 0, "opposite": 1}]}\n'
@@ -346,7 +346,7 @@ def test_benchmark_judges_ends_with_tables_and_a_picture(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "rougeL-precision" in done.stdout
     assert "length" in done.stdout
-    assert (tmp_path / "bench" / "benchmark.svg").is_file()
+    assert (tmp_path / "bench" / "index.html").is_file()
     absent = evenhand("benchmark-judges", "none.jsonl", cwd=tmp_path)
     assert absent.returncode == 2
     assert "none.jsonl" in absent.stderr

@@ -1,7 +1,6 @@
-"""The benchmark of judges on invented sets: numbers, table, picture."""
+"""The benchmark of judges on invented sets: numbers, table, page."""
 
 import io
-from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -10,7 +9,6 @@ from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.errors import DataError
 from evenhand.evaluation.meta.benchmark import Benchmark, Settings, benchmark
 from evenhand.evaluation.meta.page import page
-from evenhand.evaluation.meta.plot import benchmark_panels, render_plot
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.pages import terminal
@@ -112,14 +110,6 @@ def test_page_has_every_side_and_statistic(found):
     assert sorted(map(str, shown)) == sorted(str(getattr(row, name).value) for row in rows for name in names)
 
 
-def test_picture_is_xml_with_a_dot_for_every_number(found):
-    root = ElementTree.fromstring(render_plot(found))  # noqa: S314 (our own text)
-    dots = [e for e in root.iter() if e.tag.endswith("circle")]
-    # one judge; two statistics of two attributes
-    assert len(dots) == len(benchmark_panels(found)) == 4
-    assert any("<sets>.jsonl" in (e.text or "") for e in root.iter())
-
-
 def test_files_hold_what_is_returned_and_repeat_byte_by_byte(sets, tmp_path):
     write_jsonl(tmp_path / "sets.jsonl", sets)
     found = benchmark_judges(tmp_path / "sets.jsonl", {}, tmp_path / "a", SETTINGS)
@@ -127,7 +117,7 @@ def test_files_hold_what_is_returned_and_repeat_byte_by_byte(sets, tmp_path):
     assert list(found.signatures) == list(BASELINES)
     assert len(read_text(tmp_path / "a" / "judgements.jsonl").splitlines()) == 5 * len(BASELINES)
     benchmark_judges(tmp_path / "sets.jsonl", {}, tmp_path / "b", SETTINGS)
-    for name in ("benchmark.json", "benchmark.md", "benchmark.svg", "index.html", "judgements.jsonl"):
+    for name in ("benchmark.json", "benchmark.md", "index.html", "judgements.jsonl"):
         assert read_text(tmp_path / "a" / name) == read_text(tmp_path / "b" / name)
 
 
