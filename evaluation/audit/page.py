@@ -8,6 +8,7 @@ from ..pages.blocks import (
     Details,
     Facts,
     Heading,
+    Heads,
     Items,
     Legend,
     Mark,
@@ -116,7 +117,7 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *map(_column, measures))
+            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *map(_column, measures))
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
@@ -283,7 +284,7 @@ def _examples(audit: Audit) -> Iterator[Block]:
 
 
 def _example(audit: Audit, example: Example) -> Iterator[Block]:
-    heads = ("", *(Column(name, kind="number") for name in example.columns))
+    heads: Heads = ("", *(Column(name, kind="number") for name in example.columns))
     rows = (
         row(
             Text(side.name, "left out most" if side.name in example.left_out else ""),

@@ -9,6 +9,7 @@ from ..pages.blocks import (
     Facts,
     Group,
     Heading,
+    Heads,
     Items,
     Legend,
     Mark,
@@ -215,7 +216,7 @@ def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
 def _opinions(found: OpinionResults) -> Table:
     rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
     of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
-    names = ("people", Column("opinions", kind="number"), "bias", "very fair", "very unfair", *of_texts)
+    names: Heads = ("people", Column("opinions", kind="number"), "bias", "very fair", "very unfair", *of_texts)
     rows = []
     for each in found.summaries:
         labelled = sum(score is not None for score in each.by_opinion.values())

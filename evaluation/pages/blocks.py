@@ -252,6 +252,10 @@ class Page:
         return [block for block in self.body if isinstance(block, Heading) and block.level == 2]
 
 
+# of a table: columns, or their names
+Heads = tuple[Column | str, ...]
+
+
 def table(
     name: str,
     heads: Iterable[Column | str],
