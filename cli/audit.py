@@ -119,7 +119,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(min=1, help="Values in fewer scored sets are marked and kept out of worst group and extremes."),
     ] = 30,
     examples: Annotated[int, typer.Option(min=0, help="Most unfair summaries shown by each family.")] = 5,
-    limit: Annotated[int | None, typer.Option(min=1, help="Audit so many sets only, drawn by the seed.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Audit only this many sets, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of that draw, the bootstrap and the tests.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over document sets.")] = 1000,
     level: Annotated[

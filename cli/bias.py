@@ -1,4 +1,4 @@
-"""`evenhand bias-study`: whether a summarizer treats people of all groups alike, told on inputs that differ in nothing else."""
+"""`evenhand bias-study`: does a summarizer treat people of all groups alike? Measured on inputs that differ in nothing else."""
 
 import json
 from pathlib import Path

@@ -69,7 +69,7 @@ def summac(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The released read-out, a .bin of 1.8 kB.")],
     out: Out,
 ) -> None:
-    """SummaC-Conv's trained read-out; the classifier that it reads comes from the hub as it stands."""
+    """SummaC-Conv's trained read-out; the classifier that it reads comes from the hub unchanged."""
     from ..judges.released import refuse_filled
     from ..judges.summac import convert_weights
 

@@ -46,7 +46,8 @@ def page(
     ],
     out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written beside it.")] = Path("page.html"),
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Show at most so many requests, drawn by the seed, of each side alike.")
+        int | None,
+        typer.Option(min=1, help="Show at most this many requests, drawn by the seed, equally many of each side."),
     ] = None,
     seed: Annotated[
         int | None,

@@ -188,7 +188,7 @@ def reviews(
     ],
     out: Out,
     limit: Annotated[
-        int | None, typer.Option(min=0, help="First so many files by name; 0 takes all. Default: 1500.")
+        int | None, typer.Option(min=0, help="How many files to take, first by name; 0 takes all. Default: 1500.")
     ] = None,
     split: Split = None,
     force: Force = False,
@@ -222,7 +222,7 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     limit: Annotated[
         int | None,
         typer.Option(
-            min=0, help="First so many transcripts; 0 takes all. Default: 100 cases of the court, all debates."
+            min=0, help="How many transcripts to take; 0 takes all. Default: 100 cases of the court, all debates."
         ),
     ] = None,
     split: Split = None,

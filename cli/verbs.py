@@ -1,4 +1,4 @@
-"""The command line's verbs, all of which can be told to say less or more."""
+"""The command line's verbs, all of which take `-q` and `-v`."""
 
 import inspect
 import os
