@@ -29,21 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fairness.groups import (
-    Entailments,
-    Masses,
-    NgramTokenizer,
-    SetEvidence,
-    cover_set,
-    cover_sets,
-    coverage,
-    coverage_fairness,
-    equal_coverage,
-    group_fairness,
-    pack_entailments,
-    text_masses,
-)
-from ..fairness.groups.entailment import MERGE_ABOVE
+from ..fairness.groups.corpus import group_fairness
+from ..fairness.groups.coverage import coverage, coverage_fairness, equal_coverage
+from ..fairness.groups.entailment import MERGE_ABOVE, Entailments, pack_entailments
+from ..fairness.groups.evidence import SetEvidence, cover_set, cover_sets
+from ..fairness.groups.masses import Masses, text_masses
+from ..fairness.groups.tokens import NgramTokenizer
 from . import Breakdown, Contender, Counts, Report, Table, bench_parser, compare, positive, run_bench
 
 ONE_ARRAY = "evenhand"

@@ -195,7 +195,7 @@ def reviews(
 ) -> None:
     """PerspectiveSumm's review sets out of raw reviews: a file of them is a set."""
     from ..corpora.perspectivesumm.reviews import MOST_FILES, read_reviews
-    from ..fairness.groups import SentimentLabeller
+    from ..fairness.groups.preparation import SentimentLabeller
 
     with _reading(folder, out, force=force):
         built = read_reviews(
@@ -230,7 +230,7 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
 ) -> None:
     """PerspectiveSumm's dialogue sets out of transcripts: a segment of turns is a set, a speaker a value."""
     from ..corpora.perspectivesumm import dialogue as dialogues
-    from ..fairness.groups import word_counter
+    from ..fairness.groups.preparation import word_counter
 
     if whole and (most_tokens or exact):
         raise DataError(

@@ -28,7 +28,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from ..errors import DataError
-from ..fairness.opinion import LABELS
+from ..fairness.opinion.perceived import LABELS
 from ..records import Record, Text
 from ..storage import (
     MOST_SHOWN,

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from ..config import FairExtractiveSection
 from ..errors import DataError
-from ..fairness.opinion import ObjectivePlan, Selection, biased_batch, group_quotas, select_batch, select_fair
+from ..fairness.opinion.objective import ObjectivePlan
+from ..fairness.opinion.selection import Selection, biased_batch, group_quotas, select_batch, select_fair
 from ..fairness.opinion.tokens import VERSION
 from ..records import SummaryRequest
 from ..storage import digest

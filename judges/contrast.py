@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..config.fairness import ContrastJudge
-from ..fairness.groups import Unscored
 from ..fairness.groups.entailment import document_entailment
+from ..fairness.groups.masses import Unscored
 from ..storage import canonical_json
 from .documents import summary_of
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature

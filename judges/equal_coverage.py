@@ -9,8 +9,9 @@ Source: Li et al. 2025, section 3.2; docs/papers.md#li-coverage.
 from collections.abc import Sequence
 
 from ..config.fairness import EqualCoverageJudge
-from ..fairness.groups import SetCoverage, Unscored, cover_sets
 from ..fairness.groups.coverage import COVERAGE_RULES, NO_UNIT, ONE_VALUE
+from ..fairness.groups.evidence import SetCoverage, cover_sets
+from ..fairness.groups.masses import Unscored
 from ..fairness.labelled import LabelledSummary
 from ..storage import canonical_json
 from .documents import WholeSetJudge

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from ..config.fairness import OpinionGraphJudge
 from ..extras import installed_versions, need
-from ..fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph, summary_units
+from ..fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
+from ..fairness.opinion.summary_units import summary_units
 from ..storage import canonical_json
 from ..text import sentences
 from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature

@@ -14,7 +14,7 @@ from ..config.judges import AlignmentJudge
 from ..config.metrics import SplittingMetricSection
 from ..config.needs import SplitterName
 from ..config.section import Check
-from ..fairness.groups.nltk_data import open_nltk, trained_digest
+from ..fairness.groups.tokens import open_nltk, trained_digest
 from ..text import SENTENCE_RULES, sentences
 
 PUNKT = "punkt_tab"

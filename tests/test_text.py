@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.corpora.polisum import import_polisum
-from evenhand.fairness.groups.nltk_data import open_nltk
+from evenhand.fairness.groups.tokens import open_nltk
 from evenhand.text import did_you_mean, fold, repeated, sentences, some_of, words
 
 

@@ -8,9 +8,9 @@ Source: docs/papers.md#steen-drafts.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...fairness.demographic.inputs import AnnotatedDocument, Chain, Mention, NamedEntity, Token
+from ...fairness.demographic.inputs.document import AnnotatedDocument, Chain, Mention, NamedEntity, Token
 from ...fairness.demographic.inputs.words import FORMS, PRONOUNS, SUFFIXES, Gender, class_of, is_honorific, is_title
-from ...fairness.demographic.instances import PERSON
+from ...fairness.demographic.persons import PERSON
 
 # without the full stop of a title
 MALE = frozenset(male.casefold().rstrip(".") for male, _ in FORMS.values())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import DataError
-from ...fairness.demographic.inputs import AnnotatedDocument
+from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...records import Record, Text
 from ...storage import listed, read_numbered, read_text
 from .draft import draft_document

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...errors import ModelError
 from ...extras import need
-from ...fairness.demographic.inputs import Token
-from ...fairness.demographic.instances import PERSON, SummaryEntity
+from ...fairness.demographic.inputs.document import Token
+from ...fairness.demographic.persons import PERSON, SummaryEntity
 from ...text import fold
 from .draft import TaggedText
 

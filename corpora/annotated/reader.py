@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import DataError
-from ...fairness.demographic.inputs import AnnotatedDocument, build_template
+from ...fairness.demographic.inputs.document import AnnotatedDocument
+from ...fairness.demographic.inputs.template import build_template
 from ...storage import listed_lines, read_numbered
 
 # what stands for the documents that ship with evenhand

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ...errors import DataError
-from ...fairness.groups import SpokenTurn, segment_dialogue
+from ...fairness.groups.preparation import SpokenTurn, segment_dialogue
 from ...records import DocumentSet, Text
 from ...storage import explain, listed, listed_lines, read_json, shortened
 from .decoding import read_lines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, StorageError
-from ...fairness.groups import Sentiment
+from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
 from ...storage import listed, read_text, shortened
 from .built import BuiltSets

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import DataError
-from ...fairness.groups import word_counter
+from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
 from ...storage import listed, listed_lines, shortened
 from .built import BuiltSets

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...extras import installed_versions
-from ...fairness.groups import Unscored
+from ...fairness.groups.masses import Unscored
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
 from .choice import choices

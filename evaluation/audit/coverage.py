@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fairness.groups import CoverageMode, SetCoverage, Unscored, cover_sets, document_entailment
-from ...fairness.groups.coverage import COVERAGE_RULES, ONE_VALUE
-from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.groups.coverage import COVERAGE_RULES, ONE_VALUE, CoverageMode
+from ...fairness.groups.entailment import document_entailment
+from ...fairness.groups.evidence import SetCoverage, cover_sets
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import FEWEST_UNITS
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence

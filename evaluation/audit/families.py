@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ...config.fairness import EntailerSection, MatcherSection
 from ...errors import DataError, MissingExtra
 from ...extras import need
-from ...fairness.demographic import WordLists
-from ...fairness.groups import CoverageMode
+from ...fairness.demographic.word_lists import WordLists
+from ...fairness.groups.coverage import CoverageMode
 from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
 from ...judges.shared import SharedModels
 from .coverage import UnitCoverage

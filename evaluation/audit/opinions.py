@@ -12,10 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from ...fairness.groups import Unscored
-from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary, LabelledText
-from ...fairness.opinion import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
+from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
 from .contents import Example, Line, Side

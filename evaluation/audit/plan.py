@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from ...errors import DataError, MissingExtra
 from ...extras import need
-from ...fairness.groups import Mode
-from ...fairness.groups.shares import DEFAULT_TAU, Target
+from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...resampling import LEAST_GROUP, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units

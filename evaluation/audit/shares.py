@@ -9,19 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fairness.groups import (
+from ...fairness.groups.corpus import NO_SOURCE_MASS
+from ...fairness.groups.masses import Masses, Unscored
+from ...fairness.groups.shares import (
     TAU_GRID,
-    Masses,
     Mode,
     Shares,
-    Unscored,
+    Target,
     compare,
     under_represented,
     unfair_by_tolerance,
     unfair_error_rate,
 )
-from ...fairness.groups.corpus import NO_SOURCE_MASS
-from ...fairness.groups.shares import Target
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...text import sentences as split_sentences

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fairness.demographic import GENDER_WORDS, WordLists, word_list_scores
-from ...fairness.demographic.shares import shares
-from ...fairness.groups import Unscored
-from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.demographic.counts import shares
+from ...fairness.demographic.word_lists import GENDER_WORDS, WordLists, word_list_scores
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...storage import digest
 from ...text import sentences as split_sentences

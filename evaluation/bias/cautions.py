@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...config import BiasRecipe
-from ...fairness.demographic.inputs import AnnotatedDocument
+from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...resampling import FEW_ORIGINALS
 from .contents import GroupFigures, Measure
 from .inputs import BiasInput, Inputs

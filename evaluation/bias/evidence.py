@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...fairness.demographic import Instance, align
-from ...fairness.demographic.inputs import source_entities
+from ...fairness.demographic.inputs.assignment import source_entities
+from ...fairness.demographic.persons import Instance, align
 from ...records import LeftOut
 from .inputs import BiasInput, Inputs
 from .persons import FoundPersons

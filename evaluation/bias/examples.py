@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...fairness.demographic import align
+from ...fairness.demographic.persons import align
 from .contents import Example, ExamplePerson, ExampleSide
 from .evidence import Summarised
 from .measure import by_original, masked

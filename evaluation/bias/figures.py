@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from ...fairness.demographic import Distinguishability, align, hallucinated_spans
-from ...fairness.demographic.hallucination import Containment
+from ...fairness.demographic.distinguishability import Distinguishability
+from ...fairness.demographic.hallucination import Containment, hallucinated_spans
+from ...fairness.demographic.persons import align
 from .contents import DesignFigures, GroupFigures, Trials
 from .evidence import Evidence, Summarised
 from .inputs import BiasInput, Design

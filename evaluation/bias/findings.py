@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...fairness.demographic import Distinguishability
+from ...fairness.demographic.distinguishability import Distinguishability
 from ...resampling import INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
 from ..pages.numbers import percent
 from .contents import Measure, Signed, Verdict, readable, writable

@@ -18,19 +18,11 @@ import numpy as np
 from ...config import BiasRecipe
 from ...corpora.annotated import read_news
 from ...errors import DataError
-from ...fairness.demographic.inputs import (
-    AnnotatedDocument,
-    AssignedInput,
-    FillOptions,
-    Instruction,
-    NameInventory,
-    Setting,
-    TemplateEntity,
-    balanced_inputs,
-    build_template,
-    fill_template,
-    uniform_inputs,
-)
+from ...fairness.demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
+from ...fairness.demographic.inputs.document import AnnotatedDocument
+from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
+from ...fairness.demographic.inputs.setting import NameInventory, Setting
+from ...fairness.demographic.inputs.template import TemplateEntity, build_template
 from ...records import LeftOut, Record, Text
 from ...storage import as_given, digest
 from .setting import make_setting, read_names

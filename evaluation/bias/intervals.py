@@ -7,9 +7,7 @@ first group, below 0 the second, and an interval that leaves out 0 says more tha
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fairness.demographic import CountTable, bootstrap
-from ...fairness.demographic.bootstrap import Statistic, Unit
-from ...fairness.demographic.shares import shares
+from ...fairness.demographic.counts import CountTable, Statistic, Unit, bootstrap, shares
 from ...resampling import Bootstrap
 from .contents import Interval, Signed, as_interval, writable
 

@@ -8,31 +8,32 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ...config import BiasRecipe
-from ...fairness.demographic import (
+from ...fairness.demographic.distinguishability import (
     DENSE_TIE,
-    GENDER_WORDS,
     Distinguishability,
     DocumentScore,
-    Hallucinations,
-    InclusionBias,
-    NameReader,
-    WordListBias,
-    WordLists,
-    census_names,
     distinguishability,
-    find_hallucinations,
+    score_texts,
+    score_vectors,
+)
+from ...fairness.demographic.hallucination import Hallucinations, find_hallucinations, hallucination_scores
+from ...fairness.demographic.inclusion import (
+    InclusionBias,
     inclusion_bias,
     inclusion_scores,
     inclusion_table,
     log_odds_ratios,
-    mask_summary,
-    score_texts,
-    score_vectors,
+)
+from ...fairness.demographic.masking import mask_summary
+from ...fairness.demographic.name_reading import NameReader, census_names
+from ...fairness.demographic.word_lists import (
+    GENDER_WORDS,
+    WordListBias,
+    WordLists,
     word_list_bias,
     word_list_scores,
     word_list_table,
 )
-from ...fairness.demographic.hallucination import hallucination_scores
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...resampling import Bootstrap, cluster_interval

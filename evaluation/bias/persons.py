@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from ...config import BiasRecipe
 from ...corpora.annotated import SpacyPipeline
 from ...extras import installed_versions
-from ...fairness.demographic import SummaryEntity
-from ...fairness.demographic.inputs import Instruction
+from ...fairness.demographic.inputs.filling import Instruction
+from ...fairness.demographic.persons import SummaryEntity
 from ...records import Record, Text
 from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl

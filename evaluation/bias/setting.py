@@ -7,7 +7,7 @@ from typing import Literal
 
 from ...config import BiasRecipe
 from ...errors import DataError, StorageError
-from ...fairness.demographic.inputs import (
+from ...fairness.demographic.inputs.setting import (
     NameInventory,
     Setting,
     common_inventory,

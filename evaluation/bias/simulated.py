@@ -9,8 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...config.bias import Simulated
-from ...fairness.demographic import lead_selection, random_selection, sexist_selection, topic_label
-from ...fairness.demographic.topics import FAVOURED, TOPIC_LENGTHS
+from ...fairness.demographic.topics import (
+    FAVOURED,
+    TOPIC_LENGTHS,
+    lead_selection,
+    random_selection,
+    sexist_selection,
+    topic_label,
+)
 from ...text import sentences
 
 # positions of the sentences that are taken, given the sentences, the text and a generator

@@ -10,18 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from ...corpora.opinions import AnnotatedSummary
 from ...extras import installed_versions
-from ...fairness.opinion import (
-    Correlation,
-    Negative,
-    OpinionGraph,
-    SummaryScores,
-    approval,
-    batch_agreement,
-    opinion_graph,
-    perceived_opinion_bias,
-    rouge1_f1,
-    summary_units,
-)
+from ...fairness.opinion.correlation import Correlation, SummaryScores, batch_agreement, rouge1_f1
+from ...fairness.opinion.interaction import OpinionGraph, opinion_graph
+from ...fairness.opinion.perceived import Negative, approval, perceived_opinion_bias
+from ...fairness.opinion.summary_units import summary_units
 from ...judges.splitters import sentence_signature
 from ...records import Record
 from .opinion_texts import NO_TEXTS, OpinionTexts

@@ -8,6 +8,7 @@ with the same different texts on both sides it is -1. Say so beside results on s
 share of ties.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -17,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from .token_counts import count_vectors
+from ..stop_words import ENGLISH_STOP_WORDS
 
 if TYPE_CHECKING:
-    from scipy.sparse import sparray
+    from scipy.sparse import csr_array, sparray
 
 # differences of mean similarity up to this are ties; without a tolerance rounding decides about identical summaries
 TIE = 1e-9
@@ -150,3 +151,27 @@ def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_]) -> tuple[NDArray
 def _mean_trial(trials: NDArray[np.float64]) -> float | None:
     known = trials[~np.isnan(trials)]
     return float(known.mean()) if len(known) else None
+
+
+# two or more word characters: FIRST_NAME is one token
+TOKEN = re.compile(r"\b\w\w+\b")
+
+
+def count_vectors(texts: Sequence[str]) -> "csr_array":
+    """Raw counts of the lower-cased tokens that are no stop words, shape (texts, words); no idf.
+
+    Tokens, stop words and counts as of scikit-learn's `CountVectorizer(stop_words="english")`, which the authors used.
+
+    Args:
+        texts: all summaries of one original, masked.
+    """
+    from scipy.sparse import csr_array
+
+    tokens = [TOKEN.findall(text.lower()) for text in texts]
+    text_of = np.repeat(np.arange(len(texts)), [len(each) for each in tokens])  # (tokens,)
+    words: dict[str, int] = {}
+    word_of = np.fromiter((words.setdefault(token, len(words)) for each in tokens for token in each), dtype=np.intp)
+    # entries at the same place are added up
+    counts = csr_array((np.ones(len(word_of)), (text_of, word_of)), shape=(len(texts), max(1, len(words))))
+    kept = np.array([place for word, place in words.items() if word not in ENGLISH_STOP_WORDS], dtype=np.intp)
+    return counts[:, kept]

@@ -12,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...resampling import defined
-from .alignment import TITLES, align
-from .count_table import CountRow, CountTable, tabulate
-from .instances import Instance, SummaryEntity
-from .name_reading import NameReader
-from .shares import (
+from .counts import (
     GENDERS,
+    CountRow,
+    CountTable,
     by_group,
     check_choice,
     check_known,
     counts_by_group,
     group_counts,
     shares,
+    tabulate,
     total_variation,
 )
+from .name_reading import NameReader
+from .persons import TITLES, Instance, SummaryEntity, align
 
 # "substring" is the published procedure, and lenient: "Ann" occurs in "announced"; "word" asks for a whole word
 Containment = Literal["substring", "word"]

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ...resampling import defined
-from .alignment import TITLES, align
-from .count_table import CountRow, CountTable, tabulate
-from .instances import Instance
-from .shares import by_group, check_choice, check_known, counts_by_group, group_counts
+from .counts import CountRow, CountTable, by_group, check_choice, check_known, counts_by_group, group_counts, tabulate
+from .persons import TITLES, Instance, align
 
 # "haldane" adds a half to included and to left-out persons, which keeps all odds finite
 Correction = Literal["none", "haldane"]

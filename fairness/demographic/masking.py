@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 from ...errors import DataError
-from .instances import InputEntity
-from .shares import check_choice
+from .counts import check_choice
+from .persons import InputEntity
 
 FIRST_NAME = "FIRST_NAME"
 LAST_NAME = "LAST_NAME"

@@ -1,11 +1,13 @@
-"""Topic labels and simulated summarizers: how much of word-list bias comes from the documents themselves.
+"""How much of word-list bias comes from the documents themselves: topics, simulated summarizers, words that tell sets apart.
 
-Source: Steen and Markert 2024, section 4; docs/papers.md#steen-simulated. The lesson of the simulation: held
-against even shares, random and leading sentences look biased and the sexist choice looks best; even held against the
-sources, choosing by topic looks worse than the sexist choice. Word lists on natural documents measure the documents.
+The lesson of the simulation: held against even shares, random and leading sentences look biased and the sexist choice looks best;
+even held against the sources, choosing by topic looks worse than the sexist choice. Word lists on natural documents measure the
+documents.
+
+Source: Steen and Markert 2024, section 4 and appendix J; docs/papers.md#steen-simulated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,3 +82,58 @@ def random_selection(n_sentences: int, generator: np.random.Generator, n: int = 
     The topic summarizer draws `TOPIC_LENGTHS[label]` sentences.
     """
     return tuple(sorted(generator.choice(n_sentences, size=min(n, n_sentences), replace=False).tolist()))
+
+
+# female form, male form
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("daughter", "son"), ("mother", "father"), ("woman", "man"), ("girl", "boy"), ("female", "male"), ("sister", "brother"),
+    ("daughters", "sons"), ("mothers", "fathers"), ("women", "men"), ("girls", "boys"), ("females", "males"),
+    ("sisters", "brothers"), ("aunt", "uncle"), ("aunts", "uncles"), ("niece", "nephew"), ("nieces", "nephews"),
+    ("wife", "husband"), ("wives", "husbands"), ("actress", "actor"), ("actresses", "actors"),
+    ("chairwoman", "chairman"), ("chairwomen", "chairmen"), ("mum", "dad"), ("mums", "dads"), ("waitress", "waiter"),
+    ("waitresses", "waiters"), ("mistress", "lover"),
+)  # fmt: skip
+
+_JOINED = {word: "/".join(pair) for pair in PAIRS for word in pair}
+
+
+def find_gendered_words(tokens: Sequence[str]) -> tuple[int, ...]:
+    """Positions of the tokens that a person should look at when content words are annotated, ascending; case is ignored."""
+    return tuple(position for position, token in enumerate(tokens) if token.casefold() in _JOINED)
+
+
+def join_pairs(tokens: Iterable[str]) -> list[str]:
+    """The tokens, case folded, with both forms of a pair as one marker ("mother/father"); pronouns stay apart.
+
+    Before `log_odds_z`, so that the identifiers by which documents were split do not explain the split.
+    """
+    folded = (token.casefold() for token in tokens)
+    return [_JOINED.get(token, token) for token in folded]
+
+
+def log_odds_z(counts_a: Mapping[str, int], counts_b: Mapping[str, int], alpha: float = 0.01) -> dict[str, float]:
+    """z of each word's log odds ratio between two text sets, words in alphabetical order; above 0 the word leans to a.
+
+    Log-odds with an uninformative Dirichlet prior (Monroe et al. 2008). |z| well above 1.96 is read as a difference. A set's
+    size is the sum of its counts.
+
+    Args:
+        counts_a: tokens of each word in the one set.
+        counts_b: in the other.
+        alpha: prior count of every word, above 0.
+
+    Raises:
+        DataError: alpha is not above 0, a count is negative, or both tables together hold fewer than two words.
+    """
+    words = sorted(counts_a.keys() | counts_b.keys())
+    y = np.array([[counts.get(word, 0) for word in words] for counts in (counts_a, counts_b)], dtype=float)
+    if len(words) < 2:
+        raise DataError(f"log-odds set a word against all others; at least two words are needed, got {words}")
+    if not alpha > 0 or (y < 0).any():
+        raise DataError(
+            f"log-odds need alpha > 0 and counts of at least 0, got alpha {alpha} and a least count {y.min()}"
+        )
+    seen = y + alpha  # (sets, words)
+    log_odds = np.log(seen) - np.log(seen.sum(axis=1, keepdims=True) - seen)
+    z = (log_odds[0] - log_odds[1]) / np.sqrt((1 / seen).sum(axis=0))
+    return dict(zip(words, z.tolist(), strict=True))

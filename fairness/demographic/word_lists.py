@@ -1,17 +1,35 @@
-"""Word lists whose words identify a group, and how many of them stand in a text.
+"""Word-list inclusion bias: whether summaries use the words of the groups in the sources' proportions.
+
+One tokenizer reads sources and summaries alike; the released program uses two, so an exact copy of a source can score above 0
+there.
 
 Source: HELM (Liang et al. 2022); Steen and Markert 2024, section 3.1; docs/papers.md#steen-word-lists.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .shares import check_groups
+from ...resampling import defined
+from .counts import (
+    CountRow,
+    CountTable,
+    by_group,
+    check_groups,
+    check_known,
+    counts_by_group,
+    group_counts,
+    shares,
+    tabulate,
+    total_variation,
+)
+from .persons import Instance
 
 # maximal runs of Unicode letters
 LETTERS = re.compile(r"[^\W\d_]+")
@@ -61,3 +79,121 @@ class WordLists:
         tokens = letter_runs(text) if isinstance(text, str) else map(str.casefold, text)
         found = Counter(map(self._place.get, tokens))
         return np.array([found[place] for place in range(len(self.groups))], dtype=np.int64)
+
+
+# what the summaries' shares are held against; weights by group are normalised
+Reference = Literal["source", "uniform"] | Mapping[str, float]
+FIELDS = ("source", "summary")
+
+
+@dataclass(frozen=True)
+class WordListBias:
+    """Identifiers by group, and how far the summaries' shares are from the reference."""
+
+    source_counts: dict[str, int]
+    summary_counts: dict[str, int]
+    # reference shares and the summaries' own; None where there is no identifier
+    p_ref: dict[str, float | None]
+    p_obs: dict[str, float | None]
+    # total variation distance, in [0, 1], 0 is fair; with reference "source" and two groups at most max(p_ref)
+    score: float | None
+    # why there is no score
+    undefined: str | None
+
+
+def word_list_bias(
+    source: Mapping[str, int],
+    summary: Mapping[str, int],
+    *,
+    groups: Sequence[str] | None = None,
+    reference: Reference = "source",
+) -> WordListBias:
+    """Word-list inclusion bias of pooled counts.
+
+    Args:
+        source: identifiers in all inputs as they were given to the summarizer, by group.
+        summary: identifiers in all summaries, by group.
+        groups: all groups; by default those of `source`.
+        reference: "source", "uniform" (as in HELM), or weights by group.
+
+    Raises:
+        DataError: counts, groups or weights do not hold together.
+    """
+    groups = tuple(source) if groups is None else tuple(groups)
+    counts = np.stack([group_counts(source, groups, "source"), group_counts(summary, groups, "summary")])
+    p_ref = _reference_shares(counts[0], groups, reference)
+    p_obs = shares(counts[1])
+    return WordListBias(
+        source_counts=counts_by_group(groups, counts[0]),
+        summary_counts=counts_by_group(groups, counts[1]),
+        p_ref=by_group(groups, p_ref),
+        p_obs=by_group(groups, p_obs),
+        score=defined(total_variation(p_ref, p_obs)),
+        undefined=_why_undefined(p_ref, p_obs),
+    )
+
+
+def word_list_scores(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Word-list inclusion bias of each row against its own sources, shape (...); nan where undefined.
+
+    Args:
+        counts: identifiers, shape (..., 2, groups): sources, then summaries.
+    """
+    return total_variation(shares(counts[..., 0, :]), shares(counts[..., 1, :]))
+
+
+def count_words(
+    pairs: Iterable[tuple[str | Sequence[str], str | Sequence[str]]], lists: WordLists | None = None
+) -> dict[str, dict[str, int]]:
+    """Identifiers in all sources and in all summaries, by "source" or "summary" and group.
+
+    Args:
+        pairs: source and summary, as texts or as ready-made tokens; read once, so they may be a stream.
+        lists: of the groups; by default HELM's for gender.
+    """
+    lists = lists or WordLists()
+    total = np.zeros((2, len(lists.groups)), dtype=np.int64)
+    for pair in pairs:
+        for side, text in enumerate(pair):
+            total[side] += lists.count(text)
+    return {field: counts_by_group(lists.groups, row) for field, row in zip(FIELDS, total, strict=True)}
+
+
+def word_list_table(instances: Iterable[Instance], lists: WordLists | None = None) -> CountTable:
+    """Identifiers in source and summary by document and assignment.
+
+    Raises:
+        DataError: an instance has no summary.
+    """
+    lists = lists or WordLists()
+    return tabulate(_rows(instances, lists), FIELDS, lists.groups)
+
+
+def _rows(instances: Iterable[Instance], lists: WordLists) -> Iterator[CountRow]:
+    for instance in instances:
+        if instance.summary is None:
+            raise DataError(
+                f"instance of document {instance.document_id!r}, assignment {instance.assignment_id!r}: has no summary; "
+                "word lists need its text"
+            )
+        counts = np.stack([lists.count(instance.source), lists.count(instance.summary)])
+        yield CountRow(instance.document_id, instance.assignment_id, counts)
+
+
+def _reference_shares(source: NDArray[np.int64], groups: Sequence[str], reference: Reference) -> NDArray[np.float64]:
+    if reference == "source":
+        return shares(source)
+    if reference == "uniform":
+        return np.full(len(groups), 1 / len(groups))
+    if isinstance(reference, str):
+        raise DataError(f"reference {reference!r} is not known; give 'source', 'uniform' or weights by group")
+    check_known(reference, groups, "reference")
+    weights = np.array([reference.get(group, 0.0) for group in groups], dtype=float)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise DataError(f"weights of a reference are at least 0 and not all 0, got {dict(reference)}")
+    return shares(weights)
+
+
+def _why_undefined(p_ref: NDArray[np.float64], p_obs: NDArray[np.float64]) -> str | None:
+    lacking = [side for side, p in (("source", p_ref), ("summary", p_obs)) if np.isnan(p).any()]
+    return f"no identifier in any {' and in any '.join(lacking)}" if lacking else None

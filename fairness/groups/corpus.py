@@ -15,17 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from .masses import Masses, Unscored, batches, pack
-from .rules import Mode, Rule, rule_of
 from .shares import (
     DEFAULT_TAU,
+    TAU_GRID,
+    AucVariant,
+    Mode,
+    Rule,
     Shares,
     Target,
+    area,
     compare,
+    rule_of,
     second_order_fairness,
     under_represented,
+    unfair_by_cutoff,
+    unfair_by_tolerance,
     unfair_error_rate,
 )
-from .tolerance import TAU_GRID, AucVariant, area, unfair_by_cutoff, unfair_by_tolerance
 
 logger = logging.getLogger(__name__)
 

@@ -4,17 +4,97 @@
 All work on shape (..., values): one sample, or many at once. A sample whose source has no mass has no kept value; its
 measures are nan, and whoever counts leaves it out by name.
 
-Source: Zhang et al. 2024, section 3.3, eqs. 1 and 2; docs/papers.md#zhang-modes.
+Modes say which values take part and when one is under-represented:
+
+| mode | values that take part | under-represented | for |
+| --- | --- | --- | --- |
+| drop_zero | those with source mass | p_y <= tau p_g | the default; equals published numbers wherever rounding plays no part |
+| released | those that the released cut-off loop keeps | p_y <= tau p_g | published tables, digit for digit |
+| paper | all declared ones | p_y < tau p_g | the paper as it is written |
+
+Source: Zhang et al. 2024, section 3.3, eqs. 1 to 3; docs/papers.md#zhang-modes and #zhang-auc.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
-from .rules import Mode, Rule, kept_values, rule_of
+from ...text import did_you_mean
+from .masses import DEFAULT_TEMPERATURE, MassTable, softmax
+
+Mode = Literal["drop_zero", "released", "paper"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A mode taken apart."""
+
+    zero_mass: Literal["drop", "released", "keep"]
+    # what a share exactly at the tolerance is: "inclusive" unfair, "strict" fair
+    comparison: Literal["inclusive", "strict"]
+    # share of the source mass after which the released loop stops, in [0, 1]
+    cutoff: float = 1.0
+
+
+RULES: dict[str, Rule] = {
+    "drop_zero": Rule("drop", "inclusive"),
+    "released": Rule("released", "inclusive"),
+    "paper": Rule("keep", "strict"),
+}
+
+
+def rule_of(mode: Mode | Rule) -> Rule:
+    """The rule that the mode stands for.
+
+    Raises:
+        DataError: there is no such mode, or the rule's cut-off is outside [0, 1].
+    """
+    if isinstance(mode, Rule):
+        if not 0 <= mode.cutoff <= 1:
+            raise DataError(f"a cut-off is a share of the source mass in [0, 1], got {mode.cutoff!r}")
+        return mode
+    if mode not in RULES:
+        raise DataError(f"mode {mode!r} is not known{did_you_mean(mode, RULES)} Modes are {', '.join(RULES)}")
+    return RULES[mode]
+
+
+def kept_values(source: NDArray[np.float64], declared: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
+    """Which values take part, shape (..., values); none where a sample's source has no mass.
+
+    Args:
+        source: mass of each value in the source, shape (..., values).
+        declared: which places are values of the sample, same shape.
+        rule: what happens to values without mass.
+    """
+    scorable = source.sum(axis=-1, keepdims=True) > 0
+    if rule.zero_mass == "drop":
+        kept = source > 0
+    elif rule.zero_mass == "keep":
+        kept = declared
+    else:
+        kept = _until(source, rule.cutoff)
+    return np.asarray(kept & declared & scorable)
+
+
+def _until(source: NDArray[np.float64], cutoff: float) -> NDArray[np.bool_]:
+    """The values that the released loop visits: by mass, descending, until the running share reaches the cut-off.
+
+    The running share is summed in floating point and can end just below 1; then every value without mass is kept too.
+    That is a defect of the released code, found in about a tenth of samples with three values, and published tables have it.
+    """
+    total = source.sum(axis=-1, keepdims=True)
+    order = np.argsort(-source, axis=-1, kind="stable")  # (..., places)
+    shares = np.take_along_axis(source, order, axis=-1) / np.where(total > 0, total, 1.0)
+    before = np.cumsum(shares, axis=-1)[..., :-1]
+    visited = np.ones(source.shape, dtype=bool)
+    visited[..., 1:] = before < cutoff
+    kept = np.empty_like(visited)
+    np.put_along_axis(kept, order, visited, axis=-1)
+    return kept
+
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -155,3 +235,84 @@ def _checked(masses: ArrayLike, what: str) -> Floats:
     if wrong.size:
         raise DataError(f"{what} masses are finite numbers of at least 0, got {wrong[0]}")
     return array
+
+
+# what is swept for AUC: the tolerance tau, as in the paper, or, as in the released script, the cut-off of its long-tail loop
+# with tau fixed
+AucVariant = Literal["tolerance", "released_cutoff"]
+
+# 0, 0.1, ..., 1
+TAU_GRID: NDArray[np.float64] = np.arange(11) / 10
+
+
+def unfair_by_tolerance(shares: Shares) -> NDArray[np.float64]:
+    """BUR of each sample at each tolerance of the grid, shape (11, ...): 1 unfair, 0 fair; nan where no value takes part."""
+    return np.stack([unfair(shares, tau) for tau in TAU_GRID])
+
+
+def unfair_by_cutoff(table: MassTable, *, tau: float = DEFAULT_TAU, aim: Target = "ratio") -> NDArray[np.float64]:
+    """BUR of each sample at each cut-off of the released loop, tau fixed, shape (11, samples).
+
+    1 unfair, 0 fair; nan for a sample whose source has no mass.
+    """
+    curve = []
+    for cutoff in TAU_GRID:
+        rule = replace(RULES["released"], cutoff=float(cutoff))
+        shares = compare(table.source, table.target, mode=rule, aim=aim, declared=table.declared)
+        curve.append(unfair(shares, tau))
+    return np.stack(curve)
+
+
+def area(curve: NDArray[np.float64]) -> float:
+    """Area under a curve over the grid, by ten trapezoids, in [0, 1] for rates.
+
+    Args:
+        curve: corpus mean at each point of the grid, shape (11,).
+    """
+    return float(np.trapezoid(curve, dx=0.1))
+
+
+@dataclass(frozen=True)
+class ProportionalRepresentation:
+    """Shares of the values with mass in the source, and how far they differ."""
+
+    # places of the values in the declared list
+    values: tuple[int, ...]
+    p_source: tuple[float, ...]
+    p_target: tuple[float, ...]
+    # mean shortfall, in [0, 1); 0 is fair
+    pr: float
+    # mean absolute difference, twice `pr`
+    pr_abs: float
+    temperature: float
+
+
+def proportional_representation(
+    source: ArrayLike, scores: ArrayLike, *, temperature: float = DEFAULT_TEMPERATURE
+) -> ProportionalRepresentation:
+    """How far a summary's shares are from its sources': the baseline that Equal Coverage is compared with.
+
+    Sources by tokens, summary by BARTScore, aimed at the sources' shares. The paper prints no formula; here it is UER in the
+    default mode. The mean absolute difference is exactly twice that, so ranks agree.
+    Source: Li et al. 2025, section 5.1; docs/papers.md#li-proportional.
+
+    Args:
+        source: tokens of each declared value, shape (values,).
+        scores: BARTScore of the summary given each value's text, shape (values,).
+        temperature: of the softmax over the scores.
+
+    Raises:
+        DataError: the source has no mass; otherwise as `compare` and `softmax`.
+    """
+    shares = compare(source, softmax(scores, temperature))
+    if not shares.scorable:
+        raise DataError("Proportional Representation is undefined for a source without mass; leave it out and count it")
+    gold, target = shares.gold[shares.kept], shares.target[shares.kept]
+    return ProportionalRepresentation(
+        values=tuple(np.flatnonzero(shares.kept).tolist()),
+        p_source=tuple(gold.tolist()),
+        p_target=tuple(target.tolist()),
+        pr=float(unfair_error_rate(shares)),
+        pr_abs=float(np.abs(gold - target).mean()),
+        temperature=temperature,
+    )

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .encoding import EncodedUnits, encode
-from .tfidf import TfIdf
+from .encoding import EncodedUnits, TfIdf, encode
 
 # cosine of the tf-idf vectors of unit and opinion, or the share of the opinion's keywords that the unit contains
 Method = Literal["tfidf", "keyword_fraction"]

@@ -1,5 +1,9 @@
-"""Perceived Opinion Bias: how unequally a summary represents the opinions of its source, as annotators see it."""
+"""What people say of a summary: how well each opinion is represented, and whether the summary is fair.
 
+Source: Shandilya et al. 2020; docs/papers.md#shandilya-perceived and #shandilya-approval.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -8,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .gini import gini, rank_sum
+from .exposure import gini, rank_sum
 
 # how an opinion is represented in a summary -> its value
 LABELS: dict[str, float] = {"complete": 1.0, "somewhat": 0.5, "inadequate": -0.5, "absent": -1.0}
@@ -127,3 +131,46 @@ def _score(means: NDArray[np.float64], negative: Negative) -> tuple[float | None
 
 def _or_reason(value: float | None, reason: str) -> tuple[float | None, str | None]:
     return value, None if value is not None else reason
+
+
+FAIRNESS_LABELS = ("very_fair", "somewhat_fair", "somewhat_unfair", "very_unfair")
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What annotators say of one summary's fairness."""
+
+    # label -> number of annotators who gave it
+    counts: dict[str, int]
+    # annotators without a label
+    missing: int
+
+    @property
+    def very_fair(self) -> float | None:
+        """Share of the annotators with a label who call it very fair, in [0, 1]; None when there are none."""
+        return self._share("very_fair")
+
+    @property
+    def very_unfair(self) -> float | None:
+        """Share of the annotators with a label who call it very unfair, in [0, 1]; None when there are none."""
+        return self._share("very_unfair")
+
+    def _share(self, label: str) -> float | None:
+        total = sum(self.counts.values())
+        return self.counts[label] / total if total else None
+
+
+def approval(labels: Sequence[str | None]) -> Approval:
+    """How many annotators gave each of `FAIRNESS_LABELS`; None is a missing label and is counted apart.
+
+    Source: Shandilya et al. 2020, section V; docs/papers.md#shandilya-approval.
+
+    Raises:
+        DataError: a label is not known.
+    """
+    counts = Counter(labels)
+    missing = counts.pop(None, 0)
+    wrong = sorted({repr(label) for label in counts if label not in FAIRNESS_LABELS})
+    if wrong:
+        raise DataError(f"not known as a fairness label: {', '.join(wrong)}; labels are {', '.join(FAIRNESS_LABELS)}")
+    return Approval(counts={label: counts[label] for label in FAIRNESS_LABELS}, missing=missing)

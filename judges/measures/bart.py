@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from ...config.fairness import MatcherSection
 from ...extras import need
-from ...fairness.groups import bart_scores
+from ...fairness.groups.masses import bart_scores
 from ...storage import canonical_json
 from ..aligner import most_tokens, release
 from ..checkpoint import open_checkpoint

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from ...config.fairness import MatcherSection
 from ...extras import need
-from ...fairness.groups import rescale
+from ...fairness.groups.masses import rescale
 from ...storage import canonical_json
 from ..aligner import most_tokens, release
 from ..bertscore import UNUSED

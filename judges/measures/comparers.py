@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fairness.groups import Unscored
 from ...fairness.groups.entailment import MERGE_ABOVE
-from ...fairness.opinion import content_tokens
+from ...fairness.groups.masses import Unscored
 from ...fairness.opinion.encoding import encode
+from ...fairness.opinion.tokens import content_tokens
 from ...runfolder.timing import booked
 from ..aligner import Aligner, Pair, Pairing
 from ..nli import Classes, NliAligner

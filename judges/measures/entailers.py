@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...config.fairness import EntailerSection
-from ...fairness.groups import SetEvidence, Unscored, Windows, make_windows
-from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.groups.evidence import SetEvidence
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.groups.units import Windows, make_windows
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.tokens import VERSION
 from ...models import signature

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...fairness.groups import Masses, SetEvidence, Unscored
+from ...fairness.groups.evidence import SetEvidence
+from ...fairness.groups.masses import Masses, Unscored
 from ...fairness.labelled import LabelledSummary
 
 

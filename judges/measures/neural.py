@@ -9,8 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...config.fairness import MatcherSection
-from ...fairness.groups import Masses, Unscored, softmax
-from ...fairness.groups.ngram import EMPTY_SUMMARY
+from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
 from ...runfolder.timing import booked

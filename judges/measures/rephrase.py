@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from ...config.fairness import EntailerSection, SplitterSection
-from ...fairness.groups import Unscored, parse_units
-from ...fairness.groups.units import Domain
+from ...fairness.groups.masses import Unscored
+from ...fairness.groups.units import Domain, parse_units
 from ...generate.backend import Ask, Backend, Reply
 from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template

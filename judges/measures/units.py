@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ...config.fairness import EntailerSection
-from ...fairness.groups import Unscored
+from ...fairness.groups.masses import Unscored
 from ...text import sentences
 from ..shared import SharedModels
 from ..splitters import sentence_signature

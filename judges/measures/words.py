@@ -11,13 +11,10 @@ from functools import cache
 from typing import Literal
 
 from ...config.fairness import MatcherSection
-from ...fairness.groups import Masses, NgramTokenizer, Unscored
-from ...fairness.groups.ngram import EMPTY_SUMMARY, ngram_masses
-from ...fairness.groups.nltk_data import SETTING
-from ...fairness.groups.tokens import Tokenize
+from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, ngram_masses
+from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary
-from ...fairness.opinion import content_tokens
-from ...fairness.opinion.tokens import VERSION
+from ...fairness.opinion.tokens import VERSION, content_tokens
 from ..shared import SharedModels
 
 # changes when `content_tokens` does

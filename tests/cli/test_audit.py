@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.errors import DataError, EvenhandError
 from evenhand.evaluation.audit.contents import Audit
-from evenhand.fairness.groups import NgramTokenizer
+from evenhand.fairness.groups.tokens import NgramTokenizer
 
 FAIR, LEFT = "Apple berry cherry grape river stone.", "Apple berry. Cherry grape."
 

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.corpora.opinions import AnnotatedSummary, read_opinions
 from evenhand.errors import DataError
-from evenhand.fairness.opinion import approval, perceived_opinion_bias
+from evenhand.fairness.opinion.perceived import approval, perceived_opinion_bias
 
 OPINIONS = {"set_id": "us", "opinions": {"wall": "Build the wall.", "tax": "He hides his tax returns."}}
 ANNA = {

@@ -9,8 +9,10 @@ from method_runs import job
 from evenhand.config import CorpusSection, Recipe, TaskSection
 from evenhand.errors import LeftOutError
 from evenhand.evaluation.comparison.cost import read_cost
-from evenhand.fairness.groups import SetEvidence, compare, cover_set, text_masses, unfair_error_rate
-from evenhand.fairness.opinion import read_sample
+from evenhand.fairness.groups.evidence import SetEvidence, cover_set
+from evenhand.fairness.groups.masses import text_masses
+from evenhand.fairness.groups.shares import compare, unfair_error_rate
+from evenhand.fairness.opinion.selection import read_sample
 from evenhand.generate.fair_extractive import NoModel, summarise
 from evenhand.generate.plans import draws
 from evenhand.generate.requests import build_requests

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.config.judges import AlignmentJudge
 from evenhand.errors import JudgeError, ModelError
-from evenhand.fairness.groups.nltk_data import open_nltk
+from evenhand.fairness.groups.tokens import open_nltk
 from evenhand.judges.aligner import Pairing
 from evenhand.judges.alignment import open_alignment
 from evenhand.judges.alignscore import AlignScore, AlignScoreAligner, convert_checkpoint

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.config.metrics import SummacJudge
 from evenhand.errors import JudgeError
-from evenhand.fairness.groups.nltk_data import open_nltk
+from evenhand.fairness.groups.tokens import open_nltk
 from evenhand.judges.judge import JudgeInput
 from evenhand.judges.shared import SharedModels
 from evenhand.judges.summac import BINS, ReadOut, convert_weights, open_summac, read_weights

@@ -6,50 +6,74 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.fairness import demographic as bias
-from evenhand.fairness.demographic import inputs
+from evenhand.fairness.demographic.counts import CountRow, CountTable, counts_of, replicates, tabulate
+from evenhand.fairness.demographic.distinguishability import (
+    DENSE_TIE,
+    TIE,
+    distinguishability,
+    score_texts,
+    score_vectors,
+)
+from evenhand.fairness.demographic.hallucination import find_hallucinations, hallucination_bias, hallucination_scores
+from evenhand.fairness.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
+from evenhand.fairness.demographic.inputs.assignment import DrawnIdentity, paired_assignment
+from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
+from evenhand.fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
+from evenhand.fairness.demographic.inputs.setting import Setting
+from evenhand.fairness.demographic.inputs.template import TemplateEntity, TemplateMention, build_template
+from evenhand.fairness.demographic.masking import mask_summary
+from evenhand.fairness.demographic.name_reading import Encyclopaedia, NameReader, census_names
+from evenhand.fairness.demographic.persons import RELEASED_TITLES, TITLES, InputEntity, Instance, SummaryEntity, align
+from evenhand.fairness.demographic.topics import log_odds_z, sexist_selection, topic_label
+from evenhand.fairness.demographic.word_lists import (
+    GENDER_WORDS,
+    WordLists,
+    count_words,
+    word_list_bias,
+    word_list_scores,
+)
 from evenhand.models import locate
 from evenhand.resampling import Bootstrap, cluster_interval, percentile_interval
 
 Given = dict[str, Any]
 
-TITLES = {"default": bias.TITLES, "authors": bias.RELEASED_TITLES}
+TITLE_LISTS = {"default": TITLES, "authors": RELEASED_TITLES}
 STATISTICS = {
-    "word_list": (bias.word_list_scores, ("source", "summary")),
-    "entity_inclusion": (bias.inclusion_scores, ("present", "included")),
-    "hallucination": (bias.hallucination_scores, ("hallucinated",)),
+    "word_list": (word_list_scores, ("source", "summary")),
+    "entity_inclusion": (inclusion_scores, ("present", "included")),
+    "hallucination": (hallucination_scores, ("hallucinated",)),
 }
 GENDERS = ("male", "female")
 
 
-def instances_of(given: Given) -> list[bias.Instance]:
-    return [bias.Instance.model_validate(instance) for instance in given["instances"]]
+def instances_of(given: Given) -> list[Instance]:
+    return [Instance.model_validate(instance) for instance in given["instances"]]
 
 
-def reader_of(given: Given) -> bias.NameReader:
-    census = bias.census_names(given.get("dominance", "above_2"))
-    return bias.NameReader(census, bias.Encyclopaedia(given.get("wikipedia") or {}))
+def reader_of(given: Given) -> NameReader:
+    census = census_names(given.get("dominance", "above_2"))
+    return NameReader(census, Encyclopaedia(given.get("wikipedia") or {}))
 
 
 def word_list_bias_of(given: Given) -> Given:
-    lists = bias.WordLists(given.get("word_lists") or bias.GENDER_WORDS)
-    counts = bias.count_words([(pair["source"], pair["summary"]) for pair in given["pairs"]], lists)
-    return asdict(bias.word_list_bias(**counts, groups=lists.groups, reference=given.get("reference", "source")))
+    lists = WordLists(given.get("word_lists") or GENDER_WORDS)
+    counts = count_words([(pair["source"], pair["summary"]) for pair in given["pairs"]], lists)
+    return asdict(word_list_bias(**counts, groups=lists.groups, reference=given.get("reference", "source")))
 
 
 def inclusion_counts_of(given: Given) -> Given:
-    return asdict(bias.inclusion_bias(given["present"], given["included"], correction=given.get("correction", "none")))
+    return asdict(inclusion_bias(given["present"], given["included"], correction=given.get("correction", "none")))
 
 
 def inclusion_of(given: Given) -> Given:
-    table = bias.inclusion_table(instances_of(given), given["groups"])
-    return asdict(bias.inclusion_bias(**table.pooled(), correction=given.get("correction", "none")))
+    table = inclusion_table(instances_of(given), given["groups"])
+    return asdict(inclusion_bias(**table.pooled(), correction=given.get("correction", "none")))
 
 
 def align_of(given: Given) -> Given:
-    spans = [bias.SummaryEntity.model_validate(span) for span in given["summary_entities"]]
-    entities = [bias.InputEntity.model_validate(entity) for entity in given["source_entities"]]
-    found = bias.align(spans, entities, TITLES[given.get("titles", "default")])
+    spans = [SummaryEntity.model_validate(span) for span in given["summary_entities"]]
+    entities = [InputEntity.model_validate(entity) for entity in given["source_entities"]]
+    found = align(spans, entities, TITLE_LISTS[given.get("titles", "default")])
     return {
         "source_to_summary": found.by_entity,
         "summary_to_source": {str(position): ids for position, ids in found.by_span.items()},
@@ -62,12 +86,12 @@ def classify_of(given: Given) -> Given:
 
 
 def hallucination_counts_of(given: Given) -> Given:
-    return asdict(bias.hallucination_bias(given["counts"]))
+    return asdict(hallucination_bias(given["counts"]))
 
 
 def hallucination_of(given: Given) -> Given:
     reader = reader_of(given)
-    found = bias.find_hallucinations(
+    found = find_hallucinations(
         instances_of(given),
         groups=given.get("groups", GENDERS),
         classify=lambda span: reader.read(span.tokens, span.text),
@@ -78,21 +102,21 @@ def hallucination_of(given: Given) -> Given:
 
 
 def mask_of(given: Given) -> Given:
-    entities = [bias.InputEntity.model_validate(entity) for entity in given["entities"]]
-    return {"text": bias.mask_summary(given["summary"], entities, given.get("mode", "word"))}
+    entities = [InputEntity.model_validate(entity) for entity in given["entities"]]
+    return {"text": mask_summary(given["summary"], entities, given.get("mode", "word"))}
 
 
 def distinguishability_of(given: Given) -> Given:
     representation = given.get("representation", "count")
-    tolerance = given.get("tie_tolerance", bias.DENSE_TIE if representation == "dense" else bias.TIE)
+    tolerance = given.get("tie_tolerance", DENSE_TIE if representation == "dense" else TIE)
     scores = []
     for document in given["documents"]:
         if representation == "count":
-            scores.append(bias.score_texts(document["texts"], document["groups"], tolerance))
+            scores.append(score_texts(document["texts"], document["groups"], tolerance))
             continue
         vectors = document["vectors"] if representation == "vectors" else encode(document["texts"])
-        scores.append(bias.score_vectors(vectors, document["groups"], tolerance))
-    found = bias.distinguishability(scores)
+        scores.append(score_vectors(vectors, document["groups"], tolerance))
+    found = distinguishability(scores)
     return {
         "score": found.score,
         "per_document": [document.score for document in found.documents],
@@ -109,9 +133,9 @@ def encode(texts: list[str]) -> Any:
 def bootstrap_given_of(given: Given) -> Given:
     statistic, fields = STATISTICS[given["statistic"]]
     groups = given["groups"]
-    table = bias.tabulate(
+    table = tabulate(
         (
-            bias.CountRow(document["id"], assignment["id"], [[row[f].get(g, 0) for g in groups] for f in fields])
+            CountRow(document["id"], assignment["id"], [[row[f].get(g, 0) for g in groups] for f in fields])
             for document in given["documents"]
             for assignment in document["assignments"]
             for row in assignment["rows"]
@@ -119,15 +143,15 @@ def bootstrap_given_of(given: Given) -> Given:
         fields,
         groups,
     )
-    counts = bias.counts_of(table, given["unit"])
+    counts = counts_of(table, given["unit"])
     drawn = [weights_of(draw, table, given["unit"], len(counts)) for draw in given["resamples"]]
-    scores = bias.replicates(statistic, counts, np.array(drawn))
+    scores = replicates(statistic, counts, np.array(drawn))
     found = percentile_interval(scores, given.get("level", 0.95), undefined=given.get("nan_policy", "omit"))
     defined = [None if score != score else score for score in scores.tolist()]  # noqa: PLR0124 (nan)
     return {"replicates": defined, "interval": [found.low, found.high], "n_valid": found.n_defined}
 
 
-def weights_of(draw: Any, table: bias.CountTable, unit: str, n: int) -> Any:
+def weights_of(draw: Any, table: CountTable, unit: str, n: int) -> Any:
     """How often each unit is in a resample: of documents by their places, of assignments by those within each document."""
     if unit == "document":
         return np.bincount(draw, minlength=n).astype(float)
@@ -144,22 +168,22 @@ def bootstrap_mean_of(given: Given) -> Given:
 
 
 def build_template_of(given: Given) -> Given:
-    document = inputs.AnnotatedDocument.model_validate(given["document"])
-    found = inputs.build_template(document, include_unnamed=given.get("include_unnamed", False))
+    document = AnnotatedDocument.model_validate(given["document"])
+    found = build_template(document, include_unnamed=given.get("include_unnamed", False))
     return {"entities": [entity.model_dump() for entity in found]}
 
 
 def fill_template_of(given: Given) -> Given:
-    document = inputs.AnnotatedDocument.model_validate(given["document"])
-    template = [inputs.TemplateEntity.model_validate(entity) for entity in given["template"]]
-    instructions = {key: inputs.Instruction.model_validate(each) for key, each in given["instructions"].items()}
+    document = AnnotatedDocument.model_validate(given["document"])
+    template = [TemplateEntity.model_validate(entity) for entity in given["template"]]
+    instructions = {key: Instruction.model_validate(each) for key, each in given["instructions"].items()}
     options = {key: given[key] for key in ("rewrite_pronouns", "title_female") if key in given}
-    return {"text": inputs.fill_template(document, template, instructions, inputs.FillOptions(**options)).text}
+    return {"text": fill_template(document, template, instructions, FillOptions(**options)).text}
 
 
 def paired_assignment_of(given: Given) -> Given:
     categories, last_names = given["categories"], given.get("last_names")
-    setting = inputs.Setting(
+    setting = Setting(
         categories=tuple(categories),
         genders={category: (given["category_gender"][category],) for category in categories},
         sources={category: (given["name_sources"][category],) for category in categories},
@@ -167,39 +191,37 @@ def paired_assignment_of(given: Given) -> Given:
     )
     identities = {
         category: [
-            inputs.DrawnIdentity(
-                given["category_gender"][category], first, last_names[category][i] if last_names else None
-            )
+            DrawnIdentity(given["category_gender"][category], first, last_names[category][i] if last_names else None)
             for i, first in enumerate(given["names"][category])
         ]
         for category in categories
     }
     entities = [template_entity(entity) for entity in given["entities"]]
-    found = inputs.paired_assignment(entities, setting, identities, given["base_assignment"])
+    found = paired_assignment(entities, setting, identities, given["base_assignment"])
     return {"assignments": [{key: each.model_dump() for key, each in made.items()} for made in found]}
 
 
-def template_entity(given: Given) -> inputs.TemplateEntity:
+def template_entity(given: Given) -> TemplateEntity:
     """An entity of which only names and the presence of a gendered mention are told."""
     first, last = given.get("first_name"), given.get("last_name")
     gendered = bool(given.get("pronoun"))
     kind = "pron_nom" if gendered else "first_name" if first else "last_name"
-    mention = inputs.TemplateMention(start=0, end=1, kind=kind)
-    return inputs.TemplateEntity(
+    mention = TemplateMention(start=0, end=1, kind=kind)
+    return TemplateEntity(
         id=given["id"], first_name=first, last_name=last, mentions=(mention,), gendered=gendered or first is not None
     )
 
 
 def topic_label_of(given: Given) -> Given:
-    return asdict(bias.topic_label(given["text"]))
+    return asdict(topic_label(given["text"]))
 
 
 def sexist_selection_of(given: Given) -> Given:
-    return asdict(bias.sexist_selection(given["sentences"], given["label"]))
+    return asdict(sexist_selection(given["sentences"], given["label"]))
 
 
 def log_odds_z_of(given: Given) -> Given:
-    return {"z": bias.log_odds_z(given["counts_a"], given["counts_b"], given.get("alpha", 0.01))}
+    return {"z": log_odds_z(given["counts_a"], given["counts_b"], given.get("alpha", 0.01))}
 
 
 OPERATIONS: dict[str, Callable[[Given], Given]] = {

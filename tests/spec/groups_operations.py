@@ -6,38 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.fairness.groups import (
-    TAU_GRID,
-    Masses,
-    NgramTokenizer,
-    Rule,
-    SentimentLabeller,
-    SetEvidence,
-    SpokenTurn,
-    Unscored,
-    bart_scores,
-    bert_precision,
-    compare,
-    cover_set,
-    coverage,
-    coverage_fairness,
-    entailments_of,
-    greedy_equal_coverage,
-    group_fairness,
-    make_windows,
-    ngram_masses,
-    parse_units,
-    proportional_representation,
-    rescale,
-    second_order_fairness,
-    segment_dialogue,
-    softmax,
-    text_masses,
-    under_represented,
-    unfair,
-    unfair_error_rate,
-    word_counter,
-)
+from evenhand.fairness.groups.bounds import greedy_equal_coverage
+from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.fairness.groups.coverage import coverage, coverage_fairness
+from evenhand.fairness.groups.evidence import SetEvidence, cover_set, entailments_of
 from evenhand.fairness.groups.fairpo import (
     CANDIDATES,
     PairLogps,
@@ -49,6 +21,29 @@ from evenhand.fairness.groups.fairpo import (
     perturb,
     slot_weights,
 )
+from evenhand.fairness.groups.masses import (
+    Masses,
+    Unscored,
+    bart_scores,
+    bert_precision,
+    ngram_masses,
+    rescale,
+    softmax,
+    text_masses,
+)
+from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, word_counter
+from evenhand.fairness.groups.shares import (
+    TAU_GRID,
+    Rule,
+    compare,
+    proportional_representation,
+    second_order_fairness,
+    under_represented,
+    unfair,
+    unfair_error_rate,
+)
+from evenhand.fairness.groups.tokens import NgramTokenizer
+from evenhand.fairness.groups.units import make_windows, parse_units
 
 Given = dict[str, Any]
 

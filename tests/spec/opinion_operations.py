@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from evenhand.fairness import opinion
+from evenhand.fairness.opinion.attachment import attach_units
+from evenhand.fairness.opinion.communities import KeyGraph, communities, key_graph, textrank
+from evenhand.fairness.opinion.correlation import pearson, rouge1_f1
+from evenhand.fairness.opinion.exposure import exposure_extractive, gini
+from evenhand.fairness.opinion.interaction import GraphPlan, interaction_edges, opinion_graph
+from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units
+from evenhand.fairness.opinion.perceived import approval, perceived_opinion_bias
+from evenhand.fairness.opinion.selection import biased_batch, group_quotas, select
+from evenhand.fairness.opinion.tokens import content_tokens
 
 Given = dict[str, Any]
 
@@ -14,63 +22,63 @@ def chosen(given: Given, *names: str) -> Given:
     return {name: given[name] for name in names if name in given}
 
 
-def objective_of(given: Given, length: int) -> opinion.Objective:
-    plan = opinion.ObjectivePlan(**chosen(given, "coverage", "alpha", "lambda_coverage", "lambda_diversity"))
-    return opinion.Objective(given["similarity"], given["clusters"], length, plan)
+def objective_of(given: Given, length: int) -> Objective:
+    plan = ObjectivePlan(**chosen(given, "coverage", "alpha", "lambda_coverage", "lambda_diversity"))
+    return Objective(given["similarity"], given["clusters"], length, plan)
 
 
 def gini_of(given: Given) -> Given:
-    return {"value": opinion.gini(given["values"])}
+    return {"value": gini(given["values"])}
 
 
 def perceived_opinion_bias_of(given: Given) -> Given:
-    return asdict(opinion.perceived_opinion_bias(given["labels"], **chosen(given, "negative")))
+    return asdict(perceived_opinion_bias(given["labels"], **chosen(given, "negative")))
 
 
 def approval_fractions_of(given: Given) -> Given:
-    found = opinion.approval(given["labels"])
+    found = approval(given["labels"])
     return {"very_fair": found.very_fair, "very_unfair": found.very_unfair}
 
 
 def pearson_of(given: Given) -> Given:
-    return {"r": opinion.pearson(given["x"], given["y"]).r}
+    return {"r": pearson(given["x"], given["y"]).r}
 
 
 def content_tokens_of(given: Given) -> Given:
-    return {"tokens": opinion.content_tokens(given["text"])}
+    return {"tokens": content_tokens(given["text"])}
 
 
 def textrank_of(given: Given) -> Given:
-    return asdict(opinion.textrank(given["units"], **chosen(given, "window", "damping", "ratio")))
+    return asdict(textrank(given["units"], **chosen(given, "window", "damping", "ratio")))
 
 
 def keygraph_of(given: Given) -> Given:
-    return asdict(opinion.key_graph(given["units"], given["keywords"]))
+    return asdict(key_graph(given["units"], given["keywords"]))
 
 
 def communities_of(given: Given) -> Given:
-    graph = opinion.KeyGraph(tuple(given["vertices"]), tuple(tuple(edge) for edge in given["edges"]))
-    return asdict(opinion.communities(graph, **chosen(given, "resolution")))
+    graph = KeyGraph(tuple(given["vertices"]), tuple(tuple(edge) for edge in given["edges"]))
+    return asdict(communities(graph, **chosen(given, "resolution")))
 
 
 def attach_units_of(given: Given) -> Given:
-    found = opinion.attach_units(given["units"], given["opinions"], **chosen(given, "method", "threshold"))
+    found = attach_units(given["units"], given["opinions"], **chosen(given, "method", "threshold"))
     return {"attachment": found.opinion, "similarity": found.similarity.toarray()}
 
 
 def oig_edges_of(given: Given) -> Given:
     least = {"least_weight": given["min_weight"]} if "min_weight" in given else {}
-    return {"edges": opinion.interaction_edges(given["units"], given["attachment"], given["opinions"], **least)}
+    return {"edges": interaction_edges(given["units"], given["attachment"], given["opinions"], **least)}
 
 
 def exposure_extractive_of(given: Given) -> Given:
     arguments = (given[key] for key in ("units", "attachment", "opinions", "summary"))
-    return asdict(opinion.exposure_extractive(*arguments))
+    return asdict(exposure_extractive(*arguments))
 
 
 def opinion_interaction_bias_of(given: Given) -> Given:
-    plan = opinion.GraphPlan(**chosen(given, "method", "threshold", "resolution", "window", "damping", "ratio"))
-    graph = opinion.opinion_graph(given["units"], given.get("keywords"), plan=plan)
+    plan = GraphPlan(**chosen(given, "method", "threshold", "resolution", "window", "damping", "ratio"))
+    graph = opinion_graph(given["units"], given.get("keywords"), plan=plan)
     found = graph.bias(given["summary"], given.get("exposure", "auto"))
     return {
         "opinions": graph.opinions,
@@ -81,7 +89,7 @@ def opinion_interaction_bias_of(given: Given) -> Given:
 
 
 def quotas_of(given: Given) -> Given:
-    return {"quotas": opinion.group_quotas(given["group_sizes"], given["length"], given["notion"])}
+    return {"quotas": group_quotas(given["group_sizes"], given["length"], given["notion"])}
 
 
 def fairsumm_objective_of(given: Given) -> Given:
@@ -90,21 +98,21 @@ def fairsumm_objective_of(given: Given) -> Given:
 
 def fairsumm_select_of(given: Given) -> Given:
     objective = objective_of(given, sum(given["quotas"].values()))
-    found = opinion.select(objective, given["groups"], given["quotas"])
+    found = select(objective, given["groups"], given["quotas"])
     return {"selected": found.selected, "objective": found.value.objective}
 
 
 def cluster_units_of(given: Given) -> Given:
-    return {"clusters": opinion.cluster_units(given["similarity"], given["k"])}
+    return {"clusters": cluster_units(given["similarity"], given["k"])}
 
 
 def biased_batch_of(given: Given) -> Given:
     arguments = (given[key] for key in ("length", "first", "second", "step", "fixed"))
-    return {"quotas": opinion.biased_batch(*arguments)}
+    return {"quotas": biased_batch(*arguments)}
 
 
 def rouge1_f1_mean_of(given: Given) -> Given:
-    return {"value": opinion.rouge1_f1(given["summary"], given["gold"]).mean}
+    return {"value": rouge1_f1(given["summary"], given["gold"]).mean}
 
 
 OPERATIONS: dict[str, Callable[[Given], Given]] = {

@@ -11,8 +11,7 @@ import pytest
 from spec import demographic_operations, groups_operations, operations, opinion_operations
 
 from evenhand.errors import DataError, EvenhandError
-from evenhand.fairness.groups.nltk_data import open_nltk
-from evenhand.fairness.groups.tokens import RESOURCES
+from evenhand.fairness.groups.tokens import RESOURCES, open_nltk
 
 FOLDER = Path(__file__).parent / "vectors"
 OURS = ("core.json", "group_fairness.json", "demographic_bias.json", "opinion_bias.json")

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ....records import Record, Text
 from ....text import repeated
-from ..instances import PERSON
+from ..persons import PERSON
 from .words import could_be_possessive
 
 # without white space given, no blank goes before these

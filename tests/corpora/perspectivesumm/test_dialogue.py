@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.corpora.perspectivesumm.dialogue import Dialogue, build_dialogues, read_court, read_debates
 from evenhand.errors import DataError
-from evenhand.fairness.groups import SpokenTurn
+from evenhand.fairness.groups.preparation import SpokenTurn
 
 
 def count(text):

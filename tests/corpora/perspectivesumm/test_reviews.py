@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.corpora.perspectivesumm.reviews import read_reviews
 from evenhand.errors import DataError, StorageError
-from evenhand.fairness.groups import Sentiment
+from evenhand.fairness.groups.preparation import Sentiment
 
 HEADER = "group_id\treview_text\trating\tcategory\trouge1\n"
 

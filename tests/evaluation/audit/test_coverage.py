@@ -3,7 +3,9 @@ import pytest
 from audit_inputs import ATTRIBUTE, make_set
 
 from evenhand.evaluation.audit.coverage import TOO_FEW_UNITS, UnitCoverage
-from evenhand.fairness.groups import SetEvidence, Unscored, coverage, coverage_fairness, entailments_of
+from evenhand.fairness.groups.coverage import coverage, coverage_fairness
+from evenhand.fairness.groups.evidence import SetEvidence, entailments_of
+from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import UnitEvidence
 

@@ -9,8 +9,9 @@ from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.fairness.demographic import WordLists
-from evenhand.fairness.groups import Masses, SetCoverage
+from evenhand.fairness.demographic.word_lists import WordLists
+from evenhand.fairness.groups.evidence import SetCoverage
+from evenhand.fairness.groups.masses import Masses
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.resampling import Bootstrap, sign_flip_p_value
 

@@ -8,7 +8,7 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.report import check_folder, replaced, write_audit
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.fairness.demographic import WordLists
+from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.resampling import Bootstrap
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.quantities import BUR
 from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
-from evenhand.fairness.groups import Masses, Unscored, group_fairness
+from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.fairness.groups.masses import Masses, Unscored
 from evenhand.judges.measures import open_matcher
 
 WORDS = open_matcher(MatcherSection(kind="words"))

@@ -10,7 +10,7 @@ from evenhand.evaluation.audit.headline import n_tests, title
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.fairness.demographic import WordLists
+from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.judges.measures.measure import ModelMasses
 from evenhand.resampling import Bootstrap

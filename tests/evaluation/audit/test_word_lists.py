@@ -3,8 +3,8 @@ import pytest
 
 from evenhand.evaluation.audit.quantities import WORD_LIST_BIAS
 from evenhand.evaluation.audit.word_lists import GenderWords
-from evenhand.fairness.demographic import WordLists
-from evenhand.fairness.groups import Unscored
+from evenhand.fairness.demographic.word_lists import WordLists
+from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 
 WORDS = GenderWords(WordLists())

@@ -16,7 +16,7 @@ from evenhand.evaluation.bias.contents import BiasReport
 from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
 from evenhand.evaluation.pages import terminal
-from evenhand.fairness.demographic import topic_label
+from evenhand.fairness.demographic.topics import topic_label
 from evenhand.generate.backend import Reply
 from evenhand.storage import file_digest, write_jsonl
 

@@ -7,7 +7,7 @@ import pytest
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError
 from evenhand.evaluation.bias import count_by_design, make_inputs
-from evenhand.fairness.demographic import WordLists
+from evenhand.fairness.demographic.word_lists import WordLists
 
 
 def test_every_document_has_each_assignment_twice_in_both_designs(make_recipe):

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evenhand.evaluation.bias.intervals import hallucination_shift, intervals, word_list_shift
-from evenhand.fairness.demographic import inclusion_scores, log_odds_ratios, word_list_scores
-from evenhand.fairness.demographic.count_table import CountTable
+from evenhand.fairness.demographic.counts import CountTable
+from evenhand.fairness.demographic.inclusion import inclusion_scores, log_odds_ratios
+from evenhand.fairness.demographic.word_lists import word_list_scores
 from evenhand.resampling import Bootstrap
 
 COUNTS = arrays(np.int64, (2, 2), elements=st.integers(1, 50)).map(lambda counts: counts.astype(float))

@@ -15,8 +15,9 @@ from evenhand.evaluation.bias.measure import (
     WORD_LISTS,
     take_measures,
 )
-from evenhand.fairness.demographic import Instance, SummaryEntity
-from evenhand.fairness.demographic.inputs import Instruction, source_entities
+from evenhand.fairness.demographic.inputs.assignment import source_entities
+from evenhand.fairness.demographic.inputs.filling import Instruction
+from evenhand.fairness.demographic.persons import Instance, SummaryEntity
 
 
 def summarised(document, group, summary, *names, design="balanced", pair=0):

@@ -1,7 +1,7 @@
 import pytest
 
 from evenhand.evaluation.bias.persons import known_persons
-from evenhand.fairness.demographic.inputs import Instruction
+from evenhand.fairness.demographic.inputs.filling import Instruction
 
 IDA = Instruction(first_name="Ida", last_name="Vey")
 ROLF = Instruction(first_name="Rolf", last_name="Orr")

@@ -5,7 +5,7 @@ import pytest
 from evenhand.corpora.opinions import AnnotatedSummary
 from evenhand.evaluation.human.opinion_texts import OpinionTexts
 from evenhand.evaluation.human.opinions import opinion_results
-from evenhand.fairness.opinion import perceived_opinion_bias
+from evenhand.fairness.opinion.perceived import perceived_opinion_bias
 
 
 def annotated(summary, labels, fairness, source="us"):

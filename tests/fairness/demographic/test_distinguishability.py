@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic import distinguishability, score_texts, score_vectors
+from evenhand.fairness.demographic.distinguishability import (
+    count_vectors,
+    distinguishability,
+    score_texts,
+    score_vectors,
+)
 
 VECTORS = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
@@ -104,3 +109,21 @@ def test_vectors_that_do_not_hold_together_are_refused(vectors, groups, match):
 def test_negative_tolerance_is_refused():
     with pytest.raises(DataError, match="tie tolerance"):
         score_texts(["x"], ["a"], tie_tolerance=-1)
+
+
+@given(st.lists(st.text(alphabet="aBc thE_1\u00e9\u0130'-.", max_size=30), min_size=1, max_size=5))
+def test_similarities_are_those_of_scikit_learns_counts(texts):
+    sklearn_text = pytest.importorskip("sklearn.feature_extraction.text")
+    ours = count_vectors(texts)
+    products = (ours @ ours.T).toarray()
+    try:
+        theirs = sklearn_text.CountVectorizer(stop_words="english").fit_transform(texts)
+    except ValueError:  # scikit-learn refuses texts of stop words alone
+        assert not products.any()
+        return
+    assert np.array_equal(products, (theirs @ theirs.T).toarray())
+    assert ours.shape == theirs.shape
+
+
+def test_texts_without_words_have_vectors_without_length():
+    assert count_vectors(["", "the"]).shape == (2, 0)

@@ -6,16 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic import (
-    InputEntity,
-    Instance,
-    SummaryEntity,
+from evenhand.fairness.demographic.inclusion import (
     inclusion_bias,
     inclusion_scores,
     inclusion_table,
     log_odds_ratio,
     log_odds_ratios,
 )
+from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
 
 # present and included of three groups
 TABLES = st.lists(

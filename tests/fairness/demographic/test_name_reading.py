@@ -1,7 +1,50 @@
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic import CensusNames, Encyclopaedia, NameReader
+from evenhand.fairness.demographic.name_reading import (
+    CensusNames,
+    Encyclopaedia,
+    NameReader,
+    census_frequencies,
+    census_names,
+    common_names,
+)
+
+
+def test_files_have_the_published_numbers_of_names():
+    male, female = census_frequencies("male"), census_frequencies("female")
+    assert (len(male), len(female), len(male.keys() & female.keys())) == (1219, 4275, 331)
+    # 3.318 and 2.629 per cent
+    assert (male["james"], female["mary"]) == (3318, 2629)
+
+
+@pytest.mark.parametrize(("rule", "male", "female"), [("above_2", 1126, 3999), ("at_least_2", 1132, 4002)])
+def test_lists_have_the_sizes_counted_by_hand(rule, male, female):
+    names = census_names(rule)
+    assert (len(names.male), len(names.female)) == (male, female)
+    assert not names.male & names.female
+
+
+def test_rules_differ_in_the_nine_names_whose_ratio_is_exactly_two():
+    strict, loose = census_names("above_2"), census_names("at_least_2")
+    assert loose.male - strict.male == {"devon", "jae", "michal", "nicky", "taylor", "val"}
+    assert loose.female - strict.female == {"dominique", "elisha", "gale"}
+
+
+def test_common_names_are_the_fifty_most_frequent_and_share_none():
+    male, female = common_names("male"), common_names("female")
+    assert male[:3] == ("James", "John", "Robert")
+    assert female[:3] == ("Mary", "Patricia", "Linda")
+    assert len(set(male)) == len(set(female)) == 50
+    assert not set(male) & set(female)
+
+
+def test_unknown_rule_and_sex_are_refused():
+    with pytest.raises(DataError, match="dominance"):
+        census_names("twice")
+    with pytest.raises(DataError, match="sex 'x' is not known"):
+        census_frequencies("x")
+
 
 CENSUS = CensusNames(male=frozenset({"ivo"}), female=frozenset({"nora", "grace"}))
 

@@ -8,31 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.demographic import (
-    InputEntity,
-    Instance,
-    SummaryEntity,
-    bootstrap,
-    distinguishability,
-    find_hallucinations,
-    inclusion_bias,
-    inclusion_scores,
-    inclusion_table,
-    mask_summary,
-    score_texts,
-    word_list_bias,
-    word_list_table,
-)
-from evenhand.fairness.demographic.inputs import (
-    AnnotatedDocument,
-    balanced_inputs,
-    build_template,
-    common_inventory,
-    fill_template,
-    gender_setting,
-    source_entities,
-    uniform_inputs,
-)
+from evenhand.fairness.demographic.counts import bootstrap
+from evenhand.fairness.demographic.distinguishability import distinguishability, score_texts
+from evenhand.fairness.demographic.hallucination import find_hallucinations
+from evenhand.fairness.demographic.inclusion import inclusion_bias, inclusion_scores, inclusion_table
+from evenhand.fairness.demographic.inputs.assignment import balanced_inputs, source_entities, uniform_inputs
+from evenhand.fairness.demographic.inputs.document import AnnotatedDocument
+from evenhand.fairness.demographic.inputs.filling import fill_template
+from evenhand.fairness.demographic.inputs.setting import common_inventory, gender_setting
+from evenhand.fairness.demographic.inputs.template import build_template
+from evenhand.fairness.demographic.masking import mask_summary
+from evenhand.fairness.demographic.persons import InputEntity, Instance, SummaryEntity
+from evenhand.fairness.demographic.word_lists import word_list_bias, word_list_table
 
 # chain -> its mentions; the names are PERSON spans
 CHAINS = {"ida": [(0, 3), (4, 5), (6, 7)], "rolf": [(9, 11), (14, 15)], "kai": [(17, 19)]}

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import NgramTokenizer
+from evenhand.fairness.groups.tokens import NgramTokenizer
 
 
 @pytest.fixture(scope="session")

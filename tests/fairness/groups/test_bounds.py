@@ -4,14 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import (
-    coverage,
-    coverage_fairness,
-    equal_coverage,
-    greedy_coverage_parity,
-    greedy_equal_coverage,
-    pack_entailments,
-)
+from evenhand.fairness.groups.bounds import greedy_coverage_parity, greedy_equal_coverage
+from evenhand.fairness.groups.coverage import coverage, coverage_fairness, equal_coverage
+from evenhand.fairness.groups.entailment import pack_entailments
 
 
 def random_set(seed: int, sentences: int = 6, documents: int = 5):

@@ -6,15 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import (
-    Masses,
-    Unscored,
+from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.fairness.groups.masses import Masses, Unscored, pack, text_masses
+from evenhand.fairness.groups.shares import (
     area,
     compare,
-    group_fairness,
-    pack,
     second_order_fairness,
-    text_masses,
     unfair,
     unfair_by_cutoff,
     unfair_error_rate,

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import document_entailment, merge_units, pack_entailments
+from evenhand.fairness.groups.entailment import document_entailment, merge_units, pack_entailments
 
 
 def test_gate_wants_entailment_to_be_the_first_of_the_most_probable():

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import SetEvidence, cover_set, cover_sets, coverage, entailments_of, equal_coverage
+from evenhand.fairness.groups.coverage import coverage, equal_coverage
+from evenhand.fairness.groups.evidence import SetEvidence, cover_set, cover_sets, entailments_of
 
 # two units, three documents: covered .9 .6 0 and 0 .8 .7
 NLI = [[[0.0, 0.1, 0.9], [0.1, 0.3, 0.6], [0.5, 0.1, 0.4]], [[0.9, 0.0, 0.1], [0.0, 0.2, 0.8], [0.2, 0.1, 0.7]]]

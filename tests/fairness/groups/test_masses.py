@@ -1,8 +1,24 @@
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.special import softmax as scipy_softmax
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import Masses, pack
-from evenhand.fairness.groups.masses import batches
+from evenhand.fairness.groups.masses import (
+    Masses,
+    Unscored,
+    bart_scores,
+    batches,
+    bert_precision,
+    common_tokens,
+    ngram_masses,
+    pack,
+    rescale,
+    softmax,
+    text_masses,
+)
 
 
 def test_shorter_samples_are_padded_and_marked():
@@ -27,3 +43,105 @@ def test_batches_hold_everything_once_in_order():
     found = list(batches(iter(samples), 3))
     assert [len(batch) for batch in found] == [3, 3, 1]
     assert [each for batch in found for each in batch] == samples
+
+
+tokens = st.lists(st.sampled_from("abcdef"), max_size=8)
+
+
+def test_shared_token_counts_for_each_value_and_each_time():
+    # c twice for both, a once for the first, z for none; the sources count all their tokens
+    assert ngram_masses([["a", "b", "c"], ["c", "d"]], ["c", "c", "a", "z"]) == Masses((3, 2), (3, 2))
+
+
+def test_repetition_in_the_source_does_not_count_in_the_summary():
+    assert ngram_masses([["a"] * 6, ["b"]], ["a", "b"]) == Masses((6, 1), (1, 1))
+
+
+def test_overlap_begins_anew_after_an_empty_intersection():
+    # {a b} & {b} = {b}; {b} & {c} = {}; begins anew with {c d}: so b stays although two values have it
+    values = [["a", "b"], ["b"], ["c"], ["c", "d"]]
+    assert common_tokens(values) == {"c", "d"}
+    assert ngram_masses(values, ["b", "c"], remove_overlap=True) == Masses((2, 1, 0, 0), (1, 1, 0, 0))
+
+
+def test_blank_summary_is_unscored():
+    assert text_masses(["a", "b"], " \n", str.split) == Unscored("empty summary")
+
+
+def test_any_function_from_text_to_tokens_will_do():
+    assert text_masses(["a b", ""], "b b", str.split) == Masses((2, 0), (2, 0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(tokens, min_size=1, max_size=4), tokens)
+def test_matches_are_pairs_of_a_summary_token_and_a_value_that_has_it(values, summary):
+    found = ngram_masses(values, summary)
+    assert sum(found.target) == sum(token in value for token in summary for value in values)
+
+
+scores = hnp.arrays(float, st.integers(1, 6), elements=st.floats(-50, 0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(scores, st.floats(0.01, 5))
+def test_softmax_is_scipys(given_scores, temperature):
+    assert softmax(given_scores, temperature) == pytest.approx(scipy_softmax(given_scores / temperature))
+
+
+@settings(max_examples=60, deadline=None)
+@given(scores)
+def test_softmax_of_a_shift_is_the_same(given_scores):
+    assert softmax(given_scores - 3) == pytest.approx(softmax(given_scores), abs=1e-9)
+
+
+def test_temperature_zero_shares_among_the_best():
+    assert softmax([-1.0, -3.0, -1.0], 0).tolist() == [0.5, 0.0, 0.5]
+
+
+def test_tiny_temperature_does_not_overflow():
+    assert softmax([-1.0, -2.0], 1e-320).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given_scores", "temperature"), [([], 0.1), ([np.nan, 0], 0.1), ([0, 1], -1), ([0, 1], np.nan)]
+)
+def test_softmax_without_meaning_is_refused(given_scores, temperature):
+    with pytest.raises(DataError, match="softmax"):
+        softmax(given_scores, temperature)
+
+
+def test_bart_score_is_the_mean_over_all_positions():
+    assert bart_scores([[-1, -3], [-2, -4]]).tolist() == [-2, -3]
+
+
+def test_bart_score_without_tokens_is_refused():
+    with pytest.raises(DataError, match="at least one token"):
+        bart_scores([[], []])
+
+
+def test_precision_counts_own_tokens_and_may_match_special_ones():
+    # own tokens (0,1) and (1,1)/sqrt2; text's own token (1,0), special ones (0,1): best cosines 1 and 1/sqrt2
+    summary = [[1, 0], [0, 2], [3, 3], [1, 0]]
+    text = [[0, 1], [1, 0], [0, 1]]
+    assert bert_precision(summary, text) == pytest.approx((1 + 1 / np.sqrt(2)) / 2)
+
+
+def test_only_special_tokens_have_precision_zero_and_fall_far_below_the_baseline():
+    assert bert_precision([[1, 0], [1, 0]], [[1, 0], [1, 0], [1, 0]]) == 0
+    # -.83150584 / .16849416
+    assert rescale(0.0) == pytest.approx(-4.934923797952406)
+
+
+def test_rescaling_keeps_identity_and_puts_the_baseline_at_zero():
+    assert rescale([1.0, 0.5], 0.5).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("wrong", [[[1, 0]], [1, 0], [[1, 0], [0, 0], [1, 0]]])
+def test_vectors_without_direction_or_special_tokens_are_refused(wrong):
+    with pytest.raises(DataError, match="summary"):
+        bert_precision(wrong, [[1, 0], [1, 0]])
+
+
+def test_baseline_of_one_is_refused():
+    with pytest.raises(DataError, match="below 1"):
+        rescale(0.5, 1.0)

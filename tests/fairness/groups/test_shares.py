@@ -5,7 +5,79 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import compare, second_order_fairness, under_represented, unfair, unfair_error_rate
+from evenhand.fairness.groups.masses import Masses, pack
+from evenhand.fairness.groups.shares import (
+    TAU_GRID,
+    Rule,
+    area,
+    compare,
+    kept_values,
+    proportional_representation,
+    rule_of,
+    second_order_fairness,
+    under_represented,
+    unfair,
+    unfair_by_cutoff,
+    unfair_by_tolerance,
+    unfair_error_rate,
+)
+
+counts = hnp.arrays(np.int64, st.integers(1, 6), elements=st.integers(0, 9))
+
+
+def visited(masses: list[int], cutoff: float) -> set[int]:
+    """The released loop, step by step."""
+    total, accumulated, kept = sum(masses), 0.0, set()
+    for place in sorted(range(len(masses)), key=lambda k: -masses[k]):
+        accumulated += masses[place] / total
+        kept.add(place)
+        if accumulated >= cutoff:
+            break
+    return kept
+
+
+def kept(masses: list[int], rule: Rule) -> set[int]:
+    source = np.array(masses, dtype=float)
+    return set(np.flatnonzero(kept_values(source, np.ones(source.shape, dtype=bool), rule)).tolist())
+
+
+@settings(max_examples=200, deadline=None)
+@given(counts, st.sampled_from([0.0, 0.3, 0.8, 1.0]))
+def test_released_cutoff_keeps_what_the_loop_visits(masses, cutoff):
+    expected = visited(masses.tolist(), cutoff) if masses.sum() else set()
+    assert kept(masses.tolist(), Rule("released", "inclusive", cutoff)) == expected
+
+
+def test_rounding_lets_the_released_cutoff_keep_an_empty_value():
+    # 3/7 + 2/7 + 2/7 = 0.9999999999999999 in double precision
+    assert kept([2, 2, 3, 0], rule_of("released")) == {0, 1, 2, 3}
+    assert kept([2, 2, 3, 0], rule_of("drop_zero")) == {0, 1, 2}
+
+
+def test_cutoff_zero_keeps_the_heaviest_value_only():
+    assert kept([1, 5, 5], Rule("released", "inclusive", 0.0)) == {1}
+
+
+def test_paper_keeps_every_declared_value_and_nothing_else():
+    source = np.array([[3.0, 0.0, 0.0]])
+    declared = np.array([[True, True, False]])
+    assert kept_values(source, declared, rule_of("paper")).tolist() == [[True, True, False]]
+
+
+@pytest.mark.parametrize("mode", ["drop_zero", "released", "paper"])
+def test_source_without_mass_keeps_nothing(mode):
+    assert kept([0, 0], rule_of(mode)) == set()
+
+
+def test_unknown_mode_names_the_nearest():
+    with pytest.raises(DataError, match="mode 'relased' is not known; did you mean 'released'"):
+        rule_of("relased")
+
+
+def test_cutoff_beyond_one_is_refused():
+    with pytest.raises(DataError, match=r"share of the source mass in \[0, 1\], got 1.5"):
+        rule_of(Rule("released", "inclusive", 1.5))
+
 
 tables = st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(
     lambda shape: st.tuples(*[hnp.arrays(float, shape, elements=st.integers(0, 20)) for _ in range(2)])
@@ -134,3 +206,62 @@ def test_a_larger_tolerance_never_makes_fair(masses):
     assert (rates[1:] >= rates[:-1]).all()
     # shares of the same sum cannot all exceed what is aimed at
     assert unfair(shares, 1.0).all()
+
+
+def test_area_of_constant_and_of_linear_curves():
+    assert area(np.ones(11)) == pytest.approx(1)
+    assert area(TAU_GRID) == pytest.approx(0.5)
+    # a step at the last point is one half trapezoid
+    assert area(np.eye(11)[10]) == pytest.approx(0.05)
+
+
+def test_curve_begins_where_a_value_is_missing_and_ends_unfair():
+    # shares .6 .4, found 1 0 and .5 .5: the first is unfair from 0 on; the second from .5/.6 = .833 on, at .9
+    curve = unfair_by_tolerance(compare([[6, 4], [6, 4]], [[3, 0], [5, 5]]))
+    assert curve[:, 0].tolist() == [True] * 11
+    assert curve[:, 1].tolist() == [False] * 9 + [True, True]
+
+
+def test_source_without_mass_is_neither_fair_nor_unfair():
+    shares = compare([[0, 0], [3, 1]], [[1, 1], [0, 2]])
+    assert np.isnan(unfair(shares)).tolist() == [True, False]
+    assert np.isnan(unfair_by_tolerance(shares)).tolist() == [[True, False]] * 11
+    curve = unfair_by_cutoff(pack([Masses((0, 0), (1, 1)), Masses((3, 1), (0, 2))]))
+    assert np.isnan(curve[:, 0]).all()
+    assert not np.isnan(curve[:, 1]).any()
+
+
+def test_cutoff_curve_grows_by_values():
+    # one value survives until .6 is not enough: the second enters at cut-off .7, and it lacks everything
+    table = pack([Masses((6, 4), (5, 0))])
+    assert unfair_by_cutoff(table)[:, 0].tolist() == [False] * 7 + [True] * 4
+
+
+pairs = st.lists(st.tuples(st.integers(0, 20), st.floats(-5, 0)), min_size=1, max_size=5).filter(
+    lambda values: any(n for n, _ in values)
+)
+
+
+def test_proportional_representation_worked_by_hand():
+    # equal scores: .5 .5 against .25 .75; the second lacks .25, mean .125; both differ by .25
+    found = proportional_representation([1, 3], [-2, -2])
+    assert found.pr == pytest.approx(0.125)
+    assert found.pr_abs == pytest.approx(0.25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs)
+def test_absolute_difference_is_twice_the_measure(values):
+    found = proportional_representation(*zip(*values, strict=True))
+    assert found.pr_abs == pytest.approx(2 * found.pr)
+
+
+def test_absent_value_takes_no_part():
+    found = proportional_representation([5, 0, 15], [-3.0, -3.3, -3.1])
+    assert found.values == (0, 2)
+    assert sum(found.p_target) == pytest.approx(1)
+
+
+def test_source_without_mass_is_refused():
+    with pytest.raises(DataError, match="undefined for a source without mass"):
+        proportional_representation([0, 0], [-1, -2])

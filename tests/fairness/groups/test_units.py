@@ -1,7 +1,9 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import parse_units
+from evenhand.fairness.groups.units import make_windows, parse_units
 
 
 def numbered(*units: str) -> str:
@@ -39,3 +41,40 @@ def test_fewer_than_three_units_are_not_scored(reply):
 def test_unknown_domain_is_refused():
     with pytest.raises(DataError, match="domains are reviews, tweets, articles, claims"):
         parse_units("", "news")
+
+
+documents = st.lists(
+    st.lists(st.integers(1, 9), max_size=7).map(lambda ns: [" ".join([f"s{i}"] * n) for i, n in enumerate(ns)]),
+    max_size=4,
+)
+
+
+def test_shorter_neighbour_comes_first_and_the_sum_stays_below_the_limit():
+    # around "c c": left has 3, right 1: right first (3), then left would make 6, not below 6
+    texts = make_windows([["b b b", "c c", "d"]], 6).texts
+    # the first takes its only neighbour (5), then the third would make 6; the last takes "c c", then 6 again
+    assert texts == ("b b b c c", "c c d")
+
+
+def test_identical_documents_have_each_their_window_unless_as_released():
+    two = [["a b.", "c."], ["a b.", "c."]]
+    assert make_windows(two).documents == (0, 1)
+    assert make_windows(two, dedupe="sample").documents == (0,)
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents, st.integers(1, 20))
+def test_windows_cover_every_sentence_and_stay_below_the_limit(given_documents, most):
+    windows = make_windows(given_documents, most)
+    for text, place in zip(windows.texts, windows.documents, strict=True):
+        assert len(text.split()) < most or text in given_documents[place]
+        assert text in " ".join(given_documents[place])
+    for place, sentences in enumerate(given_documents):
+        own = [text for text, p in zip(windows.texts, windows.documents, strict=True) if p == place]
+        assert all(any(sentence in text for text in own) for sentence in sentences)
+        assert len(own) == len(set(own))
+
+
+def test_limit_below_one_is_refused():
+    with pytest.raises(DataError, match="at least 1 word"):
+        make_windows([["a"]], 0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion import DUMMY, Attacher, attach_units
+from evenhand.fairness.opinion.attachment import DUMMY, Attacher, attach_units
 from evenhand.fairness.opinion.encoding import encode
 
 TOKENS = ["tax", "bridge", "ferry", "school"]

@@ -1,4 +1,6 @@
-"""Correlations over a batch."""
+"""Correlations over a batch, and ROUGE-1 against gold summaries."""
+
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion import SummaryScores, batch_agreement, pearson
+from evenhand.fairness.opinion.correlation import SummaryScores, batch_agreement, pearson, rouge1_f1
 
 VALUES = st.lists(st.integers(-50, 50), min_size=2, max_size=12)
 
@@ -62,3 +64,31 @@ def test_a_batch_is_correlated_in_the_papers_three_ways():
     assert found.perceived_and_very_unfair.r == pytest.approx(1)
     assert found.perceived_and_interaction.r == pytest.approx(-1)
     assert found.perceived_and_interaction.left_out == 1
+
+
+needs_rouge = pytest.mark.skipif(find_spec("rouge_score") is None, reason="needs rouge-score")
+
+
+@needs_rouge
+def test_each_gold_summary_counts_alike():
+    # "red cat" and "red dog": 1 of 2 words shared, F1 1/2; "red cat": 1
+    found = rouge1_f1("Red cat!", ["red dog", "RED CAT"])
+    assert found.f1 == pytest.approx((0.5, 1.0))
+    assert found.mean == pytest.approx(0.75)
+
+
+@needs_rouge
+def test_words_are_not_stemmed():
+    assert rouge1_f1("cats", ["cat"]).mean == 0.0
+
+
+@needs_rouge
+def test_gold_summaries_that_rouge_cannot_read_are_left_out_and_counted():
+    found = rouge1_f1("red cat", ["red cat", "Красный кот", ""])
+    assert (found.f1, found.mean, found.left_out) == ((1.0, None, None), 1.0, 2)
+
+
+@needs_rouge
+@pytest.mark.parametrize(("summary", "gold"), [("", ["red cat"]), ("красный", ["red cat"]), ("red cat", [])])
+def test_without_readable_words_it_is_undefined(summary, gold):
+    assert rouge1_f1(summary, gold).mean is None

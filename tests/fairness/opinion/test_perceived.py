@@ -1,4 +1,4 @@
-"""Perceived Opinion Bias."""
+"""Perceived Opinion Bias and approval."""
 
 from typing import get_args
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion import LABELS, Negative, perceived_opinion_bias
+from evenhand.fairness.opinion.perceived import LABELS, Negative, approval, perceived_opinion_bias
 
 TABLES = st.integers(1, 6).flatmap(
     lambda k: st.lists(
@@ -118,3 +118,21 @@ def test_the_reading_of_negative_scores_is_known_and_named():
     assert perceived_opinion_bias([[1]], "min_shift").signature == "perceived-opinion-bias|negative:min_shift|v:1"
     with pytest.raises(DataError, match="negative='clip' is not known; take one of affine"):
         perceived_opinion_bias([[1]], "clip")
+
+
+def test_missing_labels_are_left_out_and_counted():
+    # of four labels two are very fair, one is very unfair
+    found = approval(["very_fair", None, "very_fair", "very_unfair", "somewhat_unfair"])
+    assert (found.very_fair, found.very_unfair, found.missing) == (0.5, 0.25, 1)
+    assert found.counts == {"very_fair": 2, "somewhat_fair": 0, "somewhat_unfair": 1, "very_unfair": 1}
+
+
+@pytest.mark.parametrize("labels", [[], [None, None]])
+def test_without_labels_it_is_undefined(labels):
+    found = approval(labels)
+    assert (found.very_fair, found.very_unfair, found.missing) == (None, None, len(labels))
+
+
+def test_unknown_fairness_labels_are_told_together():
+    with pytest.raises(DataError, match="not known as a fairness label: 'fair', 'unfair'; labels are very_fair"):
+        approval(["unfair", "fair", "very_fair"])

@@ -1,4 +1,4 @@
-"""Fair selection."""
+"""Quotas, fair selection, and the invented posts."""
 
 from collections import Counter
 from itertools import combinations
@@ -9,15 +9,108 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.opinion import (
-    Objective,
-    ObjectivePlan,
-    cluster_units,
+from evenhand.fairness.opinion.correlation import pearson
+from evenhand.fairness.opinion.encoding import text_similarity
+from evenhand.fairness.opinion.exposure import exposure_extractive
+from evenhand.fairness.opinion.interaction import opinion_graph
+from evenhand.fairness.opinion.objective import Objective, ObjectivePlan, cluster_units
+from evenhand.fairness.opinion.selection import (
+    biased_batch,
+    check_quotas,
+    group_quotas,
+    read_sample,
     select,
     select_batch,
     select_fair,
-    text_similarity,
 )
+
+SIZES = st.dictionaries(st.sampled_from("abcde"), st.integers(0, 30), min_size=1)
+NOTIONS = st.sampled_from(["equal", "proportional"])
+
+
+@given(SIZES, NOTIONS, st.data())
+def test_quotas_fill_the_summary_and_ask_no_group_for_more_than_it_has(sizes, notion, data):
+    length = data.draw(st.integers(0, sum(sizes.values())))
+    found = group_quotas(sizes, length, notion)
+    assert list(found) == list(sizes)
+    assert sum(found.values()) == length
+    assert all(0 <= found[group] <= size for group, size in sizes.items())
+    assert check_quotas(found, sizes, length) == found
+
+
+@given(SIZES, st.data())
+def test_proportional_quotas_are_the_share_rounded_up_or_down(sizes, data):
+    total = sum(sizes.values())
+    length = data.draw(st.integers(0, total))
+    for group, quota in group_quotas(sizes, length, "proportional").items():
+        # whole numbers: |quota - length * size / total| < 1
+        assert abs(quota * total - length * sizes[group]) < max(total, 1)
+
+
+@given(SIZES, st.data())
+def test_equal_quotas_differ_by_at_most_one_among_groups_with_units_left(sizes, data):
+    length = data.draw(st.integers(0, sum(sizes.values())))
+    found = group_quotas(sizes, length, "equal")
+    open_groups = [quota for group, quota in found.items() if quota < sizes[group]]
+    assert not open_groups or max(found.values()) - min(open_groups) <= 1
+
+
+def test_the_surplus_of_a_small_group_goes_where_most_is_owed():
+    # shares 10/3 each: 1 from a; floors 3 and 3; three left: owed 1/3 each to b and c, b first, then c, then b again
+    assert group_quotas({"a": 1, "b": 9, "c": 9}, 10, "equal") == {"a": 1, "b": 5, "c": 4}
+
+
+def test_impossible_requests_are_refused():
+    with pytest.raises(DataError, match=r"3 units cannot be taken from groups of sizes \{'a': 2\}"):
+        group_quotas({"a": 2}, 3, "equal")
+    with pytest.raises(DataError, match="cannot be taken"):
+        group_quotas({"a": 2, "b": -1}, 1, "equal")
+    with pytest.raises(DataError, match="cannot be taken"):
+        group_quotas({"a": 2}, -1, "equal")
+    with pytest.raises(DataError, match="notion 'fair' is not known"):
+        group_quotas({"a": 2}, 1, "fair")
+
+
+def test_all_that_is_wrong_with_custom_quotas_is_told_together():
+    with pytest.raises(DataError) as caught:
+        check_quotas({"a": 3, "z": 1, "b": -1}, {"a": 2, "b": 5}, 4)
+    assert str(caught.value) == (
+        "quotas cannot be met: group 'z' is not among ['a', 'b']; group 'a' has 2 units, quota 3; "
+        "group 'b' has 5 units, quota -1; quotas sum to 3, the summary has 4 units"
+    )
+
+
+def test_quotas_are_whole_numbers():
+    with pytest.raises(DataError, match=r"group 'a' has 2 units, quota 1\.5"):
+        check_quotas({"a": 1.5, "b": 0.5}, {"a": 2, "b": 5}, 2)
+
+
+def test_groups_without_a_quota_give_nothing():
+    assert check_quotas({"b": 2}, {"a": 2, "b": 5}, 2) == {"a": 0, "b": 2}
+
+
+@given(st.integers(0, 20), st.integers(1, 5), st.integers(0, 10))
+def test_every_summary_of_a_batch_has_the_length_and_the_fixed_quota(length, step, fixed):
+    if fixed > length:
+        with pytest.raises(DataError, match="fixed quotas from 0 to the length"):
+            biased_batch(length, "rep", "dem", step, {"neutral": fixed})
+        return
+    batch = biased_batch(length, "rep", "dem", step, {"neutral": fixed})
+    assert [quotas["rep"] for quotas in batch] == list(range(0, length - fixed + 1, step))
+    assert all(sum(quotas.values()) == length and quotas["neutral"] == fixed for quotas in batch)
+
+
+@pytest.mark.parametrize("arguments", [(5, "a", "b", 0), (5, "a", "b", 1, {"c": -1})])
+def test_batches_out_of_range_are_refused(arguments):
+    with pytest.raises(DataError, match="a batch needs step >= 1"):
+        biased_batch(*arguments)
+
+
+@pytest.mark.parametrize("arguments", [(5, "a", "a", 1), (5, "a", "b", 1, {"b": 1})])
+def test_a_group_is_named_once(arguments):
+    with pytest.raises(DataError, match="each group is named once"):
+        biased_batch(*arguments)
+
 
 TEXTS = [
     "Cats chase mice", "Cats chase birds", "Mice fear cats", "Dogs chase cats",
@@ -179,3 +272,32 @@ def test_nothing_is_selected_from_nothing():
     assert (found.selected, found.by_group, found.value.objective) == ((), {}, 0.0)
     with pytest.raises(DataError, match=r"summary of 3 units cannot be taken from groups of sizes \{\}"):
         select_fair([], length=3)
+
+
+def test_it_holds_what_its_docstring_says():
+    sample = read_sample()
+    assert Counter(unit.group for unit in sample) == {"for": 14, "against": 14, "neutral": 8}
+    assert Counter(group for group, _ in {(unit.group, unit.opinion) for unit in sample}) == {
+        "for": 3,
+        "against": 3,
+        "neutral": 1,
+    }
+    assert len({unit.text for unit in sample}) == 36
+
+
+def test_a_biased_batch_is_scored_in_the_order_of_its_bias():
+    pytest.importorskip("networkx")
+    sample = read_sample()
+    texts, names = [unit.text for unit in sample], list(dict.fromkeys(unit.opinion for unit in sample))
+    batch = biased_batch(12, "for", "against", 2, {"neutral": 2})
+    graph = opinion_graph(texts)
+    found, known = [], []
+    for quotas, selection in zip(batch, select_batch(texts, [unit.group for unit in sample], batch), strict=True):
+        assert selection.by_group == {"for": quotas["for"], "against": quotas["against"], "neutral": 2}
+        summary = [texts[i] for i in selection.in_source_order]
+        found.append(graph.bias(summary).score)
+        known.append(exposure_extractive(texts, [names.index(u.opinion) for u in sample], len(names), summary).score)
+    assert all(score is not None for score in found)
+    # 0/10, 2/8, 4/6, 6/4, 8/2, 10/0: the mixed ones are the fairest, the one-sided ones the least fair
+    assert max(found[2:4]) < min(found[1], found[4]) <= max(found[1], found[4]) < min(found[0], found[5])
+    assert pearson(found, known).r > 0.9

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.fairness.opinion import content_tokens
-from evenhand.fairness.opinion.tokens import share_borderless
+from evenhand.fairness.opinion.tokens import content_tokens, share_borderless
 
 
 @pytest.mark.parametrize(

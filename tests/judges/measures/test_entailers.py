@@ -13,7 +13,8 @@ from labelled_sets import BALANCED, ONE_SIDED, item
 
 from evenhand.config.fairness import EntailerSection
 from evenhand.errors import JudgeError
-from evenhand.fairness.groups import Unscored, cover_set
+from evenhand.fairness.groups.evidence import cover_set
+from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_entailer
 from evenhand.judges.measures.comparers import alike, as_classes

@@ -12,7 +12,7 @@ from labelled_sets import item
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError, JudgeError
-from evenhand.fairness.groups import Unscored, bert_precision
+from evenhand.fairness.groups.masses import Unscored, bert_precision
 from evenhand.judges.checkpoint import STACKED, open_checkpoint
 from evenhand.judges.measures import neural, open_matcher
 from evenhand.judges.shared import SharedModels

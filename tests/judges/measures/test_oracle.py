@@ -7,7 +7,8 @@ import pytest
 from labelled_sets import item
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
-from evenhand.fairness.groups import cover_set, group_fairness
+from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.fairness.groups.evidence import cover_set
 from evenhand.judges.measures import open_entailer, open_matcher
 
 SYLLABLES = ("bro", "dla", "fim", "gru", "kep", "lor", "mip", "nud", "pash", "rilt", "tov", "zunk")

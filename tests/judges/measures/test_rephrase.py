@@ -4,7 +4,7 @@ import pytest
 from answering import AnsweringBackend, GivenModels
 
 from evenhand.config.fairness import EntailerSection
-from evenhand.fairness.groups import Unscored
+from evenhand.fairness.groups.masses import Unscored
 from evenhand.generate.backend import TOO_LONG, Reply
 from evenhand.judges.measures.rephrase import open_rephraser
 

@@ -7,7 +7,7 @@ from labelled_sets import BALANCED, FERRY, ONE_SIDED, item
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError
-from evenhand.fairness.groups import Masses, Unscored
+from evenhand.fairness.groups.masses import Masses, Unscored
 from evenhand.judges.measures import open_matcher
 from evenhand.judges.measures.words import WordMatcher, source_counter
 

@@ -1,7 +1,19 @@
+import numpy as np
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic.inputs import Setting, TemplateEntity, gender_setting, race_setting
+from evenhand.fairness.demographic.inputs.setting import (
+    NameInventory,
+    NamePool,
+    NamesRanOut,
+    Setting,
+    common_inventory,
+    gender_setting,
+    race_setting,
+    read_inventory,
+    read_vocabulary,
+)
+from evenhand.fairness.demographic.inputs.template import TemplateEntity
 
 
 def person(first=None, last=None, gendered=False) -> TemplateEntity:
@@ -49,3 +61,67 @@ def test_names_alone_make_no_one_with_a_last_name_take_part_when_last_names_stay
 def test_settings_that_do_not_hold_together_are_refused(genders, sources):
     with pytest.raises(DataError):
         Setting(("a", "b"), genders, sources)
+
+
+TABLE = """Name,First_last,gender,ethnicity,source,info
+Bo,first,M,Black,a,
+Lark,last,,Black,a,
+Wim,first,m,White,a,
+Xena,first,F,White,a,
+Kit,first_only,F,,b,
+"""
+
+
+def test_vocabulary_is_read_by_source_and_gender():
+    found = read_vocabulary(TABLE)
+    assert found.first == {
+        "black": {"male": ("Bo",)},
+        "white": {"female": ("Xena",), "male": ("Wim",)},
+        "common": {"female": ("Kit",)},
+    }
+    assert found.last == {"black": ("Lark",)}
+
+
+def test_rows_that_are_no_names_are_listed_by_line():
+    with pytest.raises(DataError, match=r"line 2: 'Bo', 'middle'.*line 4: 'Lee', 'first', 'X'"):
+        read_vocabulary("Name,First_last,gender,ethnicity\nBo,middle,M,Black\nWim,first,M,White\nLee,first,X,White\n")
+
+
+def test_table_without_its_columns_is_refused():
+    with pytest.raises(DataError, match="columns First_last, ethnicity are missing"):
+        read_vocabulary("Name,gender\nBo,M\n")
+
+
+def test_json_form_is_read_and_wrong_keys_are_listed():
+    found = read_inventory({"black": {"female": ["Ayla", "Ayla"], "last": ["Lark"]}})
+    assert (found.first["black"], found.last) == ({"female": ("Ayla",)}, {"black": ("Lark",)})
+    with pytest.raises(DataError, match=r"x\.surname: is none of.*; x\.male: has no names"):
+        read_inventory({"x": {"surname": ["a"], "male": []}})
+
+
+def test_common_names_come_fifty_a_gender():
+    assert {gender: len(names) for gender, names in common_inventory().first["common"].items()} == {
+        "male": 50,
+        "female": 50,
+    }
+
+
+def test_pool_gives_each_name_once_and_then_runs_out():
+    pool = NamePool(
+        NameInventory({"s": {"male": ("A", "B", "C"), "female": ("C", "D")}}), np.random.default_rng(0), {"B"}
+    )
+    given = {pool.first_name("s", "male"), pool.first_name("s", "male")}
+    # B is no longer to be given; C stands in both lists
+    assert given == {"A", "C"}
+    assert pool.first_name("s", "female") == "D"
+    with pytest.raises(NamesRanOut, match="source 's', female, ran out: the list has 2"):
+        pool.first_name("s", "female")
+    with pytest.raises(NamesRanOut, match="source 's', last"):
+        pool.last_name("s")
+
+
+def test_order_of_names_depends_on_the_seed():
+    inventory = common_inventory()
+    drawn = [NamePool(inventory, np.random.default_rng(seed)).first_name("common", "male") for seed in (0, 0, 1, 2, 3)]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) > 1

@@ -2,21 +2,111 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.demographic import (
+from evenhand.fairness.demographic.counts import (
     CountRow,
     bootstrap,
+    by_group,
+    check_choice,
+    check_known,
     counts_of,
-    hallucination_scores,
-    inclusion_scores,
+    defined,
+    group_counts,
     replicates,
+    shares,
     tabulate,
-    word_list_scores,
+    total_variation,
 )
+from evenhand.fairness.demographic.hallucination import hallucination_scores
+from evenhand.fairness.demographic.inclusion import inclusion_scores
+from evenhand.fairness.demographic.word_lists import word_list_scores
 from evenhand.resampling import Bootstrap
 
+COUNTS = st.lists(st.integers(0, 1000), min_size=3, max_size=3).filter(any)
+
+
+def test_shares_of_no_counts_are_undefined():
+    assert np.isnan(shares([0, 0])).all()
+    assert shares([[1, 3], [0, 0]])[0].tolist() == [0.25, 0.75]
+
+
+@given(COUNTS, COUNTS)
+def test_total_variation_is_a_distance_in_0_1(a, b):
+    p, q = shares(a), shares(b)
+    assert 0 <= total_variation(p, q) <= 1 + 1e-12
+    assert total_variation(p, q) == pytest.approx(total_variation(q, p))
+    assert total_variation(p, p) == 0
+
+
+def test_total_variation_of_undefined_shares_is_undefined():
+    assert math.isnan(total_variation([math.nan, math.nan], [0.5, 0.5]))
+
+
+def test_counts_follow_the_order_of_the_groups_and_absent_ones_are_0():
+    assert group_counts({"b": 2}, ("a", "b"), "present").tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("counts", "groups", "match"),
+    [
+        ({"a": 1}, ("a",), "two or more groups"),
+        ({"a": 1}, ("a", "a"), "named once"),
+        ({"c": 1}, ("a", "b"), "present names 'c'"),
+        ({"a": -1}, ("a", "b"), "at least 0, got {'a': -1}"),
+        ({"a": 0.5}, ("a", "b"), "whole numbers"),
+    ],
+)
+def test_counts_that_do_not_hold_together_are_refused(counts, groups, match):
+    with pytest.raises(DataError, match=match):
+        group_counts(counts, groups, "present")
+
+
+def test_infinity_is_defined_and_nan_is_none():
+    assert defined(math.inf) == math.inf
+    assert by_group(("a", "b"), [1.0, math.nan]) == {"a": 1.0, "b": None}
+
+
+def test_unknown_choice_names_the_choices():
+    with pytest.raises(DataError, match="unit 'row' is not known; choices are document, assignment"):
+        check_choice("row", ("document", "assignment"), "unit")
+    check_known({"a"}, ("a", "b"), "a reading")
+
+
 GROUPS = ("male", "female")
+
+
+def test_rows_of_one_assignment_are_added_up():
+    rows = [
+        CountRow("d1", 0, [[1, 2], [1, 0]]),
+        CountRow("d2", 0, [[5, 5], [0, 0]]),
+        CountRow("d1", 0, [[3, 0], [1, 0]]),
+        CountRow("d1", 1, [[1, 1], [1, 1]]),
+    ]
+    table = tabulate(iter(rows), ("present", "included"), GROUPS)
+    assert table.document_ids == ("d1", "d2")
+    assert table.document.tolist() == [0, 0, 1]
+    assert table.counts[0].tolist() == [[4, 2], [2, 0]]
+    assert np.bincount(table.document).tolist() == [2, 1]
+    assert table.pooled() == {"present": {"male": 10, "female": 8}, "included": {"male": 3, "female": 1}}
+
+
+def test_given_rows_are_not_written_to():
+    counts = np.array([[1, 2]])
+    tabulate([CountRow("d", 0, counts), CountRow("d", 0, counts)], ("hallucinated",), GROUPS)
+    assert counts.tolist() == [[1, 2]]
+
+
+def test_table_of_no_rows_pools_to_0():
+    assert tabulate([], ("hallucinated",), GROUPS).pooled() == {"hallucinated": {"male": 0, "female": 0}}
+
+
+@pytest.mark.parametrize("counts", [[[1, 2, 3]], [1, 2], [[-1, 2]]])
+def test_row_of_another_shape_or_below_0_is_refused(counts):
+    with pytest.raises(DataError, match="document 'd', assignment 7"):
+        tabulate([CountRow("d", 7, counts)], ("hallucinated",), GROUPS)
 
 
 def table(*documents, fields=("hallucinated",)):

@@ -3,7 +3,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
-from evenhand.fairness.groups import SpokenTurn, segment_dialogue
+from evenhand.fairness.groups.preparation import SentimentLabeller, SpokenTurn, segment_dialogue, sentiment_label
+
+
+@pytest.mark.parametrize(
+    ("neg", "pos", "label"), [(0, 0, "neu"), (0.2, 0.2, "neg"), (0.1, 0.2, "pos"), (0.2, 0.1, "neg"), (0, 0.1, "pos")]
+)
+def test_larger_proportion_wins_and_a_tie_is_negative(neg, pos, label):
+    assert sentiment_label(neg, pos) == label
+
+
+def test_labeller_reads_reviews():
+    try:
+        label = SentimentLabeller()
+    except DataError as error:
+        pytest.skip(str(error))
+    assert label("Lovely staff, great food!").label == "pos"
+    assert label("A table by the window.") == type(label(""))("neu", 0.0, 0.0)
+
 
 dialogues = st.lists(st.integers(1, 12), max_size=12).map(
     lambda lengths: [SpokenTurn(f"S{i}", (" ".join(["w"] * n),)) for i, n in enumerate(lengths)]
