@@ -342,7 +342,7 @@ def is_free(folder: Path) -> bool:
 
 
 def wait_until(holds: Callable[[], bool], loop: "subprocess.Popen[bytes] | None" = None) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not holds():
         assert loop is None or loop.poll() is None, "the loop ended before it could be killed"
         assert time.monotonic() < deadline, "waited in vain"
