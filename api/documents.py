@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from ..config import ColumnsSection
 from ..corpora import read_any
-from ..corpora.reader import BUNDLED, check_sets
-from ..corpora.sources import first_keys
+from ..corpora.reader import BUNDLED, check_sets, first_keys
 from ..corpora.tables import is_table, read_table, sets_of_rows
 from ..errors import DataError
 from ..extras import need

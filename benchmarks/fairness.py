@@ -115,7 +115,7 @@ def growth_table(title: str, stream: Any, options: argparse.Namespace) -> Table:
 
 def corpus_breakdown(options: argparse.Namespace) -> Breakdown:
     """BUR and UER of a corpus from its texts: seconds of each part on this thread."""
-    from ..corpora.sources import read_any
+    from ..corpora.reader import read_any
     from ..corpora.summaries import read_summaries
 
     tokenize = NgramTokenizer()

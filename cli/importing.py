@@ -108,7 +108,7 @@ def annotation(
     force: Force = False,
 ) -> None:
     """The documents that PoliSum's authors gave to annotators; both sides of a topic become one set."""
-    from ..corpora.polisum_annotation import import_annotation
+    from ..corpora.polisum import import_annotation
 
     if articles and split:
         raise DataError("--split is for document sets, and --articles writes none; leave one of them out")

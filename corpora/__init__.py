@@ -8,8 +8,7 @@ opinions                    how people find a source's opinions represented
 """
 
 from .polisum import import_polisum
-from .reader import load_corpus, read_document_sets
-from .sources import read_any
+from .reader import load_corpus, read_any, read_document_sets
 from .splits import split_sets
 from .summaries import read_summaries
 

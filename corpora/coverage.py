@@ -4,29 +4,29 @@
 | --- | --- | --- |
 | documents | a line a set: `{"entity_id", "reviews": [{"sentences", "label", "review_id"?}], "claim"?}` | `read_coverage_sets` |
 | summaries | an object, `entity_id` -> text | `corpora.summaries.read_summaries` |
-| units | an object, `entity_id` -> list of texts | `coverage_units.read_units` |
-| results | an object, `entity_id` -> a list in one of two layouts | `coverage_results.read_results` |
+| units | an object, `entity_id` -> list of texts, as somebody split the summaries | `read_units` |
 
 Labels in the documents are numbers; what they mean depends on the data set and is looked up in `LABELS`.
 
-Source: docs/papers.md#li-data.
+Source: Li et al. 2025, appendix A.1; docs/papers.md#li-units and #li-data.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text, not_blank
-from ..storage import listed_lines, read_numbered, shortened
+from ..storage import as_given, listed, read_json, shortened
 from ..text import did_you_mean, fold, repeated, some_of
+from .entries import read_lines
 
 # the attribute when nobody says what the labels mean; its values are the numbers
 UNNAMED = "label"
-# highest label when nobody says; a greater number is no label but a mistake
+# highest label when nobody says; a greater number is a mistake
 HIGHEST = 99
 
 
@@ -67,6 +67,11 @@ class _Entity(BaseModel):
     reviews: Annotated[list[_Review], Field(min_length=1)]
     claim: Text | None = None
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the reviews."""
+        return [review.review_id or f"{self.entity_id}/{number}" for number, review in enumerate(self.reviews, start=1)]
+
 
 def read_coverage_sets(path: Path, labels: str | None = None, *, split: str | None = None) -> list[DocumentSet]:
     """The document sets of a documents file, in order; a document has one sentence a line, which notes["sentences"] says.
@@ -86,65 +91,71 @@ def read_coverage_sets(path: Path, labels: str | None = None, *, split: str | No
         raise DataError(
             f"the label order of {labels!r} is not known{did_you_mean(labels, LABELS)} Known are {', '.join(LABELS)}"
         )
-    numbered, mistakes = read_numbered(path, _Entity)
-    order = LABELS[labels] if labels else _numbers([entity for _, entity in numbered])
-    first_line: dict[str, int] = {}
-    sets = []
-    for line, entity in numbered:
-        wrong = list(_mistakes(entity, order))
-        earlier = first_line.setdefault(entity.entity_id, line)
-        if earlier != line:
-            wrong.append(f"entity_id {entity.entity_id!r} occurs in line {earlier} already; rename one or take one out")
-        mistakes += [(line, each) for each in wrong]
-        if not wrong:
-            sets.append(_document_set(entity, order, split))
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
-    if not sets:
-        raise DataError(f"{path}: holds no set; one JSON object a line with 'entity_id' and 'reviews' is expected")
-    return sets
+    named = LABELS[labels] if labels else None
+    entities = read_lines(path, _Entity, "entity_id", lambda _, entity: _mistakes(entity, named))
+    highest = max(review.label for entity in entities for review in entity.reviews)
+    order = named or Labels(UNNAMED, tuple(map(str, range(highest + 1))))
+    return [
+        DocumentSet(
+            id=entity.entity_id,
+            topic=entity.claim or "",
+            documents=tuple(
+                Document(
+                    id=name,
+                    text="\n".join(folded for sentence in review.sentences if (folded := fold(sentence))),
+                    attributes={order.attribute: order.values[review.label]},
+                )
+                for name, review in zip(entity.ids, entity.reviews, strict=True)
+            ),
+            split=split,
+            notes={
+                "values": {order.attribute: list(order.values)},
+                "sentences": "lines",
+                **({"claim": entity.claim} if entity.claim else {}),
+            },
+        )
+        for entity in entities
+    ]
 
 
-def _numbers(entities: Iterable[_Entity]) -> Labels:
-    """0 to the highest label of the file, as they are."""
-    highest = max((review.label for entity in entities for review in entity.reviews), default=0)
-    return Labels(UNNAMED, tuple(str(number) for number in range(min(highest, HIGHEST) + 1)))
-
-
-def _mistakes(entity: _Entity, order: Labels) -> Iterable[str]:
+def _mistakes(entity: _Entity, order: Labels | None) -> Iterable[str]:
     for number, review in enumerate(entity.reviews, start=1):
-        if order.attribute == UNNAMED and review.label > HIGHEST:
+        if order is None and review.label > HIGHEST:
             yield f"review {number} has label {shortened(review.label)}; labels are numbers from 0, at most {HIGHEST}"
-        elif review.label >= len(order.values):
+        elif order is not None and review.label >= len(order.values):
             known = ", ".join(f"{place} ({value})" for place, value in enumerate(order.values))
             yield f"review {number} has label {shortened(review.label)}; labels of this data set are {known}"
         if not "".join(review.sentences).strip():
             yield f"review {number} has no text; take it out"
-    if twice := repeated(_ids(entity)):
+    if twice := repeated(entity.ids):
         yield f"review ids occur more than once: {some_of(twice)}; rename them"
 
 
-def _ids(entity: _Entity) -> list[str]:
-    return [review.review_id or f"{entity.entity_id}/{number}" for number, review in enumerate(entity.reviews, start=1)]
+@as_given()
+def read_units(path: Path, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The units of the sets that have any, by id and in the order of the ids; white space in a unit is folded.
 
+    A set that the file lacks is left out, and so is one that is not asked for, as the published code skips both; a unit
+    without any text is dropped.
 
-def _document_set(entity: _Entity, order: Labels, split: str | None) -> DocumentSet:
-    documents = tuple(
-        Document(
-            id=name,
-            text="\n".join(folded for sentence in review.sentences if (folded := fold(sentence))),
-            attributes={order.attribute: order.values[review.label]},
-        )
-        for name, review in zip(_ids(entity), entity.reviews, strict=True)
-    )
-    return DocumentSet(
-        id=entity.entity_id,
-        topic=entity.claim or "",
-        documents=documents,
-        split=split,
-        notes={
-            "values": {order.attribute: list(order.values)},
-            "sentences": "lines",
-            **({"claim": entity.claim} if entity.claim else {}),
-        },
-    )
+    Args:
+        path: the object.
+        ids: of the document sets.
+
+    Raises:
+        DataError: the file cannot be read or is not an object, an id occurs twice, an entry is not a list of texts, or no id is
+            known; wrong entries are listed.
+    """
+    found: Any = read_json(path)
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: is not a JSON object of units by entity_id")
+    if mistakes := [
+        f"{path}: {name!r}: {shortened(entry)} is not a list of texts"
+        for name, entry in found.items()
+        if not isinstance(entry, list) or not all(isinstance(unit, str) for unit in entry)
+    ]:
+        raise DataError(listed(mistakes))
+    if not found.keys() & set(ids):
+        first = next(iter(found), "")
+        raise DataError(f"{path}: has units of none of the document sets, but of {first!r}{did_you_mean(first, ids)}")
+    return {name: tuple(text for unit in found[name] if (text := fold(unit))) for name in ids if name in found}

@@ -106,7 +106,12 @@ def read_opinions(path: Path) -> list[AnnotatedSummary]:
     """
     is_table = path.name.lower().removesuffix(".gz").endswith(".csv")
     lists, labels, mistakes = _read_table(path) if is_table else _read_lines(path)
-    opinions = _opinions(lists, mistakes)
+    opinions: dict[str, tuple[str, ...]] = {}
+    for line, each in lists:
+        if each.set_id in opinions:
+            mistakes.append((line, f"set {each.set_id!r} has a list of opinions already; make them one"))
+        else:
+            opinions[each.set_id] = tuple(each.opinions)
     seen: dict[tuple[str, str, str], int] = {}
     for line, given in labels:
         mistakes += [(line, text) for text in _wrong_labels(given, opinions)]
@@ -118,33 +123,22 @@ def read_opinions(path: Path) -> list[AnnotatedSummary]:
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
     if not labels:
-        raise DataError(f"{path}: holds no labels of a summary")
+        raise DataError(f"{path}: has no labels of a summary")
     by_summary: dict[tuple[str, str], list[OpinionLabels]] = {}
     for _, given in labels:
         by_summary.setdefault((given.set_id, given.summary_id), []).append(given)
-    return [_annotated(given, opinions[given[0].set_id]) for given in by_summary.values()]
-
-
-def _annotated(given: Sequence[OpinionLabels], opinions: tuple[str, ...]) -> AnnotatedSummary:
-    return AnnotatedSummary(
-        set_id=given[0].set_id,
-        summary_id=given[0].summary_id,
-        annotators=tuple(each.annotator for each in given),
-        opinions=opinions,
-        labels=tuple(tuple(each.labels.get(name) for name in opinions) for each in given),
-        fairness=tuple(each.fairness for each in given),
-        reasons=tuple(each.reason for each in given),
-    )
-
-
-def _opinions(lists: Iterable[tuple[int, OpinionList]], mistakes: Mistakes) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for line, each in lists:
-        if each.set_id in found:
-            mistakes.append((line, f"set {each.set_id!r} has a list of opinions already; make them one"))
-        else:
-            found[each.set_id] = tuple(each.opinions)
-    return found
+    return [
+        AnnotatedSummary(
+            set_id=set_id,
+            summary_id=summary_id,
+            annotators=tuple(each.annotator for each in given),
+            opinions=opinions[set_id],
+            labels=tuple(tuple(each.labels.get(name) for name in opinions[set_id]) for each in given),
+            fairness=tuple(each.fairness for each in given),
+            reasons=tuple(each.reason for each in given),
+        )
+        for (set_id, summary_id), given in by_summary.items()
+    ]
 
 
 def _wrong_labels(given: OpinionLabels, opinions: dict[str, tuple[str, ...]]) -> Iterable[str]:
@@ -224,15 +218,13 @@ def _from_row(row: dict[str, Any], names: Sequence[str]) -> OpinionLabels:
         ValidationError: a cell is wrong, or the row has other columns than the header.
     """
     given = {name: row[name] for name in COLUMNS if row.get(name)}
-    labels = {name: _label(row[name]) for name in names}
+    labels: dict[str, Label] = {}
+    for name in names:
+        text = (row[name] or "").strip()
+        try:
+            labels[name] = float(text)
+        except ValueError:
+            labels[name] = text or None
     # DictReader keeps the surplus of a row under None
     surplus = {"columns beyond the header": row[None]} if None in row else {}  # type: ignore[index]
     return OpinionLabels.model_validate({**given, "labels": labels, **surplus})
-
-
-def _label(cell: str | None) -> Label:
-    text = (cell or "").strip()
-    try:
-        return float(text)
-    except ValueError:
-        return text or None

@@ -1,8 +1,13 @@
-"""Import of PoliSum as its authors released it: one JSON list of items, an item for each side of an article pair.
+"""Import of PoliSum as its authors released it: JSON lists of items, an item for each side of an article pair.
 
-In the released files the labels of every right-stance prompt are exchanged: the passages of the side asked for are always
-printed first, under "Left:". An item's `document` is right. So the side of a block is told from `document`, never from its
-label, and the prompts are not taken over; whoever asks for summaries builds them anew from the passages.
+`import_polisum` reads the items with the released prompts (`dev.json`, `test.json`). In the released files the labels of every
+right-stance prompt are exchanged: the passages of the side asked for are always printed first, under "Left:". An item's
+`document` is right. So the side of a block follows from `document`, never from its label, and the prompts are not taken over;
+whoever asks for summaries builds them anew from the passages.
+
+`import_annotation` reads the documents that the authors gave to annotators (`annotation.json`): items of `{topic, stance,
+document}`, passages parted by blank lines, without a prompt or anybody's marks. Both sides of a topic become one document set;
+or each item becomes an article whose excerpts a person still has to mark, the input of `build-controlled`.
 
 Source: Ri et al. 2025; docs/papers.md#ri-data.
 """
@@ -18,8 +23,10 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text
-from ..storage import digest, explain, listed, read_json
+from ..storage import digest, explain
 from ..text import fold
+from .controlled.annotated import AnnotatedArticle
+from .entries import read_list, refuse_entries
 
 # a line that holds nothing but a side's label
 LABEL = re.compile(r"^[ \t]*(Left|Right):[ \t\r]*$", re.MULTILINE)
@@ -27,13 +34,18 @@ BLANK_LINE = re.compile(r"\n\s*\n")
 SIDES = ("left", "right")
 
 
-class ReleasedItem(BaseModel):
-    """An item of the authors' file; keys beside these are ignored."""
+class AnnotationItem(BaseModel):
+    """An item of the documents for annotators; keys beside these are ignored."""
 
     topic: Text
     stance: Literal["left", "right"]
-    input: str
     document: Text
+
+
+class ReleasedItem(AnnotationItem):
+    """An item with the released prompt."""
+
+    input: str
 
 
 @dataclass(frozen=True)
@@ -91,20 +103,25 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
         DataError: the file is no such list, an item is wrong, or two items of a pair disagree; all are listed by item number
             (from 1), with a code as in `import_record` where a prompt cannot be understood.
     """
-    items, passages, mistakes = _read_items(path)
-    mistakes += _disagreements(items, passages)
-    if mistakes:
-        raise DataError(listed([f"{path}: {mistake}" for mistake in mistakes]))
+    read, mistakes = read_list(path, ReleasedItem)
+    items, passages = {}, {}
+    for number, item in read:
+        try:
+            passages[number] = _passages(item)
+            items[number] = item
+        except DataError as error:
+            mistakes.append((number, f"{item.stance} of {item.topic!r}: {error}"))
+    refuse_entries(path, "item", [*mistakes, *_disagreements(items, passages)])
     groups: dict[str, list[int]] = {}
-    for number in items:
+    for number, item in items.items():
         both = passages[number]
-        groups.setdefault(_content(items[number].topic, both.left, both.right), []).append(number)
+        groups.setdefault(_content(item.topic, both.left, both.right), []).append(number)
     sets = []
     for numbers in groups.values():
         both = passages[numbers[0]]
         prompts = {items[n].stance: items[n].input for n in numbers}
         notes = {"released_prompts": prompts} if faithful_to_release else None
-        sets.append(paired_set(items[numbers[0]].topic, {"left": both.left, "right": both.right}, split, notes))
+        sets.append(_paired_set(items[numbers[0]].topic, {"left": both.left, "right": both.right}, split, notes))
     stances = [Counter(items[n].stance for n in numbers) for numbers in groups.values()]
     swapped: Counter[str] = Counter(items[n].stance for n in items if passages[n].swapped)
     report = ImportReport(
@@ -129,24 +146,6 @@ def import_record(record: Mapping[str, Any]) -> Passages:
         return _passages(ReleasedItem.model_validate(record))
     except ValidationError as error:
         raise DataError(explain(error)) from error
-
-
-def _read_items(path: Path) -> tuple[dict[int, ReleasedItem], dict[int, Passages], list[str]]:
-    """Items and their passages by number, and what is wrong with the others."""
-    records = read_json(path)
-    if not isinstance(records, list) or not records:
-        raise DataError(f"{path}: holds no list of items; the authors' dev.json or test.json is expected")
-    items, passages, mistakes = {}, {}, []
-    for number, record in enumerate(records, start=1):
-        try:
-            item = ReleasedItem.model_validate(record)
-            passages[number] = _passages(item)
-            items[number] = item
-        except ValidationError as error:
-            mistakes.append(f"item {number}: {explain(error)}")
-        except DataError as error:
-            mistakes.append(f"item {number} ({item.topic!r}, {item.stance}): {error}")
-    return items, passages, mistakes
 
 
 def _passages(item: ReleasedItem) -> Passages:
@@ -187,8 +186,8 @@ def _content(topic: str, left: Sequence[str], right: Sequence[str]) -> str:
     return digest([fold(topic), *([fold(text) for text in side] for side in (left, right))])
 
 
-def _disagreements(items: Mapping[int, ReleasedItem], passages: Mapping[int, Passages]) -> Iterable[str]:
-    """Items of one title that have the passages of one side in common, but not those of the other."""
+def _disagreements(items: Mapping[int, ReleasedItem], passages: Mapping[int, Passages]) -> Iterable[tuple[int, str]]:
+    """Numbers of items of one title that have the passages of one side in common, but not those of the other."""
     earlier: dict[tuple[str, str, str], tuple[int, str]] = {}
     for number, item in items.items():
         content = _content(item.topic, passages[number].left, passages[number].right)
@@ -197,12 +196,13 @@ def _disagreements(items: Mapping[int, ReleasedItem], passages: Mapping[int, Pas
             first, its_content = earlier.setdefault(one_side, (number, content))
             if its_content != content:
                 yield (
-                    f"items {first} and {number} ({item.topic!r}) have the same {side} passages, but not the same ones on "
-                    "the other side; a pair must agree on both"
+                    number,
+                    f"has the same {side} passages as item {first} ({item.topic!r}), but not the same ones on the other side; a "
+                    "pair must agree on both",
                 )
 
 
-def paired_set(
+def _paired_set(
     topic: str, passages: Mapping[str, Sequence[str]], split: str | None, notes: Mapping[str, Any] | None = None
 ) -> DocumentSet:
     """The document set of a title and the passages of each of the two sides."""
@@ -216,3 +216,64 @@ def paired_set(
         for number, text in enumerate(passages[side], start=1)
     ]
     return DocumentSet(id=set_id, topic=topic, documents=tuple(documents), split=split, notes=dict(notes or {}))
+
+
+@dataclass(frozen=True)
+class AnnotationImport:
+    """What a file of documents for annotators holds."""
+
+    # topic -> side -> passages, in the file's order
+    topics: dict[str, dict[str, tuple[str, ...]]]
+    # items in the file, and those that repeat an earlier one word for word
+    items: int
+    duplicates: int
+
+    def __str__(self) -> str:
+        single = sum(len(sides) == 1 for sides in self.topics.values())
+        return (
+            f"{self.items} items in the file; repeated items left out: {self.duplicates}; topics of one side: {single}"
+        )
+
+    def sets(self, split: str | None = None) -> list[DocumentSet]:
+        """A document set for each topic."""
+        return [
+            _paired_set(topic, {side: sides.get(side, ()) for side in SIDES}, split)
+            for topic, sides in self.topics.items()
+        ]
+
+    def articles(self) -> list[AnnotatedArticle]:
+        """An article for each item, without excerpts; those of one topic have each other's key points as opposite points."""
+        return [
+            AnnotatedArticle(id=f"{each.id}/{side}", topic=each.id, side=side, passages=passages)
+            for each, sides in zip(self.sets(), self.topics.values(), strict=True)
+            for side, passages in sides.items()
+        ]
+
+
+def import_annotation(path: Path) -> AnnotationImport:
+    """The documents that the authors gave to annotators.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: it is not such a list, an item is wrong, or a topic has two documents of one side; all are listed by item
+            number (from 1).
+    """
+    topics: dict[str, dict[str, tuple[str, ...]]] = {}
+    duplicates = 0
+    items, mistakes = read_list(path, AnnotationItem)
+    for number, item in items:
+        topic = fold(item.topic)
+        sides = topics.setdefault(topic, {})
+        passages = split_passages(item.document)
+        if item.stance not in sides:
+            sides[item.stance] = passages
+        elif list(map(fold, sides[item.stance])) == list(map(fold, passages)):
+            duplicates += 1
+        else:
+            wrong = (
+                f"topic {topic!r} has another document of side {item.stance!r} already, so which of them answers the other side "
+                "is unclear; give each pair a title of its own"
+            )
+            mistakes.append((number, wrong))
+    refuse_entries(path, "item", mistakes)
+    return AnnotationImport(topics, len(items), duplicates)

@@ -1,4 +1,4 @@
-"""Document sets from a JSON-lines file, one set a line, checked before anything is made from them.
+"""Document sets from a file, checked before anything is made from them; its format is told by content and not by name.
 
 A corpus is read whole and every mistake in it is reported at once, each with file and line: mending a file should take
 one pass, not one pass a mistake.
@@ -10,13 +10,31 @@ from pathlib import Path
 from ..config import ColumnsSection, CorpusSection
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import as_given, listed, listed_lines, read_numbered, shortened
+from ..storage import (
+    NotJsonError,
+    as_given,
+    listed,
+    listed_lines,
+    numbered_lines,
+    parse_json,
+    parse_json_of,
+    read_numbered,
+    read_text,
+    shortened,
+)
 from ..text import did_you_mean
+from .coverage import UNNAMED, read_coverage_sets
+from .perspectivesumm.released import released_sets
 from .tables import is_table, read_table
 
 HERE = Path(__file__).parent
 # what names a corpus that ships with evenhand -> its file
 BUNDLED = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
+
+FORMATS = (
+    "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
+    "coverage-fairness JSON lines (objects with 'entity_id' and 'reviews'); all may be packed as .gz"
+)
 
 
 def load_corpus(section: CorpusSection) -> list[DocumentSet]:
@@ -62,6 +80,69 @@ def read_document_sets(path: Path, attribute: str | None = None) -> list[Documen
     if not numbered:
         raise DataError(f"{path}: holds no document set; one JSON object a line is expected")
     return [documents for _, documents in numbered]
+
+
+@as_given()
+def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
+    """The document sets of a file in evenhand's format, PerspectiveSumm's or that of coverage fairness, in order.
+
+    Declared values of attributes, where the format has them, are in each set's notes["values"] and their order is that of
+    every table; of PerspectiveSumm notes["separator"] is what joins the texts of a value.
+
+    Args:
+        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, as in recipes,
+            unless files are called so.
+        attribute: social attribute that every document must have; None asks for none.
+
+    Raises:
+        DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
+    """
+    path = documents_file(path)
+    text = "" if is_table(path) else read_text(path)
+    start = text.lstrip()[:1]
+    if start == "[":
+        records = parse_json_of(path, text)
+        if records and isinstance(records[0], dict) and "stance" in records[0]:
+            raise DataError(
+                f"{path}: is PoliSum's list of items; make document sets with `evenhand import polisum {path} --out docs.jsonl` "
+                "and give these"
+            )
+        return released_sets(records, path, attribute)
+    if start == "{" and "reviews" in _keys_of_first(text):
+        if attribute not in (None, UNNAMED):
+            raise DataError(
+                f"{path}: its labels are numbers, which do not say what they mean, so there is no attribute {attribute!r}; "
+                f"make document sets with `evenhand import coverage {path} --labels NAME --out docs.jsonl` and give "
+                f"these, or name the attribute {UNNAMED!r}"
+            )
+        return read_coverage_sets(path)
+    if start != "{":
+        raise DataError(
+            f"{path}: is none of the formats of documents that can be read: {FORMATS}; make document sets of a table with "
+            f"`evenhand import table {path} --set COLUMN --text COLUMN --attribute COLUMN --out docs.jsonl`"
+        )
+    return read_document_sets(path, attribute)
+
+
+def first_keys(path: Path) -> frozenset[str]:
+    """Keys of the first line of a file that is an object; none when no line is.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    return _keys_of_first(read_text(path))
+
+
+def _keys_of_first(text: str) -> frozenset[str]:
+    """Keys of the first line that is an object; none when no line is."""
+    for _, line in numbered_lines(text):
+        try:
+            found = parse_json(line)
+        except NotJsonError:
+            continue
+        if isinstance(found, dict):
+            return frozenset(found)
+    return frozenset()
 
 
 def check_sides(sets: Sequence[DocumentSet], section: CorpusSection) -> None:

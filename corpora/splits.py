@@ -52,7 +52,10 @@ def split_sets(
     else:
         train, test = ([documents for documents in sets if documents.split == name] for name in names)
         _refuse_no_split(sets, train, test, section)
-        _warn_of_shared_titles(train, test)
+        titles = {title: documents.id for documents in reversed(train) for title in _title(documents)}
+        for documents in test:
+            for title in titles.keys() & _title(documents):
+                log.warning("corpus: test set %r has the title of train set %r", documents.id, titles[title])
     refuse_leakage(train, test)
     return {"train": train, "test": test}
 
@@ -154,14 +157,3 @@ def _refuse_no_split(
     for name, count in found.items():
         if name not in (section.train.split, section.test.split):
             log.warning("corpus: %d sets left out, their split is %r", count, name)
-
-
-def _warn_of_shared_titles(train: Sequence[DocumentSet], test: Sequence[DocumentSet]) -> None:
-    titles: dict[str, str] = {}
-    for documents in train:
-        for title in _title(documents):
-            titles.setdefault(title, documents.id)
-    for documents in test:
-        for title in _title(documents):
-            if title in titles:
-                log.warning("corpus: test set %r has the title of train set %r", documents.id, titles[title])

@@ -3,25 +3,25 @@
 | file | how a summary finds its set |
 | --- | --- |
 | JSON lines with an id key: evenhand's best.jsonl, or anybody's `{"id": ..., "summary": ...}` | by id |
+| a table (.csv, .tsv, .parquet) with such columns | by id |
 | a JSON object, set id -> text | by id |
 | JSON lines without ids, as `{"prediction": ...}` | by order |
-| plain text, or JSON strings, one summary a line; a blank line is an empty summary | by order |
-| a JSON array of such objects or strings | as lines of them |
+| plain text, one summary a line; a blank line is an empty summary | by order |
+| a JSON array of such objects or of texts | as lines of them |
 
-A file that begins with `{` is JSON, any other is plain text unless it is an array; one whose name ends in .gz is unpacked. Going
-by order is the last resort: what holds ids where nobody looks for them, a table or an object with a key of its own, is refused.
+A file that begins with `{` is JSON, any other is plain text unless it is an array; one whose name ends in .gz is unpacked.
 An empty summary is kept as "": a system that wrote nothing is measured like any other.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
 from ..records import DocumentSet
-from ..storage import NotJsonError, as_given, numbered_lines, parse_json, read_text, shortened
-from .plain_summaries import kind_of_json, plain_lines
-from .summary_reading import NOWHERE, Reading, Summaries, loosely
+from ..storage import NotJsonError, as_given, listed, numbered_lines, parse_json, read_text, shortened
+from ..text import some_of
+from .tables import SURPLUS, is_table, table_rows
 
 # keys that may hold a set's id; the first one whose value is a known id counts
 ID_KEYS = ("set_id", "entity_id", "request_id", "id")
@@ -29,16 +29,18 @@ ID_KEYS = ("set_id", "entity_id", "request_id", "id")
 TEXT_KEYS = ("summary", "prediction", "text")
 # side of a summary of all documents
 ALL = "all"
-# stands for a text whose mistake is noted, so that it is not missed as well
-MISTAKEN = ""
+
+# where an entry stands, and what it is: a text, an object with one, or the error of a line that cannot be read
+Entry = tuple[str, Any]
 
 
-class _Entries(dict[str, Any]):
-    """A JSON object that keeps what stands under a repeated key."""
+class Summaries(dict[str, str]):
+    """The summary of each set by its id, in the order of the sets."""
 
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
+    def __init__(self, texts: Mapping[str, str], *, by_order: bool) -> None:
+        super().__init__(texts)
+        # whether the file has no ids, so that its first summary went to the first set, and so on
+        self.by_order = by_order
 
 
 def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bool = False) -> Summaries:
@@ -52,9 +54,9 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
             needs a line for every set all the same.
 
     Raises:
-        DataError: the file cannot be read, ids are unknown, missing or given twice, a text is none, the number of lines is
-            not that of the sets, ids stand where they are not looked for, or summaries are of one side each. All mistakes are
-            listed, with the line where there is one.
+        DataError: the file cannot be read, ids are unknown, missing or given twice, a text is not one, the number of lines is
+            not that of the sets, ids stand under another key, or summaries are of one side each. All mistakes are listed, with
+            the line where there is one.
     """
     return read_texts(path, [documents.id for documents in sets], allow_missing=allow_missing)
 
@@ -62,18 +64,8 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
 @as_given()
 def read_texts(path: Path, names: Sequence[str], *, by_side: bool = False, allow_missing: bool = False) -> Summaries:
     """As `read_summaries`, by the ids alone; with `by_side` they are SET/SIDE, and a file may hold summaries of one side each."""
-    text = read_text(path)
-    reading = Reading(path, dict.fromkeys(names), by_side=by_side)
-    if kind_of_json(text) == "array":
-        _read_array(reading, parse_json(text))
-    elif not text.lstrip().startswith("{"):
-        lines, reading.mistakes = plain_lines(path, text, reading.ids, ID_KEYS)
-        _read_in_order(reading, lines)
-    elif (entries := _map_of(text, reading)) is not None:
-        _read_map(reading, entries)
-    else:
-        _read_records(reading, _records(text, reading))
-    return reading.result(allow_missing)
+    entries = list(_entries_of_file(path, names))
+    return _matched(str(path), entries, names, by_side=by_side, allow_missing=allow_missing)
 
 
 def summaries_of(given: Any, names: Sequence[str], *, by_side: bool = False, allow_missing: bool = False) -> Summaries:
@@ -88,181 +80,151 @@ def summaries_of(given: Any, names: Sequence[str], *, by_side: bool = False, all
     Raises:
         DataError: as of `read_summaries`.
     """
-    reading = Reading(Path("summaries"), dict.fromkeys(names), by_side=by_side)
-    if isinstance(given, Mapping):
-        _read_map(reading, given.items())
-    elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
-        _read_array(reading, given)
-    else:
-        raise DataError(f"summaries are a {type(given).__name__}; give a dict of ids and texts, or a list")
-    return reading.result(allow_missing)
+    entries = list(_entries_of("summaries", given, names))
+    return _matched("summaries", entries, names, by_side=by_side, allow_missing=allow_missing)
 
 
-def _read_array(reading: Reading, entries: Sequence[Any]) -> None:
-    reading.counted = "entry"
-    numbered = [*enumerate(entries, start=1)]
-    if all(isinstance(entry, str) for entry in entries):
-        _read_in_order(reading, numbered)
+def _entries_of_file(path: Path, names: Sequence[str]) -> Iterator[Entry]:
+    if is_table(path):
+        yield from ((f"{path}:{number}", row) for number, row in table_rows(path, TEXT_KEYS))
         return
-    records = [(number, entry) for number, entry in numbered if isinstance(entry, dict)]
-    is_of_texts = not records and any(isinstance(entry, str) for entry in entries)
-    form = 'a text, "" if it is empty' if is_of_texts else '{"id": ..., "summary": ...}'
-    for number, entry in numbered:
-        if not isinstance(entry, str if is_of_texts else dict):
-            reading.mistakes.append((number, f"is {shortened(entry)}; write every entry as {form}"))
-    _read_records(reading, records)
-
-
-def _read_records(reading: Reading, records: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    if not reading.by_side:
-        _refuse_sides(reading.path, records)
-    if any(key in record for _, record in records for key in ID_KEYS):
-        for line, record in records:
-            _read_record(reading, line, record)
-        return
-    _refuse_other_ids(reading, [record for _, record in records])
-    _read_in_order(reading, [(line, _text_or_mistake(reading, line, record)) for line, record in records])
-
-
-def _refuse_other_ids(reading: Reading, records: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse lines that would go by order although a key of another name holds ids of sets.
-
-    A text that is a known id, blanks and case aside, is taken for one wherever it stands, in an object within the line too;
-    numbers, which are much else too, if each line has another and all are known.
-    """
-    known = {loosely(name) for name in reading.ids}
-    leaves = [dict(_leaves(record)) for record in records]
-    for key in dict.fromkeys(key for each in leaves for key in each):
-        values = [each.get(key) for each in leaves]
-        numbers = {str(value) for value in values if isinstance(value, int) and not isinstance(value, bool)}
-        texts = [
-            value for value in values if isinstance(value, str) and loosely(value).removesuffix(f"/{ALL}") in known
-        ]
-        if texts or (len(numbers) == len(records) and numbers <= reading.ids.keys()):
-            shown = texts[0] if texts else next(iter(numbers))
-            raise DataError(
-                f"{reading.path}: key {key!r} holds ids of document sets, {shown!r} for one, but an id is looked for at the "
-                f"top of an object, under {', '.join(ID_KEYS)}; call the key 'id', or take it out if the summaries stand in the "
-                "order of the sets"
-            )
-
-
-def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What an object and the objects within it hold besides texts, each with its keys joined by points."""
-    objects = [("", record)]
-    while objects:
-        outer, inner = objects.pop()
-        for key, value in inner.items():
-            if isinstance(value, dict):
-                objects.append((f"{outer}{key}.", value))
-            elif key not in TEXT_KEYS:
-                yield f"{outer}{key}", value
-
-
-def _read_in_order(reading: Reading, lines: Sequence[tuple[int, str | None]]) -> None:
-    if reading.mistakes:
-        # the count means nothing while lines are broken
-        reading.result(allow_missing=True)
-    if len(lines) != len(reading.ids):
-        raise DataError(
-            f"{reading.path}: has {len(lines):,} summaries of {len(reading.ids):,} document sets; without ids there must be "
-            "one for each, in their order"
-        )
-    reading.by_order = True
-    for name, (line, text) in zip(reading.ids, lines, strict=True):
-        reading.texts[name] = (line, text)
-
-
-def _map_of(text: str, reading: Reading) -> list[tuple[str, Any]] | None:
-    """The entries of a file that is one object of ids and texts, repeated keys kept; None when it is lines of records."""
+    text = read_text(path)
+    start = text.lstrip()[:1]
     try:
-        entries = parse_json(text, _Entries)
+        whole = parse_json(text) if start in ("{", "[") else None
     except NotJsonError as error:
-        reading.whole = error
-        return None
-    # a file of a single record is one object too
-    is_record = entries.keys() & {*TEXT_KEYS, *ID_KEYS} and not entries.keys() & reading.ids.keys()
-    return None if is_record else entries.pairs
+        whole, broken = None, f"as one object it breaks in line {error.line}, which {error}"
+    if whole is not None:
+        yield from _entries_of(str(path), whole, names)
+    elif start == "{":
+        yield from _json_lines(path, text, broken)
+    else:
+        lines = text.removesuffix("\n").split("\n") if text else []
+        yield from ((f"{path}:{number}", line) for number, line in enumerate(lines, start=1))
 
 
-def _read_map(reading: Reading, entries: Iterable[tuple[str, Any]]) -> None:
-    for name, text in entries:
-        is_text = text is None or isinstance(text, str)
-        if not is_text:
-            reading.mistakes.append((NOWHERE, f"{shortened(name)} has {shortened(text)}, which is no text"))
-        reading.add(NOWHERE, name, text if is_text else MISTAKEN)
-
-
-def _records(text: str, reading: Reading) -> list[tuple[int, dict[str, Any]]]:
-    """The objects of JSON lines with their line numbers; blank lines are skipped.
-
-    Raises:
-        DataError: no line is an object.
-    """
-    records = []
+def _json_lines(path: Path, text: str, broken: str) -> Iterator[Entry]:
+    """The objects of JSON lines, and the errors of lines that cannot be read."""
+    found: list[Entry] = []
     for number, line in numbered_lines(text):
         try:
-            record = parse_json(line)
+            found.append((f"{path}:{number}", parse_json(line)))
         except NotJsonError as error:
-            reading.mistakes.append((number, str(error)))
-            continue
-        if isinstance(record, dict):
-            records.append((number, record))
-        else:
-            reading.mistakes.append((number, "is no JSON object; one summary a line is expected"))
-    if not records and text.split("\n", 1)[0].rstrip().endswith("}"):
-        # each line is meant as an object, so each has its own mistake
-        reading.result(allow_missing=True)
-    if not records:
-        broken = reading.whole
-        place = f"as one object it breaks in line {broken.line}, which {broken}; " if broken else ""
-        raise DataError(
-            f"{reading.path}: begins like JSON, but is neither one object of set ids and texts nor JSON lines; {place}mend it, "
-            "or let the first line of a plain text begin otherwise than with {"
+            found.append((f"{path}:{number}", error))
+    errors = [f"{place}: {entry}" for place, entry in found if isinstance(entry, NotJsonError)]
+    if len(errors) == len(found):
+        is_lines = text.lstrip().partition("\n")[0].rstrip().endswith("}")
+        neither = f"{path}: begins like JSON, but is neither one object of set ids and texts nor JSON lines; {broken}; mend it"
+        raise DataError(listed(errors if is_lines else [neither]))
+    return iter(found)
+
+
+def _entries_of(source: str, given: Any, names: Sequence[str]) -> Iterator[Entry]:
+    """The entries of a list, or of an object of ids and texts."""
+    if isinstance(given, Mapping):
+        # a file of a single record is one object too
+        is_record = given.keys() & {*TEXT_KEYS, *ID_KEYS} and not given.keys() & set(names)
+        records = [given] if is_record else [{ID_KEYS[0]: name, TEXT_KEYS[0]: text} for name, text in given.items()]
+        yield from ((source, record) for record in records)
+    elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        yield from ((f"{source}: entry {number}", entry) for number, entry in enumerate(given, start=1))
+    else:
+        raise DataError(f"{source} are a {type(given).__name__}; give a dict of ids and texts, or a list")
+
+
+def _matched(
+    source: str, entries: Sequence[Entry], names: Sequence[str], *, by_side: bool, allow_missing: bool
+) -> Summaries:
+    """Each entry's text under the id of its set."""
+    records = [entry for _, entry in entries if isinstance(entry, Mapping)]
+    if not by_side:
+        _refuse_sides(source, records)
+    by_order = not any(key in record for record in records for key in ID_KEYS)
+    if by_order:
+        _refuse_other_ids(source, records, names)
+        if len(entries) != len(names):
+            raise DataError(
+                f"{source}: has {len(entries):,} summaries of {len(names):,} document sets; without ids there must be one for "
+                "each, in their order"
+            )
+    known = dict.fromkeys(names)
+    # id of a set -> its text, None where the file says that there is none, and the entry's place
+    found: dict[str, tuple[str | None, str]] = {}
+    mistakes = []
+    for number, (place, entry) in enumerate(entries):
+        try:
+            if isinstance(entry, NotJsonError):
+                raise entry
+            name = names[number] if by_order else _id_of(entry, known)
+            if name in found:
+                raise DataError(f"set {name!r} has a summary already, in {found[name][1]}; keep one a set")
+            # should the text be wrong, its set is not missed as well
+            found[name] = ("", place)
+            found[name] = (_text_of(entry), place)
+        except DataError as error:
+            mistakes.append(f"{place}: {error}")
+    texts = {name: text for name in names if (text := found.get(name, (None, ""))[0]) is not None}
+    if not allow_missing and (missing := [shortened(name) for name in names if name not in texts]):
+        mistakes.append(
+            f'{source}: has no summary of {some_of(missing)}; add it ("" if it is empty) or take the set out'
         )
-    return records
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return Summaries(texts, by_order=by_order)
 
 
-def _refuse_sides(path: Path, records: Iterable[tuple[int, dict[str, Any]]]) -> None:
-    sides = list(dict.fromkeys(str(record["side"]) for _, record in records if record.get("side", ALL) != ALL))
+def _refuse_sides(source: str, records: Sequence[Mapping[str, Any]]) -> None:
+    sides = list(dict.fromkeys(str(record["side"]) for record in records if record.get("side", ALL) != ALL))
     if sides:
         raise DataError(
-            f"{path}: holds summaries of one side each ({', '.join(sides[:5])}); what is measured here is one summary of all "
+            f"{source}: holds summaries of one side each ({some_of(sides)}); what is measured here is one summary of all "
             "documents of a set, so make summaries with `task.scope: all` (side 'all') and give their best.jsonl"
         )
 
 
-def _read_record(reading: Reading, line: int, record: dict[str, Any]) -> None:
-    ids = _ids(record)
-    text = _text_or_mistake(reading, line, record)
-    wrong = next((key for key in ID_KEYS if key in record), None)
-    if ids:
-        reading.add(line, next((name for name in ids if name in reading.ids), ids[0]), text)
-    elif wrong:
-        reading.mistakes.append((line, f"{wrong!r} is {shortened(record[wrong])}; an id is a text or a whole number"))
-    else:
-        reading.mistakes.append((line, f"has no id, but other lines do; add one of {', '.join(ID_KEYS)}"))
+def _refuse_other_ids(source: str, records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    """Refuse lines that would go by order although a key of another name holds the id of another set in each."""
+    for key in dict.fromkeys(key for record in records for key in record if key not in TEXT_KEYS):
+        values = {str(record.get(key)) for record in records}
+        if len(values) == len(records) and values <= set(names):
+            raise DataError(
+                f"{source}: key {key!r} holds ids of document sets, but an id is looked for under {', '.join(ID_KEYS)}; call the "
+                "key 'id', or take it out if the summaries stand in the order of the sets"
+            )
 
 
-def _ids(record: dict[str, Any]) -> list[str]:
-    """What may be the id of the record's set; a request of all documents is called SET/all."""
-    values = [record[key] for key in ID_KEYS if key in record]
+def _id_of(entry: Any, known: Mapping[str, None]) -> str:
+    """The id of an entry's set; a request of all documents is called SET/all."""
+    given = {key: entry[key] for key in ID_KEYS if key in entry} if isinstance(entry, Mapping) else {}
+    if not given:
+        raise DataError(f'{shortened(entry)} has no id, but other entries do; write {{"id": ..., "summary": ...}}')
     # true and false are whole numbers to Python
-    given = [str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
-    return [form for name in given for form in dict.fromkeys((name, name.removesuffix(f"/{ALL}")))]
+    ids = [str(value) for value in given.values() if isinstance(value, str | int) and not isinstance(value, bool)]
+    if not ids:
+        key, value = next(iter(given.items()))
+        raise DataError(f"{key!r} is {shortened(value)}; an id is a text or a whole number")
+    for name in (form for each in ids for form in (each, each.removesuffix(f"/{ALL}"))):
+        if name in known:
+            return name
+    like = f"the documents' ids are like {next(iter(known))!r}" if known else "there are no document sets"
+    raise DataError(f"no document set has the id {shortened(ids[0])}; {like}")
 
 
-def _text_or_mistake(reading: Reading, line: int, record: dict[str, Any]) -> str | None:
-    """The record's text; None when it is null."""
-    key = next((key for key in TEXT_KEYS if key in record), None)
-    if key is None:
-        reading.mistakes.append((line, f"has no text; name it by one of {', '.join(TEXT_KEYS)}"))
-        return MISTAKEN
-    text = record[key]
-    if isinstance(text, dict) and "text" in text:
-        # released predictions may be objects with a text of their own
-        text = text["text"]
-    if text is not None and not isinstance(text, str):
-        reading.mistakes.append((line, f"{key!r} is {shortened(text)}, which is no text"))
-        return MISTAKEN
+def _text_of(entry: Any) -> str | None:
+    """The text of an entry; None when it is null."""
+    text = entry
+    if isinstance(entry, Mapping):
+        if None in entry:
+            raise DataError(SURPLUS)
+        key = next((key for key in TEXT_KEYS if key in entry), None)
+        if key is None:
+            raise DataError(f"has no text; name it by one of {', '.join(TEXT_KEYS)}")
+        text = entry[key]
+        if isinstance(text, Mapping) and "text" in text:
+            # released predictions may be objects with a text of their own
+            text = text["text"]
+        elif text is None:
+            return None
+    if not isinstance(text, str):
+        raise DataError(f"{shortened(text)} is not a text")
     return text

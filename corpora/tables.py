@@ -8,7 +8,7 @@ import csv
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -23,6 +23,7 @@ from ..text import did_you_mean, repeated, some_of
 
 # names of files that are tables whatever is in them
 TABLES = (".csv", ".tsv", ".parquet")
+SURPLUS = "has more cells than there are columns; put cells with commas in quotes"
 
 # a row's number, and its cells by column
 Row = tuple[int, Mapping[str, Any]]
@@ -30,7 +31,11 @@ Row = tuple[int, Mapping[str, Any]]
 
 def is_table(path: Path) -> bool:
     """Whether the name of a file says that it is a table."""
-    return Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES
+    return _kind(path) in TABLES
+
+
+def _kind(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 @as_given()
@@ -47,11 +52,19 @@ def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
         MissingExtra: the table is Parquet, and pyarrow is not installed.
     """
-    kind = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if kind == ".parquet":
-        return sets_of_rows(enumerate(_parquet_rows(path), start=1), columns, attributes, source=str(path))
-    rows = list(_csv_rows(path, columns.text) if kind in TABLES else _json_rows(path))
-    return sets_of_rows(rows, columns, attributes, source=str(path), unit="line")
+    rows = table_rows(path, [columns.text]) if is_table(path) else _json_rows(path)
+    return sets_of_rows(
+        rows, columns, attributes, source=str(path), unit="row" if _kind(path) == ".parquet" else "line"
+    )
+
+
+def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
+    """The rows of CSV, TSV or Parquet; the separator is the one that makes a column of that name.
+
+    Raises:
+        DataError, MissingExtra: as of `read_table`.
+    """
+    yield from enumerate(_parquet_rows(path), start=1) if _kind(path) == ".parquet" else _csv_rows(path, text_columns)
 
 
 def sets_of_rows(
@@ -78,7 +91,7 @@ def sets_of_rows(
     members: dict[str, list[Mapping[str, str]]] = {}
     for number, row in rows:
         if None in row:
-            wrong["has more cells than there are columns; put cells with commas in quotes"].append(number)
+            wrong[SURPLUS].append(number)
         cells = {name: _cell(value) for name, value in row.items()}
         broken = [name for name, text in cells.items() if text is None]
         empty = [name for name in required if name not in broken and not (cells[name] or "").strip()]
@@ -142,12 +155,11 @@ def _document_set(
     )
 
 
-def _csv_rows(path: Path, text_column: str) -> Iterator[Row]:
-    """The rows of a file with a line of names; the separator is the one that makes a column of the texts."""
+def _csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
     text = read_text(path)
     first = text.partition("\n")[0]
     separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")
-    fitting = [each for each in separators if text_column in next(csv.reader([first], delimiter=each), ())]
+    fitting = [s for s in separators if {*text_columns} & {*next(csv.reader([first], delimiter=s), ())}]
     with _long_cells():
         reader = csv.DictReader(
             StringIO(text), delimiter=[*fitting, *separators][0], strict=True, skipinitialspace=True

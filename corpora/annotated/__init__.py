@@ -4,9 +4,8 @@ Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-drafts.
 """
 
 from .draft import TaggedText, draft_document
-from .news import draft_news
+from .news import SAMPLE, draft_news, read_news
 from .pipeline import SpacyPipeline, refuse_absent_pipeline
-from .reader import SAMPLE, read_news
 
 __all__ = [
     "SAMPLE",

@@ -1,14 +1,20 @@
-"""Drafts of annotated documents from plain texts, for a person to review."""
+"""Annotated news documents: read from a file, or drafted from plain texts for a person to review."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import DataError
 from ...fairness.demographic.inputs.document import AnnotatedDocument
+from ...fairness.demographic.inputs.template import build_template
 from ...records import Record, Text
 from ...storage import listed, read_numbered, read_text
+from ..entries import read_lines
 from .draft import draft_document
 from .pipeline import SpacyPipeline
+
+# what stands for the documents that ship with evenhand
+SAMPLE = "sample"
+BUNDLED = Path(__file__).parent / "sample" / "news.jsonl"
 
 
 class NewsText(Record):
@@ -30,12 +36,6 @@ def draft_news(paths: Sequence[Path], pipeline: str) -> list[AnnotatedDocument]:
         DataError: texts are wrong or have the same id; all mistakes are listed.
         MissingExtra, ModelError: spaCy or the pipeline is not there.
     """
-    texts = _read(paths)
-    tagged = SpacyPipeline(pipeline, "evenhand import news").tag([each.text for each in texts])
-    return [draft_document(each.id, found) for each, found in zip(texts, tagged, strict=True)]
-
-
-def _read(paths: Sequence[Path]) -> list[NewsText]:
     found: list[tuple[str, NewsText]] = []
     mistakes = []
     for path in paths:
@@ -56,4 +56,37 @@ def _read(paths: Sequence[Path]) -> list[NewsText]:
         raise DataError(listed(mistakes))
     if not found:
         raise DataError(f"no text in {', '.join(map(str, paths))}; name text files, or JSON lines of id and text")
-    return [each for _, each in found]
+    tagged = SpacyPipeline(pipeline, "evenhand import news").tag([each.text for _, each in found])
+    return [draft_document(each.id, text) for (_, each), text in zip(found, tagged, strict=True)]
+
+
+def read_news(path: str, *, allow_unresolved: bool = False) -> list[AnnotatedDocument]:
+    """The annotated documents of a file, in order.
+
+    Args:
+        path: JSON lines of `AnnotatedDocument`, or "sample".
+        allow_unresolved: whether to take drafts with gendered pronouns that no chain covers.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: documents are wrong, or there is none; all mistakes are listed with their lines.
+    """
+    file = BUNDLED if path == SAMPLE else Path(path).expanduser()
+    return read_lines(file, AnnotatedDocument, "doc_id", lambda _, document: _mistakes(document, allow_unresolved))
+
+
+def _mistakes(document: AnnotatedDocument, allow_unresolved: bool) -> Iterator[str]:
+    if not document.doc_id.strip():
+        yield "has no doc_id; give each document one of its own"
+    try:
+        template = build_template(document, allow_unresolved=allow_unresolved)
+    except DataError as error:
+        yield str(error)
+        return
+    persons = {entity.id for entity in template}
+    for span in document.content_spans:
+        if strangers := sorted(set(span.entities) - persons):
+            yield (
+                f"document {document.doc_id!r}: the content span from {span.start} to {span.end} names {', '.join(strangers)}, "
+                f"but the persons are {', '.join(sorted(persons)) or 'none'}"
+            )

@@ -4,8 +4,7 @@ Source: Ri et al. 2025, section 3.1, eqs. 1 and 2; docs/papers.md#ri-controlled.
 """
 
 from .annotated import SAMPLE, AnnotatedArticle, Excerpt, read_annotated
-from .ground_truth import GroundTruth, ground_truth
-from .plan import PlannedSummary, controlled_plan, plan_summaries
+from .plan import GroundTruth, PlannedSummary, controlled_plan, ground_truth, plan_summaries
 from .reader import ControlledSet, ControlledSummary, read_controlled
 
 __all__ = [

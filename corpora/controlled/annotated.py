@@ -5,16 +5,16 @@ argues; where key points are not given, a model writes them. Articles of one top
 are the opposite points of the other. Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-data.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
 
-from ...errors import DataError
 from ...records import Record, Text
-from ...storage import digest, explain, listed, listed_lines, read_json, read_numbered, read_text
+from ...storage import digest, explain, read_text
 from ...text import fold
+from ..entries import read_lines, read_list, refuse_entries
 
 # what stands for the annotated part of the bundled sample corpus
 SAMPLE = "sample"
@@ -98,71 +98,48 @@ def read_annotated(path: str) -> list[AnnotatedArticle]:
         StorageError: the file cannot be read.
         DataError: articles are wrong or do not go together; all mistakes are listed.
     """
-    if path == SAMPLE:
-        return _read_lines(BUNDLED)
-    file = Path(path).expanduser()
-    return _read_released(file) if read_text(file).lstrip().startswith("[") else _read_lines(file)
+    file = BUNDLED if path == SAMPLE else Path(path).expanduser()
+    if path != SAMPLE and read_text(file).lstrip().startswith("["):
+        return _read_released(file)
+    first_line: dict[tuple[str, str], int] = {}
 
-
-def _read_lines(path: Path) -> list[AnnotatedArticle]:
-    numbered, mistakes = read_numbered(path, AnnotatedArticle)
-    first_line: dict[object, int] = {}
-    for line, article in numbered:
-        earlier = first_line.setdefault(article.id, line)
-        if earlier != line:
-            mistakes.append((line, f"article id {article.id!r} occurs in line {earlier} already; rename one"))
+    def wrong(line: int, article: AnnotatedArticle) -> Iterator[str]:
         if article.opposite is not None:
-            continue
+            return
         if article.side is None:
-            mistakes.append(
-                (line, f"article {article.id!r} has neither a side nor opposite points; give it one of them")
+            yield f"article {article.id!r} has neither a side nor opposite points; give it one of them"
+        elif (earlier := first_line.setdefault((article.topic, article.side), line)) != line:
+            yield (
+                f"topic {article.topic!r} has an article of side {article.side!r} in line {earlier} already, so which articles "
+                "answer each other is unclear; give each pair a topic of its own"
             )
-            continue
-        earlier = first_line.setdefault((article.topic, article.side), line)
-        if earlier != line:
-            mistakes.append(
-                (
-                    line,
-                    f"topic {article.topic!r} has an article of side {article.side!r} in line {earlier} already, so it cannot be "
-                    "told which articles answer each other; give each pair a topic of its own",
-                )
-            )
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
-    if not numbered:
-        raise DataError(f"{path}: holds no annotated article; one JSON object a line is expected")
-    return [article for _, article in numbered]
+
+    return read_lines(file, AnnotatedArticle, "id", wrong)
 
 
 def _read_released(path: Path) -> list[AnnotatedArticle]:
-    entries = read_json(path)
-    if not isinstance(entries, list) or not entries:
-        raise DataError(f"{path}: holds no list of entries; the authors' released file is expected")
-    found, mistakes = [], []
-    for number, entry in enumerate(entries, start=1):
+    released, mistakes = read_list(path, _Released)
+    found = []
+    for number, entry in released:
+        place_of = {fold(passage): place for place, passage in enumerate(entry.source)}
+        if strangers := [each.article for each in entry.excerpts if fold(each.article) not in place_of]:
+            wrong = f"{len(strangers)} excerpts are of passages that 'source' does not have: {strangers[0][:60]!r}"
+            mistakes.append((number, wrong))
+            continue
+        excerpts = tuple(Excerpt(passage=place_of[fold(e.article)], text=e.excerpt) for e in entry.excerpts)
         try:
-            found.append(_article(number, _Released.model_validate(entry)))
+            # the released file does not say which side an entry is of
+            article = AnnotatedArticle(
+                id=f"{number:03d}-{digest(list(entry.source), 8)}",
+                topic=entry.topic,
+                passages=entry.source,
+                excerpts=excerpts,
+                key_points=entry.evidence.relevant,
+                opposite=entry.evidence.opposite,
+                adversarial=entry.evidence.adversarial,
+            )
+            found.append(article)
         except ValidationError as error:
-            mistakes.append(f"{path}: entry {number}: {explain(error)}")
-        except DataError as error:
-            mistakes.append(f"{path}: entry {number}: {error}")
-    if mistakes:
-        raise DataError(listed(mistakes))
+            mistakes.append((number, explain(error)))
+    refuse_entries(path, "entry", mistakes)
     return found
-
-
-def _article(number: int, entry: _Released) -> AnnotatedArticle:
-    place_of = {fold(passage): place for place, passage in enumerate(entry.source)}
-    strangers = [each.article for each in entry.excerpts if fold(each.article) not in place_of]
-    if strangers:
-        raise DataError(f"{len(strangers)} excerpts are of passages that 'source' does not have: {strangers[0][:60]!r}")
-    # the released file does not tell which side an entry is of
-    return AnnotatedArticle(
-        id=f"{number:03d}-{digest(list(entry.source), 8)}",
-        topic=entry.topic,
-        passages=entry.source,
-        excerpts=tuple(Excerpt(passage=place_of[fold(e.article)], text=e.excerpt) for e in entry.excerpts),
-        key_points=entry.evidence.relevant,
-        opposite=entry.evidence.opposite,
-        adversarial=entry.evidence.adversarial,
-    )

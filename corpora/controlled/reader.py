@@ -4,17 +4,16 @@ The released file says how many points of each kind a summary was made of, and i
 are checked against each other; what is used later is computed from the counts. Source: docs/papers.md#ri-data.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, NonNegativeInt, ValidationError, model_validator
+from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 
 from ...errors import DataError
 from ...records import Record, Text
-from ...storage import as_given, digest, explain, listed, listed_lines, read_json, read_numbered, read_text
-from ...text import repeated, some_of
-from .ground_truth import GroundTruth, ground_truth
+from ...storage import as_given, digest, read_text
+from ..entries import read_lines, read_list, refuse_entries
+from .plan import GroundTruth, ground_truth
 
 # released ratios may have been rounded
 ROUNDING = 1e-6
@@ -113,62 +112,44 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
         raise DataError(
             f"{path}: JSON lines hold topics and key points themselves; leave the evidence file {evidence} out"
         )
-    numbered, mistakes = read_numbered(path, ControlledSet)
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
-    sets = [each for _, each in numbered]
-    twice = repeated(each.id for each in sets)
-    if twice or not sets:
-        problem = f"set ids occur more than once: {some_of(twice)}" if twice else "holds no controlled set"
-        raise DataError(f"{path}: {problem}")
-    return sets
+    return read_lines(path, ControlledSet, "id")
 
 
 def _read_released(path: Path, evidence: Path | None) -> list[ControlledSet]:
-    released, mistakes = _validated(path, _ReleasedSet)
-    known, more = _validated(evidence, _Evidence) if evidence else ([], [])
-    mistakes += more
-    if evidence and not mistakes and len(known) != len(released):
-        mistakes.append(f"{evidence}: has {len(known)} entries, but {path} has {len(released)}")
-    if not mistakes:
-        sets, mistakes = _sets(path, released, known)
-    if mistakes:
-        raise DataError(listed(mistakes))
-    return sets
-
-
-def _validated(path: Path, model: type[Any]) -> tuple[list[Any], list[str]]:
-    """The entries of a JSON list, and what is wrong with the others."""
-    entries = read_json(path)
-    if not isinstance(entries, list) or not entries:
-        raise DataError(f"{path}: holds no list of entries; the authors' released file is expected")
-    found, mistakes = [], []
-    for number, entry in enumerate(entries, start=1):
+    released, mistakes = read_list(path, _ReleasedSet)
+    refuse_entries(path, "entry", mistakes)
+    known: list[_Evidence] = []
+    if evidence:
+        entries, mistakes = read_list(evidence, _Evidence)
+        refuse_entries(evidence, "entry", mistakes)
+        known = [entry for _, entry in entries]
+        if len(known) != len(released):
+            raise DataError(f"{evidence}: has {len(known)} entries, but {path} has {len(released)}")
+    sets = []
+    for number, entry in released:
         try:
-            found.append(model.model_validate(entry))
-        except ValidationError as error:
-            mistakes.append(f"{path}: entry {number}: {explain(error)}")
-    return found, mistakes
-
-
-def _sets(
-    path: Path, released: Sequence[_ReleasedSet], known: Sequence[_Evidence]
-) -> tuple[list[ControlledSet], list[str]]:
-    sets, mistakes = [], []
-    for number, entry in enumerate(released, start=1):
-        evidence = known[number - 1] if known else None
-        try:
-            sets.append(_set(number, entry, evidence))
+            sets.append(_set(number, entry, known[number - 1] if known else None))
         except DataError as error:
-            mistakes.append(f"{path}: entry {number}: {error}")
-    return sets, mistakes
+            mistakes.append((number, str(error)))
+    refuse_entries(path, "entry", mistakes)
+    return sets
 
 
 def _set(number: int, entry: _ReleasedSet, evidence: _Evidence | None) -> ControlledSet:
     key_points = evidence.evidence.relevant if evidence else ()
-    n_key_points = len(key_points) if evidence else _n_key_points(entry)
-    if evidence and evidence.source != entry.source:
+    if evidence is None:
+        # the summary that has all key points tells how many there are
+        full = {s.evidence_counts.relevant for s in entry.summaries if s.coverage == 1}
+        if len(full) != 1:
+            raise DataError(
+                f"summaries of coverage 1 have {sorted(full)} relevant points, so the number of the article's key points is "
+                "unknown; give the evidence file, too"
+            )
+        n_key_points = full.pop()
+    elif evidence.source != entry.source:
         raise DataError("its passages are not those of the same entry of the evidence file")
+    else:
+        n_key_points = len(key_points)
     for place, summary in enumerate(entry.summaries, start=1):
         counts = summary.evidence_counts
         truth = ground_truth(n_key_points, counts.relevant, counts.opposite, counts.adversarial)
@@ -187,14 +168,3 @@ def _set(number: int, entry: _ReleasedSet, evidence: _Evidence | None) -> Contro
             for summary in entry.summaries
         ),
     )
-
-
-def _n_key_points(entry: _ReleasedSet) -> int:
-    """Key points of the article, told by the summary that has all of them."""
-    full = {s.evidence_counts.relevant for s in entry.summaries if s.coverage == 1}
-    if len(full) != 1:
-        raise DataError(
-            f"summaries of coverage 1 have {sorted(full)} relevant points, so the number of the article's key points cannot be "
-            "told; give the evidence file, too"
-        )
-    return full.pop()

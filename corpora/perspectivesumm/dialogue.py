@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -17,8 +17,7 @@ from ...errors import DataError
 from ...fairness.groups.preparation import SpokenTurn, segment_dialogue
 from ...records import DocumentSet, Text
 from ...storage import explain, listed, listed_lines, read_json, shortened
-from .decoding import read_lines
-from .released import numbered_documents
+from .raw import decoded_lines, numbered_documents
 
 COURT_FIELD_END = "+++$+++"
 ATTRIBUTE = "speaker"
@@ -102,7 +101,7 @@ def read_court(path: Path, *, limit: int | None = COURT_CASES) -> Transcripts:
     """
     cases: dict[str, list[SpokenTurn]] = {}
     mistakes = []
-    for number, line in read_lines(path):
+    for number, line in decoded_lines(path):
         fields = [field.strip() for field in line.split(COURT_FIELD_END)]
         if len(fields) < 5:
             mistakes.append((number, f"has {len(fields)} fields between {COURT_FIELD_END}; at least 5 are needed"))
@@ -161,18 +160,14 @@ def build_dialogues(
             segments = [[turn.text for turn in dialogue.turns]]
         else:
             segments = segment_dialogue(dialogue.turns, most_tokens, count, exact=exact)
-        full = [segment for segment in segments if segment]
-        sets += [_document_set(dialogue.id, number, turns) for number, turns in enumerate(full, start=1)]
+        for number, turns in enumerate(filter(None, segments), start=1):
+            set_id = f"{dialogue.id}-{number:02d}"
+            speakers = list(map(speaker_of, turns))
+            notes = {
+                "values": {ATTRIBUTE: list(dict.fromkeys(speakers))},
+                "separator": "\n",
+                "meta": {"type": "dialogue", "dialogue": dialogue.id, "segment": number},
+            }
+            units = [(turn, {ATTRIBUTE: speaker}) for turn, speaker in zip(turns, speakers, strict=True)]
+            sets.append(DocumentSet(id=set_id, documents=numbered_documents(set_id, units), notes=notes))
     return sets
-
-
-def _document_set(dialogue: str, number: int, turns: Sequence[str]) -> DocumentSet:
-    set_id = f"{dialogue}-{number:02d}"
-    units = [(turn, {ATTRIBUTE: speaker_of(turn)}) for turn in turns]
-    speakers = list(dict.fromkeys(attributes[ATTRIBUTE] for _, attributes in units))
-    notes: dict[str, Any] = {
-        "values": {ATTRIBUTE: speakers},
-        "separator": "\n",
-        "meta": {"type": "dialogue", "dialogue": dialogue, "segment": number},
-    }
-    return DocumentSet(id=set_id, documents=numbered_documents(set_id, units), notes=notes)

@@ -7,17 +7,18 @@ shuffled order, and whoever asks for summaries lays documents out anew.
 Source: docs/papers.md#zhang-data.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ...errors import DataError
-from ...records import Document, DocumentSet
-from ...storage import explain, listed, read_json
-from ...text import did_you_mean
+from ...records import DocumentSet
+from ...storage import read_json
+from ...text import did_you_mean, repeated
+from ..entries import read_list, refuse_entries
+from .raw import numbered_documents
 
 # names of speakers, or labels and ratings, which are numbers
 Value = str | int
@@ -71,34 +72,21 @@ def released_sets(
     records: Any, path: Path, attribute: str | None = None, *, split: str | None = None
 ) -> list[DocumentSet]:
     """The document sets of a released file that was read already; see `read_perspectivesumm`."""
-    if not isinstance(records, list) or not records:
-        raise DataError(f"{path}: holds no list of sets; a JSON array as PerspectiveSumm releases it is expected")
-    read: list[tuple[int, ReleasedSet]] = []
-    mistakes = []
-    for number, record in enumerate(records, start=1):
-        try:
-            read.append((number, ReleasedSet.model_validate(record)))
-        except ValidationError as error:
-            mistakes.append((number, explain(error)))
-    _refuse_attribute(path, [released for _, released in read], attribute)
-    mistakes += [(number, text) for number, released in read for text in _mistakes(released, attribute)]
-    if mistakes:
-        raise DataError(listed([f"{path}: set {number}: {text}" for number, text in sorted(mistakes)]))
-    name = path.name.partition(".")[0]
-    return [_document_set(f"{name}-{number:04d}", released, attribute, split) for number, released in read]
-
-
-def _refuse_attribute(path: Path, sets: Sequence[ReleasedSet], attribute: str | None) -> None:
-    """Refuse an attribute that no set has, once and not set by set."""
-    known = list(dict.fromkeys(name for released in sets for name in released.value_mapping))
-    if sets and attribute is not None and attribute not in known:
+    read, mistakes = read_list(path, ReleasedSet, records=records)
+    known = list(dict.fromkeys(name for _, released in read for name in released.value_mapping))
+    if read and attribute is not None and attribute not in known:
+        # once, and not set by set
         raise DataError(
             f"{path}: no set has the attribute {attribute!r}{did_you_mean(attribute, known)} "
             f"Attributes are {', '.join(known) or 'none'}"
         )
+    mistakes += [(number, text) for number, each in read for text in _mistakes(each, attribute)]
+    refuse_entries(path, "set", mistakes)
+    name = path.name.partition(".")[0]
+    return [_document_set(f"{name}-{number:04d}", released, attribute, split) for number, released in read]
 
 
-def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterable[str]:
+def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterator[str]:
     declared = released.value_mapping
     if attribute is not None and attribute not in declared:
         yield f"has no attribute {attribute!r}; it has {', '.join(declared) or 'none'}"
@@ -111,39 +99,32 @@ def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterable[str]:
     for name in [attribute] if attribute is not None else declared:
         if any(not str(value).strip() for value in declared[name]):
             yield f"'value_mapping' declares an empty value of {name}; name it"
-        twice = [value for value, count in Counter(map(str, declared[name])).items() if count > 1]
-        if twice:
+        if twice := repeated(map(str, declared[name])):
             yield f"'value_mapping' declares values of {name} more than once: {', '.join(twice)}; keep one of each"
-        yield from _undeclared(released, name) or _disagreements(released, name)
+        yield from _wrong_units(released, name)
 
 
-def _undeclared(released: ReleasedSet, attribute: str) -> list[str]:
-    """Units without a declared value of the attribute."""
+def _wrong_units(released: ReleasedSet, attribute: str) -> Iterator[str]:
+    """Units without a declared value of the attribute; if there are none, values whose units are not what `value_input` says."""
     values = released.value_mapping[attribute]
-    shown = ", ".join(repr(value) for value in values)
-    return [
-        f"unit {number} has {attribute} {unit.value.get(attribute)!r}; declared in 'value_mapping' are {shown}"
-        for number, unit in enumerate(released.units, start=1)
-        if unit.value.get(attribute) not in values
-    ]
-
-
-def _disagreements(released: ReleasedSet, attribute: str) -> list[str]:
-    """Values whose units, joined, are not what `value_input` says."""
-    values = released.value_mapping[attribute]
+    strangers = [n for n, unit in enumerate(released.units, start=1) if unit.value.get(attribute) not in values]
+    for number in strangers:
+        yield (
+            f"unit {number} has {attribute} {released.units[number - 1].value.get(attribute)!r}; declared in 'value_mapping' are "
+            f"{', '.join(map(repr, values))}"
+        )
     texts = released.value_input.get(attribute, [])
     if len(texts) != len(values):
-        return [f"'value_input' has {len(texts)} texts of {attribute}, 'value_mapping' has {len(values)} values"]
-    return [
-        f"units of {attribute} {value!r}, joined by {released.meta.separator!r}, are not what 'value_input' says; "
-        f"it has {len(text):,} characters, they have {len(joined):,}"
-        for value, text in zip(values, texts, strict=True)
-        if (joined := _joined(released, attribute, value)) != text
-    ]
-
-
-def _joined(released: ReleasedSet, attribute: str, value: Value) -> str:
-    return released.meta.separator.join(unit.text for unit in released.units if unit.value[attribute] == value)
+        yield f"'value_input' has {len(texts)} texts of {attribute}, 'value_mapping' has {len(values)} values"
+    elif not strangers:
+        separator = released.meta.separator
+        for value, text in zip(values, texts, strict=True):
+            joined = separator.join(unit.text for unit in released.units if unit.value[attribute] == value)
+            if joined != text:
+                yield (
+                    f"units of {attribute} {value!r}, joined by {separator!r}, are not what 'value_input' says; it has "
+                    f"{len(text):,} characters, they have {len(joined):,}"
+                )
 
 
 def _document_set(set_id: str, released: ReleasedSet, attribute: str | None, split: str | None) -> DocumentSet:
@@ -156,12 +137,4 @@ def _document_set(set_id: str, released: ReleasedSet, attribute: str | None, spl
         references=tuple(released.gold_summary),
         split=split,
         notes={"values": values, "separator": released.meta.separator, "meta": released.meta.model_extra or {}},
-    )
-
-
-def numbered_documents(set_id: str, units: Sequence[tuple[str, dict[str, str]]]) -> tuple[Document, ...]:
-    """Documents of texts and attributes, their ids the set's with a number from 1."""
-    return tuple(
-        Document(id=f"{set_id}/{number}", text=text, attributes=attributes)
-        for number, (text, attributes) in enumerate(units, start=1)
     )

@@ -13,8 +13,7 @@ from ...errors import DataError, StorageError
 from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
 from ...storage import listed, read_text, shortened
-from .built import BuiltSets
-from .released import numbered_documents
+from .raw import BuiltSets, numbered_documents
 
 RATINGS = ("1", "2", "3", "4", "5")
 SENTIMENTS = ("pos", "neu", "neg")
@@ -47,7 +46,12 @@ def read_reviews(
         raise DataError(f"{folder}: holds no .csv or .tsv file; one a product is expected, separated by tabs")
     paths = found[:limit]
     sets: list[DocumentSet] = []
-    mistakes = _equal_names(paths)
+    first: dict[str, Path] = {}
+    mistakes = [
+        f"{path}: would give the same set {path.stem!r} as {first[path.stem].name}; rename one or take one out"
+        for path in paths
+        if first.setdefault(path.stem, path) != path
+    ]
     for path in paths:
         rows, wrong = _rows(path)
         mistakes += wrong
@@ -59,15 +63,6 @@ def read_reviews(
     return BuiltSets(sets, {f"files: beyond the first {limit:,}": beyond} if beyond else {})
 
 
-def _equal_names(paths: Iterable[Path]) -> list[str]:
-    first: dict[str, Path] = {}
-    return [
-        f"{path}: would give the same set {path.stem!r} as {first[path.stem].name}; rename one or take one out"
-        for path in paths
-        if first.setdefault(path.stem, path) != path
-    ]
-
-
 def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     """Rows of a file without its header, and what is wrong with it, with the line."""
     rows, mistakes = [], []
@@ -75,10 +70,10 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     reader = csv.reader(StringIO(read_text(path), newline=""), delimiter="\t", strict=True)
     try:
         for number, row in enumerate(reader):
-            if not row or (number == 0 and _is_header(row)):
+            # a header has no number where ratings stand
+            if not row or (number == 0 and len(row) >= 3 and _number(row[2]) is None):
                 continue
-            wrong = _mistake(row)
-            if wrong:
+            if wrong := _mistake(row):
                 mistakes.append(f"{path}:{reader.line_num}: {wrong}")
             else:
                 rows.append(row)
@@ -91,15 +86,11 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
     return rows, mistakes
 
 
-def _is_header(row: list[str]) -> bool:
-    """Whether a first row names its columns: where ratings stand, it has no number."""
-    if len(row) < 3:
-        return False
+def _number(field: str) -> float | None:
     try:
-        float(row[2])
+        return float(field)
     except ValueError:
-        return True
-    return False
+        return None
 
 
 def _mistake(row: list[str]) -> str | None:
@@ -109,11 +100,8 @@ def _mistake(row: list[str]) -> str | None:
         return f"has {len(row)} fields; group id, text and rating are needed, separated by tabs"
     if not row[1].strip():
         return "has no text"
-    try:
-        known = str(int(float(row[2]))) in RATINGS
-    except (ValueError, OverflowError):
-        return f"rating {shortened(row[2])} is no number"
-    return None if known else f"rating {shortened(row[2])} is not one of 1 to 5"
+    is_rating = 1 <= (_number(row[2]) or 0) < 6
+    return None if is_rating else f"rating {shortened(row[2])} is not a number from 1 to 5"
 
 
 def _document_set(path: Path, rows: Iterable[list[str]], label: Callable[[str], Sentiment] | None) -> DocumentSet:

@@ -21,9 +21,7 @@ from ...errors import DataError
 from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
 from ...storage import listed, listed_lines, shortened
-from .built import BuiltSets
-from .decoding import read_lines
-from .released import numbered_documents
+from .raw import BuiltSets, decoded_lines, numbered_documents
 
 FIELD_END = "<||>"
 SEPARATOR = " || "
@@ -92,7 +90,7 @@ def read_tweets(path: Path) -> list[Tweet]:
         DataError: lines have fewer than three fields or no text; all are listed.
     """
     tweets, mistakes = [], []
-    for number, line in read_lines(path):
+    for number, line in decoded_lines(path):
         fields = line.split(FIELD_END, 2)
         if len(fields) == 3 and fields[2].strip():
             tweets.append(Tweet(fields[0].strip(), fields[1].strip(), fields[2]))
@@ -165,10 +163,11 @@ def _refuse_short_pools(
     path: Path | None,
 ) -> None:
     # a pool that is cut into blocks is repeated, so one tweet will do
+    needed = parts if plan.draw == "samples" else [1] * len(parts)
     short = [
         f"{plan.attribute} {value!r} has {len(pool)} tweets, but {least} are needed"
-        for (value, pool), part in zip(pools.items(), parts, strict=True)
-        if len(pool) < (least := part if plan.draw == "samples" else 1)
+        for (value, pool), least in zip(pools.items(), needed, strict=True)
+        if len(pool) < least
     ]
     if short:
         dropped = sorted(left_out.items(), key=lambda row: -row[1])
@@ -186,22 +185,19 @@ def _drawn(
     """Texts with their values for each set of one setting; between two of them the caller draws from the generator too."""
     n = plan.n_per_setting
     sizes = dict(zip(pools, parts, strict=True))
-    if plan.draw == "blocks":
-        blocks = {value: _blocks(pool, n, sizes[value], rng) for value, pool in pools.items()}
+    blocks = {}
+    for value, pool in pools.items() if plan.draw == "blocks" else ():
+        # a copy: the order of one setting does not carry over to the next
+        shuffled = list(pool)
+        rng.shuffle(shuffled)
+        shuffled *= n * sizes[value] // len(shuffled) + 1
+        blocks[value] = [shuffled[sizes[value] * number : sizes[value] * (number + 1)] for number in range(n)]
     for number in range(n):
         chosen = {
             value: blocks[value][number] if plan.draw == "blocks" else rng.sample(pool, sizes[value])
             for value, pool in pools.items()
         }
         yield [(text, value) for value, texts in chosen.items() for text in texts]
-
-
-def _blocks(pool: Sequence[str], n: int, part: int, rng: random.Random) -> list[list[str]]:
-    # a copy: the order of one setting does not carry over to the next
-    shuffled = list(pool)
-    rng.shuffle(shuffled)
-    shuffled *= n * part // len(shuffled) + 1
-    return [shuffled[part * number : part * (number + 1)] for number in range(n)]
 
 
 def _document_set(

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...corpora.coverage_units import read_units
-from ...corpora.reader import documents_file
-from ...corpora.sources import read_any
+from ...corpora.coverage import read_units
+from ...corpora.reader import documents_file, read_any
 from ...corpora.summaries import read_summaries
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText

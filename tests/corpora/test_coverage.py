@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.corpora.coverage import LABELS, read_coverage_sets
+from evenhand.corpora.coverage import LABELS, read_coverage_sets, read_units
 from evenhand.errors import DataError
 
 
@@ -127,3 +127,40 @@ def test_json_that_cannot_be_worked_with_is_listed(tmp_path, value):
     )
     with pytest.raises(DataError, match=r"d\.jsonl:1: "):
         read_coverage_sets(path)
+
+
+def units(folder, content):
+    path = folder / "units.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_units_come_in_the_order_of_the_sets_and_sets_without_any_are_left_out(tmp_path):
+    path = units(tmp_path, {"b": ["It is  cheap.\n", " "], "x": ["Of another file."], "a": []})
+    found = read_units(path, ["a", "b", "c"])
+    assert list(found.items()) == [("a", ()), ("b", ("It is cheap.",))]
+
+
+def test_all_wrong_entries_are_listed(tmp_path):
+    path = units(tmp_path, {"a": "One.", "b": ["One.", 2], "c": [None], "d": ["Fine."]})
+    with pytest.raises(DataError) as caught:
+        read_units(path, ["a"])
+    assert str(caught.value).splitlines() == [
+        f"{path}: 'a': 'One.' is not a list of texts",
+        f"{path}: 'b': ['One.', 2] is not a list of texts",
+        f"{path}: 'c': [None] is not a list of texts",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ([["One."]], "is not a JSON object of units"),
+        ('{"a": [], "a": []}', "key 'a' twice"),
+        ({"setA": ["One."]}, "none of the document sets, but of 'setA'; did you mean 'set-A'"),
+        ({}, "none of the document sets"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(tmp_path, content, match):
+    with pytest.raises(DataError, match=match):
+        read_units(units(tmp_path, content), ["set-A"])

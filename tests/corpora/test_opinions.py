@@ -109,7 +109,7 @@ def test_all_mistakes_of_lines_are_listed(tmp_path):
         ("set_id,summary_id,annotator,wall\nus,us/1,anna,absent,x\n", r":2: 'columns beyond the header'"),
         ("set_id,summary_id,annotator,wall\nus,us/1,,absent\n", r":2: 'annotator': is missing"),
         ("set_id,summary_id,annotator,wall\nus,u/1,a,absent\nuk,u/2,a,absent\n", "rows of us, uk; .* one source"),
-        ("set_id,summary_id,annotator,wall\n", "holds no labels"),
+        ("set_id,summary_id,annotator,wall\n", "has no labels"),
     ],
 )
 def test_wrong_tables_are_refused(tmp_path, content, match):

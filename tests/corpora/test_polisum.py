@@ -135,7 +135,7 @@ def test_a_pair_that_disagrees_is_refused_and_named(tmp_path):
     items = [item("left"), item("right", second=["Nurses need it."])]
     items[1]["input"] = items[1]["input"].replace("The ferry is cheap.\n", "")
     with pytest.raises(
-        DataError, match=r"items 1 and 2 \('The Ferry'\) have the same right passages, but not the same"
+        DataError, match=r"item 2: has the same right passages as item 1 \('The Ferry'\), but not the same"
     ):
         import_polisum(write(tmp_path / "dev.json", items))
 
@@ -146,13 +146,14 @@ def test_all_wrong_items_are_listed_by_number(tmp_path):
         import_polisum(write(tmp_path / "dev.json", items))
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
-    assert "item 2 ('The Ferry', right): document_not_in_input" in lines[0]
+    assert "item 2: right of 'The Ferry': document_not_in_input" in lines[0]
     assert "item 3: 'stance'" in lines[1]
     assert "item 4:" in lines[2]
 
 
 @pytest.mark.parametrize(
-    ("text", "part"), [("{}", "holds no list"), ("[]", "holds no list"), ("[1,\n2", r"dev\.json:2: is not JSON")]
+    ("text", "part"),
+    [("{}", "is not a JSON list"), ("[]", "is not a JSON list"), ("[1,\n2", r"dev\.json:2: is not JSON")],
 )
 def test_a_file_that_is_no_list_of_items_is_refused(tmp_path, text, part):
     path = tmp_path / "dev.json"

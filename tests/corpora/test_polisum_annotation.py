@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evenhand.corpora.controlled.annotated import read_annotated
-from evenhand.corpora.polisum_annotation import import_annotation
+from evenhand.corpora.polisum import import_annotation
 from evenhand.errors import DataError
 from evenhand.storage import write_jsonl
 
@@ -59,7 +59,7 @@ def test_repeated_item_is_left_out_and_another_document_of_a_side_refused(write)
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ((), "holds no list of items"),
+        ((), "is not a JSON list"),
         (({"topic": "t", "stance": "up", "document": "d"},), "item 1: .*stance"),
         ((LEFT, {"topic": "t", "stance": "left"}), "item 2: .*document"),
     ],

@@ -71,7 +71,7 @@ def test_all_mistakes_of_a_file_are_told_with_their_lines(tmp_path):
     told = refusal(path)
     for claim in (
         "jsonl:2: topic 'The ferry' has an article of side 'left' in line 1 already",
-        "jsonl:3: article id 'ferry/left' occurs in line 1 already",
+        "jsonl:3: id 'ferry/left' occurs in line 1 already",
         "jsonl:4: 'record': an excerpt is of passage 2, but there are 2, counted from 0",
         "jsonl:5: 'record': has 2 excerpts, but 1 key points",
         "jsonl:6: article 'nowhere' has neither a side nor opposite points",
@@ -81,9 +81,9 @@ def test_all_mistakes_of_a_file_are_told_with_their_lines(tmp_path):
 
 
 def test_a_file_without_articles_is_refused(tmp_path):
-    assert "holds no annotated article" in refusal(lines(tmp_path))
+    assert "is empty" in refusal(lines(tmp_path))
     (tmp_path / "empty.json").write_text("[]")
-    assert "holds no list of entries" in refusal(str(tmp_path / "empty.json"))
+    assert "is not a JSON list" in refusal(str(tmp_path / "empty.json"))
 
 
 RELEASED = {

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.corpora.controlled import PlannedSummary, controlled_plan, ground_truth, plan_summaries
+from evenhand.corpora.controlled import GroundTruth, PlannedSummary, controlled_plan, ground_truth, plan_summaries
 from evenhand.errors import DataError
 
 counts = st.integers(0, 8)
@@ -44,3 +44,19 @@ def test_each_subset_is_as_likely_as_any_other():
 def test_an_article_without_key_points_is_refused():
     with pytest.raises(DataError, match="without a key point"):
         plan_summaries(0, 3, 0, np.random.default_rng(0))
+
+
+def test_ground_truth_worked_by_hand():
+    # 3 of 4 key points; 3 of 3 + 2 + 1 points
+    assert ground_truth(4, 3, 2, 1) == GroundTruth(coverage=0.75, faithfulness=0.5)
+
+
+def test_what_cannot_be_told_is_none_and_not_a_number():
+    assert ground_truth(0, 0, 1, 0) == GroundTruth(None, 0.0)
+    assert ground_truth(4, 0, 0, 0) == GroundTruth(0.0, None)
+
+
+@pytest.mark.parametrize("counts", [(2, 3, 0, 0), (2, 1, -1, 0), (-1, 0, 0, 0)])
+def test_impossible_counts_are_refused(counts):
+    with pytest.raises(DataError, match="counts are at least 0, and relevant is at most"):
+        ground_truth(*counts)

@@ -160,7 +160,7 @@ def test_sets_that_lack_the_attribute_of_others_are_listed(tmp_path):
 @pytest.mark.parametrize("content", ["{}", "[]", '"text"'])
 def test_what_is_no_array_of_sets_is_refused(tmp_path, content):
     (tmp_path / "a.json").write_text(content)
-    with pytest.raises(DataError, match="holds no list of sets"):
+    with pytest.raises(DataError, match="is not a JSON list"):
         read_perspectivesumm(tmp_path / "a.json")
 
 

@@ -57,9 +57,9 @@ def test_wrong_rows_of_all_files_are_listed_with_their_lines(tmp_path):
     with pytest.raises(DataError) as caught:
         read_reviews(tmp_path)
     assert str(caught.value).splitlines() == [
-        f"{tmp_path}/a.csv:3: rating 'six' is no number",
+        f"{tmp_path}/a.csv:3: rating 'six' is not a number from 1 to 5",
         f"{tmp_path}/a.csv:4: has no text",
-        f"{tmp_path}/b.csv:2: rating '6' is not one of 1 to 5",
+        f"{tmp_path}/b.csv:2: rating '6' is not a number from 1 to 5",
         f"{tmp_path}/b.csv:3: has 2 fields; group id, text and rating are needed, separated by tabs",
         f"{tmp_path}/c.csv: has no review; take it out",
     ]
@@ -100,7 +100,7 @@ def test_quotation_marks_in_a_text_are_kept_and_those_around_it_are_not(tmp_path
 
 @pytest.mark.parametrize(
     ("first", "part"),
-    [("b\tFine.\n", "has 2 fields"), ("b\tFine.\t6\n", "is not one of 1 to 5"), ("b\t \t4\n", "has no text")],
+    [("b\tFine.\n", "has 2 fields"), ("b\tFine.\t6\n", "is not a number from 1 to 5"), ("b\t \t4\n", "has no text")],
 )
 def test_a_first_row_that_is_no_header_is_not_skipped(tmp_path, first, part):
     (tmp_path / "b.tsv").write_text(first + "b\tFine.\t4\n")

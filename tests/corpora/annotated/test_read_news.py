@@ -64,7 +64,7 @@ def test_open_pronouns_are_taken_where_they_are_allowed(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_file_without_documents_is_refused(tmp_path, text):
-    with pytest.raises(DataError, match="holds no annotated document"):
+    with pytest.raises(DataError, match="is empty"):
         read_news(write(tmp_path, text))
 
 

@@ -1,0 +1,42 @@
+"""What the builders from raw data share: lines of unknown encodings, numbered documents, and the sets they hand back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...records import Document, DocumentSet
+from ...storage import numbered_lines, read_bytes
+
+
+@dataclass(frozen=True)
+class BuiltSets:
+    """Document sets, and what of the raw data is in none of them."""
+
+    sets: list[DocumentSet]
+    # reason -> how many
+    left_out: dict[str, int]
+
+
+def decoded_lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a file that are not blank, stripped, with their numbers; UTF-8, or Latin-1 where that fails.
+
+    A file named .gz is unpacked. Latin-1 can read anything, so a file in a third encoding comes out with wrong letters, not
+    with an error.
+
+    Raises:
+        StorageError: the file cannot be read, or is named .gz and damaged.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return [(number, line.strip()) for number, line in numbered_lines(text)]
+
+
+def numbered_documents(set_id: str, units: Sequence[tuple[str, dict[str, str]]]) -> tuple[Document, ...]:
+    """Documents of texts and attributes, their ids the set's with a number from 1."""
+    return tuple(
+        Document(id=f"{set_id}/{number}", text=text, attributes=attributes)
+        for number, (text, attributes) in enumerate(units, start=1)
+    )
