@@ -20,9 +20,9 @@ from ..evaluation.audit.options import read_sections
 from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
 from ..evaluation.audit.report import write_audit
 from ..evaluation.checkpoint.report import read_report
+from ..evaluation.comparison.build import compare_runs
 from ..evaluation.comparison.contents import BudgetEstimate, Comparison
 from ..evaluation.comparison.entries import Named
-from ..evaluation.comparison.report import compare_runs
 from ..evaluation.comparison.runs import RUNS, folder_name, refuse_unlike, usual_budgets
 from ..evaluation.systems.contents import Estimate
 from ..loop import Step, run_loop

@@ -123,8 +123,8 @@ def _import_all() -> None:
     import evenhand.evaluation.bias
     import evenhand.evaluation.checkpoint.page
     import evenhand.evaluation.checkpoint.report
+    import evenhand.evaluation.comparison.build
     import evenhand.evaluation.comparison.page
-    import evenhand.evaluation.comparison.report
     import evenhand.evaluation.comparison.runs
     import evenhand.generate.controlled
     import evenhand.loop

@@ -34,22 +34,33 @@ def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseT
         DataError: a ledger is not of its form.
     """
     totals, rows = [], []
-    receipts = list(stages)
+    receipts = [stage for stage in stages if stage.stage not in FROM_FILES]
     for phase in phases(recipe):
         if not (phase.folder / REQUESTS).is_file():
             continue
         files = _PhaseFiles(phase)
         totals.append(files.totals())
-        found = [*files.failed(), *files.unscored(), *_from_ledger(phase, files.ledger)]
-        found += [row for stage in receipts if stage.phase == phase.name for row in _from_receipt(stage)]
+        found = files.left_out()
+        for row in files.ledger.get("rows", []):
+            found.append(_parse({"phase": phase.name, **row}, f"{phase.folder / LEDGER}"))
+        for stage in receipts:
+            if stage.phase == phase.name:
+                given, place = {"phase": phase.name, "stage": stage.stage}, f"receipt of {phase.name} {stage.stage}"
+                found += [_parse({**given, **row}, place) for row in stage.counts.get("left_out", [])]
         # a stage may write the same row to its ledger and to its receipt
         once = {(row.stage, row.reason, row.side): row for row in found if row.count}
         rows += sorted(once.values(), key=lambda row: (row.stage, -row.count, row.reason, row.side))
     return totals, rows
 
 
+def phase_records(phase: Phase, name: str, model: type[R]) -> Iterator[R]:
+    """The records of a phase's file; none where it has no such file."""
+    path = phase.folder / name
+    return iter_jsonl(path, model) if path.is_file() else iter(())
+
+
 class _Said(BaseModel):
-    """As much of a judgement as is counted."""
+    """The part of a judgement that is counted."""
 
     judge: str
     request_id: str
@@ -64,28 +75,26 @@ class _PhaseFiles:
         self.phase = phase
         path = phase.folder / LEDGER
         self.ledger: dict[str, Any] = json.loads(read_text(path)) if path.is_file() else {}
-        self._sides = {request.id: intern(request.side) for request in self._read(REQUESTS, SummaryRequest)}
+        self._sides = {request.id: intern(request.side) for request in phase_records(phase, REQUESTS, SummaryRequest)}
         self._failed: Counter[tuple[str, str]] = Counter()
         failed: set[str] = set()
-        for failure in self._read(FAILURES, Failure):
+        for failure in phase_records(phase, FAILURES, Failure):
             self._failed[failure.reason, failure.side] += 1
             failed.add(failure.request_id)
         self._n_failed = len(failed)
         self._n_judgements = self._n_unscored = 0
         self._unscored: Counter[tuple[str, str]] = Counter()
-        for said in self._read(JUDGEMENTS, _Said):
+        for said in phase_records(phase, JUDGEMENTS, _Said):
             self._n_judgements += 1
             self._n_unscored += said.score is None
             if said.unscored:
                 side = self._sides.get(said.request_id, "unknown")
                 self._unscored[f"{said.judge}: {said.unscored}", side] += 1
 
-    def _read(self, name: str, model: type[R]) -> Iterator[R]:
-        path = self.phase.folder / name
-        return iter_jsonl(path, model) if path.is_file() else iter(())
-
     def totals(self) -> PhaseTotals:
-        candidates = groupby(self._read(CANDIDATES, Candidate), key=lambda candidate: candidate.request_id)
+        candidates = groupby(
+            phase_records(self.phase, CANDIDATES, Candidate), key=lambda candidate: candidate.request_id
+        )
         n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
         pairs = self.phase.folder / PAIRS
         return PhaseTotals(
@@ -100,14 +109,13 @@ class _PhaseFiles:
             tie_rate=self.ledger.get("tie_rate"),
         )
 
-    def failed(self) -> list[LeftOut]:
-        return [self._row("generate", reason, side, count) for (reason, side), count in self._failed.items()]
-
-    def unscored(self) -> list[LeftOut]:
-        return [self._row("judge", reason, side, count) for (reason, side), count in self._unscored.items()]
-
-    def _row(self, stage: str, reason: str, side: str, count: int) -> LeftOut:
-        return LeftOut(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
+    def left_out(self) -> list[LeftOut]:
+        """Requests without a candidate, and judgements without a score."""
+        return [
+            LeftOut(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
+            for stage, counts in zip(FROM_FILES, (self._failed, self._unscored), strict=True)
+            for (reason, side), count in counts.items()
+        ]
 
 
 def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:
@@ -117,18 +125,6 @@ def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:
         n_texts += len(texts)
         n_distinct += len(first_of_each_text(texts))
     return n_texts, n_texts - n_distinct
-
-
-def _from_ledger(phase: Phase, ledger: dict[str, Any]) -> Iterator[LeftOut]:
-    for row in ledger.get("rows", []):
-        yield _parse({"phase": phase.name, **row}, f"{phase.folder / LEDGER}")
-
-
-def _from_receipt(stage: StageRow) -> Iterator[LeftOut]:
-    if stage.stage in FROM_FILES:
-        return
-    for row in stage.counts.get("left_out", []):
-        yield _parse({"phase": stage.phase, "stage": stage.stage, **row}, f"receipt of {stage.phase} {stage.stage}")
 
 
 def _parse(row: Any, place: str) -> LeftOut:

@@ -1,19 +1,17 @@
 """The report of a run as a page: what training and reranking changed, for whom, and how sure that is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
-
-import yaml
 
 from ...records import LeftOut
 from ..pages.blocks import (
     Block,
     Charts,
-    Code,
     Column,
     Details,
     Facts,
     Heading,
+    Heads,
     Number,
     Page,
     Prose,
@@ -29,21 +27,24 @@ from ..pages.blocks import (
 from ..pages.charts import Line, Panel, Point, panel
 from ..pages.numbers import duration, minus, number, places_for, signed
 from ..pages.systems import (
+    chart_section,
     difference_table,
     estimates_scale,
+    judge_panels,
     plane_blocks,
+    points_of,
+    recipe_details,
     score_table,
-    short_difference,
     sides_legend,
     sides_strip,
     trait_table,
 )
-from ..pages.words import ALL, NOTHING_LEFT_OUT, counted, judge_blocks, judges_mean, legend, versions
-from ..systems.compare import COMPARISONS, comparison_name, leaves_out_zero
-from ..systems.contents import Example, Examples, JudgeNote, Report, SideGap
+from ..pages.words import ALL, NOTHING_LEFT_OUT, change, counted, judge_blocks, judges_mean, legend, versions
+from ..systems.compare import COMPARISONS, RULE, comparison_name, leaves_out_zero
+from ..systems.contents import Examples, JudgeNote, Report, SideGap
 from ..systems.systems import WORDS
 from .findings import CLAIMS
-from .served import engine_sentence, inactive_because
+from .probe import probe_sentence
 
 BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
 # with more sides than this the terminal shows all requests alone; the page has the sides
@@ -52,7 +53,6 @@ MOST_SIDES = 3
 
 def page(report: Report) -> Page:
     """The report as blocks."""
-    recipe = report.provenance.recipe
     return Page(
         kind="report",
         about=report.name,
@@ -62,11 +62,10 @@ def page(report: Report) -> Page:
         body=(
             *_sides(report),
             *_scores(report),
-            *_plans(report),
             *_differences(report),
             Heading("Form and length"),
-            _traits(report),
-            *_charts(
+            trait_table(report.traits, report.systems, {e.measure for e in report.traits} - {WORDS}),
+            *chart_section(
                 "Best of n",
                 f"Expected score when the reward chooses among n of the same {report.candidates} candidates: exact over "
                 "all subsets, no new draws. The band is the interval.",
@@ -77,9 +76,9 @@ def page(report: Report) -> Page:
             *(_examples(report, report.examples) if report.examples else ()),
             *_left_out(report),
             *_made(report),
-            Details("The recipe, resolved", (Code(yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)),)),
+            recipe_details(report.provenance.recipe),
         ),
-        main=(_short(report), legend()) if report.deciding else (),
+        main=(_short(report), legend(f"; better or worse: {RULE.name}")) if report.deciding else (),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
     )
 
@@ -101,13 +100,13 @@ def _findings(report: Report) -> Iterator[Block]:
     for finding in report.findings:
         yield Prose(finding.text, head=f"{finding.heading}.")
         if finding.comparison and report.deciding:
-            rows = []
-            for judge in _deciding(report):
-                mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, finding.comparison)]
-                rows.append(row(judge.name, *(short_difference(d, judge, _places(report, judge)) for d in mine)))
-            sides = [d.side or ALL for d in mine]
-            heads = (minus(finding.comparison), *sides)
-            yield table(f"headline: {finding.heading}", heads, rows)
+            mine = [d for d in report.differences if d.subject == finding.comparison]
+            rows = [
+                [judge.name, *(change(d, judge, _places(report, judge)) for d in mine if d.measure == judge.name)]
+                for judge in _deciding(report)
+            ]
+            sides = dict.fromkeys(d.side or ALL for d in mine)
+            yield table(f"headline: {finding.heading}", (minus(finding.comparison), *sides), rows)
     yield legend()
 
 
@@ -115,58 +114,45 @@ def _sides(report: Report) -> Iterator[Block]:
     """How each system serves each side, and who gains more; first of all, for that is what the run is about."""
     if len(report.sides) < 2:
         return
+    judges = [judge for judge in report.judges if judge.better]
     yield Heading(
         "Sides",
         lead="Each system by side: the mean scores, the side that is worst, and how far it is behind the best within a "
         "document set. Sets without a value for both are left out.",
     )
     yield from sides_legend(report.sides)
-    for judge in (judge for judge in report.judges if judge.better):
-        yield Heading(judge.name, 3, "lower is better" if judge.better == "lower" else "higher is better")
-        yield _score_gaps(report, judge)
+    for judge in judges:
+        scores = [e for e in report.scores if e.measure == judge.name]
+        gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
+        rows = (
+            row(
+                Text(system, style="strong"),
+                sides_strip([e for e in scores if e.subject == system]),
+                *_gap(gaps.get(system), _places(report, judge), worst=True),
+            )
+            for system in report.systems
+        )
+        heads = ("system", "plot", "worst side", "behind the best by", "sets", "left out")
+        yield Heading(judge.name, 3, f"{judge.better} is better")
+        yield table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
+    groups = []
+    for comparison in _comparisons(report):
+        gains = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
+        lines = (row(j.name, *_gap(gains.get(j.name), _places(report, j), worst=False)) for j in judges)
+        groups.append(group(lines, minus(comparison)))
     yield Heading(
         "Who gains more", 3, lead="The side that gains more from each step, and how much more within a document set."
     )
-    yield _gain_gaps(report)
+    yield table("who gains more", ("judge", "gains more", "by", "sets", "left out"), groups)
 
 
-def _score_gaps(report: Report, judge: JudgeNote) -> Table:
-    scores = [e for e in report.scores if e.measure == judge.name]
-    gaps = {gap.subject: gap for gap in report.score_gaps if gap.measure == judge.name}
-    heads = ("system", "plot", "worst side", "behind the best by", "sets", "left out")
-    rows = (
-        row(
-            Text(system, style="strong"),
-            sides_strip([e for e in scores if e.subject == system]),
-            *_gap(gaps.get(system), _places(report, judge), worst=True),
-        )
-        for system in report.systems
-    )
-    return table(f"sides by {judge.name}", heads, rows, scale=estimates_scale(scores))
-
-
-def _gain_gaps(report: Report) -> Table:
-    heads = ("judge", "gains more", "by", "sets", "left out")
-    groups = []
-    for comparison in _comparisons(report):
-        gaps = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
-        rows = (
-            row(judge.name, *_gap(gaps.get(judge.name), _places(report, judge), worst=False))
-            for judge in report.judges
-            if judge.better
-        )
-        groups.append(group(rows, minus(comparison)))
-    return table("who gains more", heads, groups)
-
-
-def _gap(found: SideGap | None, places: int, *, worst: bool) -> Sequence[Text | Number]:
+def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Number, ...]:
     if found is None:
         return Text(""), Number(None), Text(""), Text("")
-    tone = None if leaves_out_zero(found.gap) else "unsure"
-    gap = found.gap
+    gap, is_clear = found.gap, leaves_out_zero(found.gap)
     return (
-        Text(found.worst if worst else found.best, style="" if tone else "strong"),
-        Number(gap.mean, bounds(gap), places, sign=not worst, tone=tone),  # type: ignore[arg-type]
+        Text(found.worst if worst else found.best, style="strong" if is_clear else ""),
+        Number(gap.mean, bounds(gap), places, sign=not worst, tone=None if is_clear else "unsure"),
         count(gap.n_sets),
         count(gap.left_out),
     )
@@ -187,36 +173,32 @@ def _scores(report: Report) -> Iterator[Block]:
         rows = [(name, [e for e in mine if e.subject == name], n_words.get(name)) for name in report.systems]
         yield from judge_blocks(judge, judges_mean(report.provenance.recipe, judge.name))
         yield score_table(judge, [("", rows)], _places(report, judge))
-
-
-def _plans(report: Report) -> Iterator[Block]:
-    plans = dict.fromkeys(e.subject for e in report.plan_scores)
-    if plans:
+    if report.plan_scores:
         yield Heading(
             "Scores by plan",
             lead="Each summary that extraction makes of a set on purpose, under every judge: mean over all requests, with "
             "its interval.",
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
-        heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
+        heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
         rows = (
-            row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan)) for plan in plans
+            row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan))
+            for plan in dict.fromkeys(e.subject for e in report.plan_scores)
         )
         yield table("scores by plan", heads, rows)
 
 
 def _differences(report: Report) -> Iterator[Block]:
     yield Heading(
-        "Paired differences",
-        lead="The same requests under two systems. A filled dot means that the interval does not include zero; a hollow one, "
-        "that there is no clear difference.",
+        "Paired differences", lead=f"The same requests under two systems. Better or worse means that {RULE.name}."
     )
+    k = report.candidates
+    questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}
+    questions[BOTH_TOGETHER] = f"both together: the best of {k} of the trained model, against one untrained draw"
     rewards: list[Block] = []
     for judge in report.judges:
         mine = [d for d in report.differences if d.measure == judge.name]
-        groups = (
-            (name, _question(name, report), [d for d in mine if d.subject == name]) for name in _comparisons(report)
-        )
+        groups = ((name, questions[name], [d for d in mine if d.subject == name]) for name in _comparisons(report))
         blocks = (*judge_blocks(judge), difference_table(judge, groups, _places(report, judge)))
         if judge.role == "reward":
             rewards += blocks
@@ -226,55 +208,29 @@ def _differences(report: Report) -> Iterator[Block]:
         yield Details("By the judges of the reward, which were trained on and prove nothing", tuple(rewards))
 
 
-def _question(comparison: str, report: Report) -> str:
-    if comparison == BOTH_TOGETHER:
-        return f"both together: the best of {report.candidates} of the trained model, against one untrained draw"
-    return CLAIMS[comparison][1].format(k=report.candidates)
-
-
-def _traits(report: Report) -> Table:
-    return trait_table(report.traits, report.systems, {e.measure for e in report.traits} - {WORDS})
-
-
-def _charts(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
-    if panels:
-        yield Heading(heading, lead=lead)
-        yield Charts(tuple(panels))
-
-
 def curve_panels(report: Report) -> list[Panel]:
     """A best-of-n plot for each judge, policies as lines; none when there is a single candidate."""
-    panels = []
-    for judge in report.judges if report.candidates > 1 else ():
-        lines = []
-        for style, policy in enumerate(dict.fromkeys(p.subject for p in report.curve)):
-            mine = (p for p in report.curve if (p.measure, p.subject) == (judge.name, policy))
-            points = tuple(Point(p.draws, p.mean, p.low, p.high) for p in mine if p.mean is not None)
-            if points:
-                lines.append(Line(policy, style, points))
-        if lines:
-            panels.append(panel(judge.name, judge.role, "candidates drawn", lines))
-    return panels
+    policies = dict.fromkeys(p.subject for p in report.curve)
+    return judge_panels(
+        report.judges,
+        "candidates drawn",
+        lambda judge: [
+            (name, points_of((p.draws, p) for p in report.curve if (p.measure, p.subject) == (judge.name, name)))
+            for name in policies
+        ],
+    )
 
 
 def training_panels(report: Report) -> list[Panel]:
     """A plot for each logged quantity, rounds as lines, the last one the strongest."""
     rounds = sorted({curve.round for curve in report.training})
     strength = {r: 1.0 - 0.65 * (len(rounds) - 1 - place) / max(1, len(rounds) - 1) for place, r in enumerate(rounds)}
-    panels = []
-    for name in dict.fromkeys(curve.name for curve in report.training):
-        lines = [
-            Line(
-                f"round {curve.round}",
-                1,
-                tuple(Point(*point) for point in curve.points),
-                round(strength[curve.round], 2),
-            )
-            for curve in report.training
-            if curve.name == name
-        ]
-        panels.append(panel(name, "", "step", lines))
-    return panels
+    lines: dict[str, list[Line]] = {}
+    for curve in report.training:
+        points = tuple(Point(*point) for point in curve.points)
+        line = Line(f"round {curve.round}", 1, points, round(strength[curve.round], 2))
+        lines.setdefault(curve.name, []).append(line)
+    return [panel(name, "", "step", mine) for name, mine in lines.items()]
 
 
 def _training(report: Report) -> Iterator[Block]:
@@ -283,20 +239,10 @@ def _training(report: Report) -> Iterator[Block]:
         return
     yield Heading("Training")
     if report.probe:
-        yield Prose(_probed(report.probe))
+        yield Prose(probe_sentence(report.probe))
     yield from map(Prose, report.training_notes)
     if panels:
         yield Charts(tuple(panels))
-
-
-def _probed(probe: dict[str, Any]) -> str:
-    moved = ", ".join(signed(each["difference"], 2) for each in probe["probes"])
-    active = (
-        f"The adapter is active: the summed log-probabilities of {len(probe['probes'])} probe summaries moved by {moved} nats."
-        if probe["active"]
-        else f"The adapter is INACTIVE: {inactive_because(probe)}."
-    )
-    return f"{active} {engine_sentence(probe)}"
 
 
 def _examples(report: Report, found: Examples) -> Iterator[Block]:
@@ -306,22 +252,20 @@ def _examples(report: Report, found: Examples) -> Iterator[Block]:
         lead=f"{len(found.examples)} of {found.among} requests, at even steps from the largest loss to the largest gain of "
         f"{minus(found.comparison)} by {found.measure}. {first} first draw.",
     )
+    heads: Heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))
     for example in found.examples:
         note = f"{example.side}; {minus(found.comparison)}: {signed(example.difference)}"
-        yield Details(example.topic, tuple(_example(report, example)), note, is_example=True)
-
-
-def _example(report: Report, example: Example) -> Iterator[Block]:
-    heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))
-    rows = []
-    for each in example.summaries:
-        issues = ", ".join(each.issues).replace("_", " ")
-        scores = (each.scores.get(judge.name) for judge in report.judges)
-        shown = ("unscored" if score is None else Number(score) for score in scores)
-        rows.append(row(Text(each.system, style="strong"), Text(each.text or "(empty)", issues, style="long"), *shown))
-    yield table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
-    documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
-    yield Details(counted(len(documents), "source document"), documents)
+        rows = []
+        for each in example.summaries:
+            issues = ", ".join(each.issues).replace("_", " ")
+            scores = (each.scores.get(judge.name) for judge in report.judges)
+            shown = ("unscored" if score is None else Number(score) for score in scores)
+            text = Text(each.text or "(empty)", issues, style="long")
+            rows.append(row(Text(each.system, style="strong"), text, *shown))
+        made = table(f"{example.topic}, {example.side}: summaries and their scores", heads, rows)
+        documents = tuple(Prose(text, head=f"{side}:" if side else "") for side, text in example.documents)
+        folded = Details(counted(len(documents), "source document"), documents)
+        yield Details(example.topic, (made, folded), note, is_example=True)
 
 
 def _left_out(report: Report) -> Iterator[Block]:
@@ -349,7 +293,7 @@ def ledger_table(ledger: Iterable[LeftOut]) -> Table:
         sides = by_reason.setdefault((each.phase, each.stage, each.reason), {})
         sides[each.side] = sides.get(each.side, 0) + each.count
     names = sorted({side for sides in by_reason.values() for side in sides})
-    heads = ("phase", "stage", Column("reason", "long"), *names, ALL)
+    heads: Heads = ("phase", "stage", Column("reason", "long"), *names, ALL)
     rows = (
         row(*place, *(count(sides.get(name, 0)) for name in names), count(sum(sides.values())))
         for place, sides in by_reason.items()
@@ -411,9 +355,9 @@ def _short(report: Report) -> Table:
             places = _places(report, judge)
             mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
-            shown = (short_difference(d, judge, places) for d in (mine if by_side else mine[-1:]))
+            shown = (change(d, judge, places) for d in (mine if by_side else mine[-1:]))
             whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
             rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
         groups.append(group(rows, minus(comparison)))
-    heads = ("judge", Column("scores", kind="number"), *sides, level)
+    heads: Heads = ("judge", Column("scores", kind="number"), *sides, level)
     return table("headline", heads, groups)

@@ -1,11 +1,16 @@
-"""The report stage: two judged evaluations in, report.json, report.md, one self-contained page and its tables out."""
+"""The report stage: two judged evaluations in, report.json, report.md, one self-contained page and its tables out.
+
+A report prints the recipe beside the numbers. When the recipe was changed after the run, or only for the report, the two
+would not belong together, and nobody could see it: the run is held to its recipe first.
+"""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from ...config import Recipe
-from ...errors import ModelError
+from ...errors import DataError, ModelError
+from ...phase_stages import phase_stages
 from ...records import LeftOut
 from ...runfolder.phases import (
     CANDIDATES,
@@ -21,22 +26,21 @@ from ...runfolder.phases import (
     phases,
 )
 from ...runfolder.processes import refuse_held
-from ...runfolder.stages import Counts, Receipt, Stage
-from ...storage import file_digest, parse_line, read_text, write_json, write_text
+from ...runfolder.stages import Counts, Receipt, Stage, read_receipt
+from ...storage import file_digest, listed, parse_line, read_text, write_json, write_text
 from ..pages.html import TEMPLATES
 from ..pages.write import PAGE, TABLES, write_page
 from ..systems.contents import Report
 from .build import build_report
-from .finished import check_finished
-from .manifest import REPORT, write_manifest
 from .page import page
-from .probe import probe
-from .served import inactive_because
+from .probe import inactive_because, probe
+from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/4"
+FORMAT = "evenhand-report/5"
 PROBE_FORMAT = "evenhand-probe/2"
+READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 
 
 class ProbeCounts(Counts):
@@ -66,24 +70,74 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
     refuse_held(recipe.output)
     check_finished(recipe)
     with hold_run(recipe):
-        trained = _trained_phase(recipe)
-        probed = _probe(trained) if trained else None
+        last = phases(recipe)[-1]
+        is_trained = last.after_round is not None and last.adapter is not None and last.adapter.is_dir()
+        probed = _probe(last) if is_trained else None
         stage = report_stage(recipe)
-        folder = stage.folder
-        receipt, reused = stage.run(lambda: _work(recipe, folder, probed))
+
+        def work() -> ReportCounts:
+            built = build_report(recipe, probed)
+            write_text(stage.folder / JSON, built.model_dump_json(indent=2) + "\n")
+            write_page(page(built), stage.folder, MARKDOWN)
+            return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))
+
+        receipt, reused = stage.run(work)
         write_manifest(recipe)
-    if trained and probed and (why := inactive_because(probed)):
+    if probed and (why := inactive_because(probed)):
         raise ModelError(
-            f"{trained.adapter}: the adapter is INACTIVE: {why}, so {folder / PAGE} compares the model with itself; look at "
+            f"{last.adapter}: the adapter is INACTIVE: {why}, so {stage.folder / PAGE} compares the model with itself; look at "
             "the learning rate, the training log and generate.adapter"
         )
     return receipt, reused
 
 
+def check_finished(recipe: Recipe) -> None:
+    """Refuse to report on anything but a finished run of this very recipe.
+
+    Raises:
+        DataError: a stage has not finished, ran with another recipe or seed, or its files were changed since. The first such
+            stage of every phase is named.
+    """
+    found = (next(_mistakes(phase), None) for phase in phases(recipe))
+    mistakes = [mistake for mistake in found if mistake]
+    if mistakes:
+        raise DataError(
+            f"{recipe.output}: the report would state a recipe that did not make its numbers\n{listed(mistakes)}\n"
+            "run: evenhand loop RECIPE, with the same --set; or report on the recipe and the --set that the run was made with"
+        )
+
+
+def _mistakes(phase: Phase) -> Iterator[str]:
+    """What is wrong with the stages of a phase, in their order; later ones are looked at only when asked for."""
+    # a round on a pair file of its own needs no candidates
+    own_pairs = phase.round is not None and phase.recipe.train.pairs is not None
+    for name, make in phase_stages(phase).items():
+        if own_pairs and name != "train":
+            continue
+        receipt = read_receipt(phase.folder / "receipts" / f"{name}.json")
+        if receipt is None:
+            yield f"{phase.name}: stage {name!r} has not finished"
+            continue
+        stage = make()
+        if receipt.inputs != stage.key:
+            yield f"{phase.name}: stage {name!r} ran with another recipe, another seed or other files"
+        elif stage.receipt() is None:
+            yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
+
+
 def report_stage(recipe: Recipe) -> Stage:
     """The stage, with everything the report depends on."""
     folder = recipe.output / REPORT
-    return Stage("report", folder, _inputs(recipe, folder), (JSON, MARKDOWN, PAGE, TABLES))
+    files = {path.name: path for path in (folder / PROBE, TEMPLATES)}
+    for phase in phases(recipe):
+        mine = [*(phase.folder / name for name in READ), *sorted((phase.folder / "receipts").glob("*.json"))]
+        files |= {str(path.relative_to(recipe.output)): path for path in mine}
+    inputs = {
+        "format": FORMAT,
+        "recipe": recipe.model_dump(mode="json"),
+        "files": {name: file_digest(path) for name, path in files.items() if path.exists()},
+    }
+    return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, TABLES))
 
 
 def read_report(recipe: Recipe) -> Report:
@@ -91,7 +145,7 @@ def read_report(recipe: Recipe) -> Report:
 
     Raises:
         StorageError: there is none.
-        DataError: it is no report of this version.
+        DataError: it is not a report of this version.
     """
     return parse_line(read_text(recipe.output / REPORT / JSON), Report)
 
@@ -108,18 +162,11 @@ def logged_numbers(recipe: Recipe) -> dict[str, float]:
     return numbers
 
 
-def _trained_phase(recipe: Recipe) -> Phase | None:
-    """The evaluation of the trained policy, when its adapter exists."""
-    last = phases(recipe)[-1]
-    return last if last.after_round is not None and last.adapter and last.adapter.is_dir() else None
-
-
 def _probe(phase: Phase) -> dict[str, Any]:
     """The adapter probe's result, from its own stage, so that a new page does not load the model again."""
-    adapter = phase.adapter
     inputs = {
         "model": phase.recipe.model.model_dump(mode="json"),
-        "adapter": file_digest(adapter) if adapter else None,
+        "adapter": file_digest(phase.adapter) if phase.adapter else None,
         "requests": file_digest(phase.folder / REQUESTS),
         "candidates": file_digest(phase.folder / CANDIDATES),
         "format": PROBE_FORMAT,
@@ -134,27 +181,3 @@ def _probe(phase: Phase) -> dict[str, Any]:
     Stage("probe", folder, inputs, (PROBE,)).run(work)
     found: dict[str, Any] = json.loads(read_text(folder / PROBE))
     return found
-
-
-def _inputs(recipe: Recipe, folder: Path) -> dict[str, Any]:
-    files = [folder / PROBE, TEMPLATES]
-    for phase in phases(recipe):
-        names = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
-        files += [phase.folder / name for name in names]
-        files += sorted((phase.folder / "receipts").glob("*.json"))
-    return {
-        "format": FORMAT,
-        "recipe": recipe.model_dump(mode="json"),
-        "files": {_name(path, recipe): file_digest(path) for path in files if path.exists()},
-    }
-
-
-def _name(path: Path, recipe: Recipe) -> str:
-    return str(path.relative_to(recipe.output)) if path.is_relative_to(recipe.output) else path.name
-
-
-def _work(recipe: Recipe, folder: Path, probed: dict[str, Any] | None) -> ReportCounts:
-    built = build_report(recipe, probed)
-    write_text(folder / JSON, built.model_dump_json(indent=2) + "\n")
-    write_page(page(built), folder, MARKDOWN)
-    return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))

@@ -1,23 +1,52 @@
-"""The comparison's numbers, gathered from the entries."""
+"""The comparison: its numbers, gathered from the entries, and its files."""
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
-from ...config import Recipe
+import numpy as np
+
+from ...storage import write_text
 from ..checkpoint.provenance import read_receipts, versions
-from ..systems.compare import Comparer, Measured, Values, bootstrap_of
+from ..pages.write import write_page
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
 from ..systems.contents import JudgeNote, Plane
-from ..systems.pareto import Rival, axes, fairness_judges, planes
-from ..systems.ranked import Weighted
+from ..systems.pareto import axes, fairness_judges, planes
 from ..systems.roles import judge_notes
+from ..systems.systems import CUT_OFF, TRAITS, System, budget_name, trait_names
+from ..systems.worst_group import worst_groups
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
-from .entries import Entry, in_one_order, refuse_incomparable
-from .findings import findings, title, worst_side_findings
+from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
+from .findings import findings, title, warnings, worst_side_findings
+from .page import page
 from .paired_tests import paired_tests
 from .ranking import rank
-from .values import BUDGETS, System, budget_name, draws, systems, trait_names, values
-from .warnings import warnings
-from .worst_sides import worst_sides
+from .rounds import has_rounds, round_entries
+
+JSON, MARKDOWN = "comparison.json", "comparison.md"
+
+
+def compare_runs(runs: Sequence[Named], out: Path, budgets: Sequence[int], *, by_round: bool) -> Comparison:
+    """Compare finished runs; the comparison, after it was written to `out`.
+
+    Args:
+        runs: at least one, the reference first.
+        out: folder for the files.
+        budgets: numbers of candidates.
+        by_round: each round of a method that asks in rounds becomes an entry; rounds that no judge has seen are judged first.
+
+    Raises:
+        DataError: a run is not finished, or the runs cannot be compared.
+        LeftOutError: a judge left more of the rounds unscored than the recipe allows.
+    """
+    entries = read_entries(runs)
+    if by_round:
+        entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
+    found = build_comparison(entries, budgets)
+    is_ours = (out / JSON).exists()
+    write_text(out / JSON, found.model_dump_json(indent=2) + "\n")
+    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
+    return found
 
 
 def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS) -> Comparison:
@@ -34,6 +63,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     entries = in_one_order(entries)
     numbers = _Numbers(entries, budgets)
     requests = entries[0].output.requests
+    recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
     return Comparison(
         title=title(numbers.judges, numbers.tests),
         findings=(
@@ -41,81 +71,116 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *worst_side_findings(numbers.worst_sides),
         ),
         warnings=tuple(warnings(entries, numbers.budgets)),
-        entries=tuple(_note(entry) for entry in entries),
+        entries=tuple(
+            EntryNote(
+                label=entry.label,
+                run=entry.run,
+                round=entry.round,
+                method=entry.output.phase.method,
+                folder=str(entry.folder),
+                model=entry.output.model or "no candidate",
+                candidates=entry.n_candidates,
+                reward=entry.recipe.reward.judges,
+            )
+            for entry in entries
+        ),
         judges=tuple(numbers.judges),
         sides=numbers.compare.sides,
         budgets=numbers.budgets,
         n_requests=len(requests),
         n_sets=len({request.set_id for request in requests}),
-        scores=tuple(numbers.scores),
+        scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
         rankings=tuple(numbers.rankings),
         worst_sides=tuple(numbers.worst_sides),
         planes=tuple(numbers.planes),
         axis_judges=tuple(numbers.axis_judges),
-        traits=tuple(numbers.traits),
+        traits=tuple(e for trait in numbers.traits for e in numbers.estimates(trait)),
         costs=tuple(entry.cost for entry in entries),
         recipes={entry.label: entry.recipe.model_dump(mode="json") for entry in entries},
-        versions=versions([receipt for recipe in _recipes(entries) for receipt in read_receipts(recipe)]),
+        versions=versions([receipt for recipe in recipes for receipt in read_receipts(recipe)]),
     )
 
 
 class _Numbers:
-    """Values of every system, request by request, and what is made of them."""
+    """Values of every system, which is an entry at a budget, request by request, and what is made of them."""
 
     def __init__(self, entries: Sequence[Entry], budgets: Sequence[int]) -> None:
         first = entries[0]
         self.entries = entries
         self.compare = Comparer(first.output.requests, bootstrap_of(first.recipe))
-        self.systems = systems(entries, sorted(set(budgets)))
-        self.judges = _judges(entries)
-        self._reward_judges = _reward_judges(entries)
+        # budget by budget, those that there are the candidates for
+        self.systems = [
+            System(each.label, each.output, k)
+            for k in sorted(set(budgets))
+            for each in entries
+            if k <= each.n_candidates
+        ]
+        self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
+        notes = [note for each in entries for note in judge_notes(each.recipe, each.output.signatures)]
+        # judges of the report, each with the gravest role that it has in any of the runs
+        gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
+        self.judges = [gravest[name] for name in first.recipe.evaluation.judges]
+        # judges of the reward alone that scored every entry alike
+        self._reward_judges = [
+            note
+            for note in judge_notes(first.recipe, first.output.signatures)
+            if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
+        ]
 
-    @cached_property
-    def scores(self) -> list[BudgetEstimate]:
-        return [e for judge in self.judges for e in self._estimates(_measured(judge))]
+    def estimates(self, measured: Measured) -> list[BudgetEstimate]:
+        """The mean of every system, by side and overall."""
+        return [
+            BudgetEstimate(**estimate.model_dump(), k=system.k)
+            for system in self.systems
+            for estimate in self.compare.estimates(measured, system.label, system.values(measured.name))
+        ]
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return [test for j in self.judges for test in paired_tests(_measured(j), self._by_system(j.name), self.compare)]
+        return [test for judge in self.judges for test in paired_tests(judge, self.systems, self.compare)]
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        sides = (*self.compare.sides, None) if len(self.compare.sides) > 1 else (None,)
         found = []
         for judge in self.judges:
             for k in self.budgets if judge.better else ():
-                drawn = {s.label: draws(s, judge.name) for s in self.systems if s.k == k}
-                found += [self._ranking(judge, k, side, drawn) for side in sides]
+                drawn = {system.label: system.draws(judge.name) for system in self.systems if system.k == k}
+                for side in self.compare.sides_and_all:
+                    rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
+                    kept = {label: [each[row] for row in rows] for label, each in drawn.items()}
+                    sets = [self.compare.sets[row] for row in rows]
+                    found.append(rank(judge, k, side, kept, sets, self.compare.bootstrap))
         return [ranking for ranking in found if ranking]
 
     @cached_property
     def worst_sides(self) -> list[WorstSides]:
-        found = []
-        for judge in self.judges if len(self.compare.sides) > 1 else ():
-            by_system = self._by_system(judge.name) if judge.better else []
-            for k in self.budgets:
-                mine = [each for each in by_system if each[0].k == k]
-                if len(mine) > 1 and (rated := worst_sides(judge, mine, self.compare)):
+        """By judge and budget; none where no side has the 10 sets to take part."""
+        compare, found = self.compare, []
+        sets = {name: place for place, name in enumerate(dict.fromkeys(compare.sets))}
+        rows, columns = [sets[each] for each in compare.sets], [compare.sides.index(s) for s in compare.request_sides]
+        for judge in self.judges if len(compare.sides) > 1 else ():
+            for k in self.budgets if judge.better else ():
+                mine = [system for system in self.systems if system.k == k]
+                if len(mine) < 2:
+                    continue
+                scores = np.full((len(mine), len(sets), len(compare.sides)), np.nan)
+                for place, system in enumerate(mine):
+                    scores[place, rows, columns] = np.array(system.values(judge.name), dtype=float)
+                labels, is_lower = [system.label for system in mine], judge.better == "lower"
+                rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
+                if any(each.group for each in rated.systems):
                     found.append(WorstSides(measure=judge.name, k=k, found=rated))
         return found
 
     @cached_property
     def planes(self) -> list[Plane]:
-        """Every entry at every budget, under a judge of quality and one of fairness."""
-        first = self.entries[0].recipe
+        """Every system, under a judge of quality and one of fairness."""
         reward = max((entry.recipe.reward.judges for entry in self.entries), key=len)
+        pairs = axes([*self.judges, *self._reward_judges], fairness_judges(self.entries[0].recipe), reward)
         several = len(self.budgets) > 1
-        by_rival = {
-            Rival(s.label, s.k, f"{s.label}, {budget_name(s.k)}" if several else s.label): s for s in self.systems
-        }
-        found = planes(
-            axes([*self.judges, *self._reward_judges], fairness_judges(first), reward),
-            list(by_rival),
-            lambda rival, judge: values(by_rival[rival], judge),
-            self.compare,
-        )
-        return list(found)
+        named = {f"{s.label}, {budget_name(s.k)}" if several else s.label: s for s in self.systems}
+        return list(planes(pairs, named, self.compare))
 
     @property
     def axis_judges(self) -> list[JudgeNote]:
@@ -124,67 +189,8 @@ class _Numbers:
         return [judge for judge in self._reward_judges if judge.name in used]
 
     @property
-    def budgets(self) -> tuple[int, ...]:
-        """Those that some entry has the candidates for."""
-        return tuple(dict.fromkeys(system.k for system in self.systems))
-
-    def _ranking(self, judge: JudgeNote, k: int, side: str | None, drawn: dict[str, list[Weighted]]) -> Ranking | None:
-        rows = [row for row, s in enumerate(self.compare.request_sides) if side is None or s == side]
-        kept = {label: [found[row] for row in rows] for label, found in drawn.items()}
-        return rank(judge, k, side, kept, [self.compare.sets[row] for row in rows], self.compare.bootstrap)
-
-    @cached_property
-    def traits(self) -> list[BudgetEstimate]:
-        named = trait_names(self.entries)
-        return [e for name, how in named.items() for e in self._estimates(Measured(name, how))]
-
-    def _estimates(self, measured: Measured) -> list[BudgetEstimate]:
-        return [
-            BudgetEstimate(**estimate.model_dump(), k=system.k)
-            for system, found in self._by_system(measured.name)
-            for estimate in self.compare.estimates(measured, system.label, found)
-        ]
-
-    def _by_system(self, measure: str) -> list[tuple[System, Values]]:
-        return [(system, values(system, measure)) for system in self.systems]
-
-
-def _recipes(entries: Sequence[Entry]) -> list[Recipe]:
-    return list({entry.recipe.output: entry.recipe for entry in entries}.values())
-
-
-def _judges(entries: Sequence[Entry]) -> list[JudgeNote]:
-    """The report judges, each with the gravest role that it has in any of the runs."""
-    found: dict[str, JudgeNote] = {}
-    for entry in entries:
-        for note in judge_notes(entry.recipe, entry.output.signatures):
-            if note.role != "reward" and (note.name not in found or note.role == "both"):
-                found[note.name] = note
-    return [found[name] for name in entries[0].recipe.evaluation.judges]
-
-
-def _reward_judges(entries: Sequence[Entry]) -> list[JudgeNote]:
-    """The judges of the reward alone that scored every entry alike."""
-    first = entries[0]
-    return [
-        note
-        for note in judge_notes(first.recipe, first.output.signatures)
-        if note.role == "reward" and all(e.output.signatures.get(note.name) == note.signature for e in entries)
-    ]
-
-
-def _measured(judge: JudgeNote) -> Measured:
-    return Measured(judge.name, judge.signature, lower_is_better=judge.better == "lower")
-
-
-def _note(entry: Entry) -> EntryNote:
-    return EntryNote(
-        label=entry.label,
-        run=entry.run,
-        round=entry.round,
-        method=entry.output.phase.method,
-        folder=str(entry.folder),
-        model=entry.output.model or "no candidate",
-        candidates=entry.n_candidates,
-        reward=entry.recipe.reward.judges,
-    )
+    def traits(self) -> list[Trait]:
+        """The traits that some entry has."""
+        known = {name for entry in self.entries for name in trait_names(entry.recipe)}
+        found = {name: how for name, how in TRAITS.items() if name in known and name != CUT_OFF}
+        return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.values())]

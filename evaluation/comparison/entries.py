@@ -1,18 +1,33 @@
 """The entries of a comparison: judged candidates under a label, checked to answer the same requests under the same judges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...config import Recipe
 from ...errors import DataError
-from ...runfolder.phases import phases
+from ...generate.stage import GenerateCounts
+from ...records import ScoredCandidate, SummaryRequest
+from ...runfolder.phases import Phase, phases
+from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
 from ...text import repeated
+from ..abstractiveness import characteristics
 from ..systems.systems import PolicyOutput, read_policy
 from .contents import Cost
-from .cost import read_cost
-from .traits import copied
+
+# numbers of candidates that are looked at when nothing else is asked for; source: docs/papers.md#ri-budgets
+BUDGETS = (1, 3, 9, 18)
+# how abstractive a candidate is: characteristic -> what the tables call it, and how it is counted
+CHARACTERISTICS: dict[str, tuple[str, str]] = {
+    "novel_1": ("novel words", "share of words that the side's documents do not have"),
+    "novel_4": ("novel 4-grams", "share of 4-grams that the side's documents do not have"),
+    "coverage": ("fragment coverage", "share of words that stand in a fragment copied from the side's documents"),
+    "density": ("fragment density", "mean length in words of the copied fragment that a word stands in"),
+    "compression": ("compression", "words of the side's documents for each word of the summary"),
+    "characters": ("characters", "characters of a summary"),
+    "multi_sentence": ("several sentences", "share of summaries of more than one sentence"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class Entry:
 def read_entries(named: Sequence[Named]) -> list[Entry]:
     """The entries of finished runs: of each its evaluation, and of a run that trains the untrained model's too.
 
-    What the untrained model wrote is left out where a run that does not train holds the very same candidates under the same
+    What the untrained model wrote is left out where a run that does not train has the very same candidates under the same
     reward.
 
     Raises:
@@ -75,6 +90,31 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
             entries.append(Entry(label, output, read_cost(label, phase), run=label))
     order = {each.recipe.output: place for place, each in enumerate(named)}
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
+
+
+def copied(request: SummaryRequest, scored: ScoredCandidate) -> Mapping[str, float | None]:
+    """The characteristics of a candidate, by the names that tables use."""
+    found = characteristics([document.text for document in request.source_documents], scored.candidate.text)
+    return {name: getattr(found, field) for field, (name, _) in CHARACTERISTICS.items()}
+
+
+def read_cost(label: str, phase: Phase) -> Cost:
+    """What candidates took to make: calls and tokens for each draw of a phase, over all requests; zeros when there is none."""
+    receipt = read_receipt(phase.folder / "receipts" / "generate.json")
+    if receipt is None:
+        return Cost(label=label, calls=0, tokens=0, prefilled=None)
+    counts = receipt.counted(GenerateCounts)
+    n = n_draws(phase, counts.candidates or 1)
+    # methods that ask once leave no turns: a candidate is its only call
+    calls = counts.candidates if counts.turns is None else counts.turns
+    tokens = counts.tokens if counts.turn_tokens is None else counts.turn_tokens
+    return Cost(label=label, calls=calls / n, tokens=tokens / n, prefilled=counts.prefilled_tokens / n)
+
+
+def n_draws(phase: Phase, n_candidates: int) -> float:
+    """Independent runs of the method behind that number of candidates: debates whose agents are all candidates are one."""
+    debate = phase.recipe.generate.debate
+    return n_candidates / debate.agents if debate is not None and debate.final == "judge" else n_candidates
 
 
 def in_one_order(entries: Sequence[Entry]) -> list[Entry]:

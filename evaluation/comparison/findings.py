@@ -1,14 +1,21 @@
-"""What the comparison found, in sentences made from the verdicts: "cannot tell" is one of them."""
+"""What the comparison found, in sentences made from the verdicts, and what to know before believing it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..checkpoint.findings import MOST_NAMED, direction
+from ...resampling import FEW_SETS
 from ..pages.numbers import number, percent, places_for, signed
+from ..pages.words import UNSURE, counted, joined, verdict
 from ..systems.contents import JudgeNote
+from ..systems.roles import overlap_warnings
+from ..systems.systems import WRONG_SIDE, wrong_side_judges
 from ..systems.worst_group import without_part
 from .contents import PairedTest, Ranking, WorstSides
+from .entries import Entry
 from .ranking import overlapping
+
+# more names than this are counted
+MOST_NAMED = 3
 
 
 def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
@@ -24,35 +31,42 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
     verdicts: dict[str, Counter[str]] = {}
     for test in against:
         if test.k == last.k:
-            verdicts.setdefault(test.subject, Counter())[direction(test, by_name[test.measure])] += 1
-    told = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
-    return f"Against {last.reference} {_at(last.k)}: {_headline(told, len(verdicts), len(judges))}"
-
-
-def _headline(told: Mapping[str, Counter[str]], n_entries: int, n_judges: int) -> str:
-    if not told:
-        return "nothing can be told" if n_entries == 1 else f"none of {n_entries} entries can be told from it"
-    if len(told) > MOST_NAMED:
-        better, worse = (sum(bool(found[word]) for found in told.values()) for word in ("better", "worse"))
-        return f"of {n_entries} entries {better} better and {worse} worse by some judge"
-    of = f" of {n_judges} judge{'s' if n_judges > 1 else ''}"
-    parts = []
-    for label, found in told.items():
+            verdicts.setdefault(test.subject, Counter())[verdict(test, by_name[test.measure]).text] += 1
+    clear = {label: found for label, found in verdicts.items() if found["better"] or found["worse"]}
+    of, parts = f" of {counted(len(judges), 'judge')}", []
+    for label, found in clear.items():
         words = [f"{word} by {found[word]}" for word in ("better", "worse") if found[word]]
         parts.append(f"{label} {words[0]}{of}{''.join(f' and {word}' for word in words[1:])}")
-        of = f" of {n_judges}"
-    return ", ".join(parts)
+        of = f" of {len(judges)}"
+    if not clear:
+        parts = [UNSURE if len(verdicts) == 1 else f"{UNSURE} for any of {len(verdicts)} entries"]
+    elif len(clear) > MOST_NAMED:
+        better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
+        parts = [f"of {len(verdicts)} entries {better} better and {worse} worse by some judge"]
+    return f"Against {last.reference} {_at(last.k)}: {', '.join(parts)}"
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:
     """For each judge what differs from the first entry at each budget, then who leads where somebody does."""
     for judge in judges:
         mine = [t for t in tests if t.measure == judge.name and t.side is None and t.k == t.reference_k]
-        told = [t for t in mine if t.verdict != "cannot tell"]
-        if mine and not told:
-            yield f"By {judge.name}, no entry can be told from the first of its budget."
-        for k in dict.fromkeys(test.k for test in told):
-            yield _against_reference(judge, k, [test for test in mine if test.k == k])
+        clear = dict.fromkeys(t.k for t in mine if verdict(t, judge).text != UNSURE)
+        if mine and not clear:
+            yield f"By {judge.name}, no entry differs clearly from the first of its budget."
+        for k in clear:
+            here = [test for test in mine if test.k == k]
+            places = places_for(test.mean for test in here)
+            said: dict[str, list[str]] = {}
+            for test in here:
+                word = verdict(test, judge).text
+                shown = "" if word == UNSURE else f" ({signed(test.mean, places)})"
+                said.setdefault(word, []).append(f"{test.subject}{shown}")
+            unsure = said.pop(UNSURE, [])
+            parts = [f"{joined(labels)} {word}" for word, labels in said.items()]
+            if unsure:
+                names = joined(unsure) if len(unsure) <= MOST_NAMED else f"the other {len(unsure)}"
+                parts.append(f"{UNSURE} for {names}")
+            yield f"By {judge.name} {_at(k)}, against {here[0].reference}: {'; '.join(parts)}."
     for ranking in rankings:
         if ranking.side is None and not overlapping(ranking):
             lead = f"{ranking.rows[0].label} is the strongest"
@@ -60,49 +74,73 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
 
 
 def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:
-    """For each judge which entry is best by its worst side, at the budgets where that can be told, or that it cannot be told."""
+    """For each judge which entry is best by its worst side, at the budgets where one is clearly best."""
     for judge in dict.fromkeys(each.measure for each in worst_sides):
         mine = [each for each in worst_sides if each.measure == judge]
-        told = [each for each in mine if each.found.choice]
-        if not told:
+        clear = [each for each in mine if each.found.choice]
+        if not clear:
             notes = "; ".join(filter(None, dict.fromkeys(without_part(each.found) for each in mine)))
-            yield f"By its worst side under {judge}, it cannot be told which entry is the best choice{_in_brackets(notes)}."
-        for each in told:
+            yield f"By its worst side under {judge}, no entry is clearly the best choice{notes and f' ({notes})'}."
+        for each in clear:
             (best,) = [system for system in each.found.systems if system.system == each.found.choice]
+            note = without_part(each.found)
             yield (
                 f"By its worst side under {judge} {_at(each.k)}, {best.system} is the best choice: {best.group} "
                 f"{number(best.mean)}, the best of all in {percent(best.chance_of_best)} of the draws"
-                f"{_in_brackets(without_part(each.found))}."
+                f"{note and f' ({note})'}."
             )
-
-
-def _in_brackets(note: str) -> str:
-    return f" ({note})" if note else ""
-
-
-def _against_reference(judge: JudgeNote, k: int, tests: Sequence[PairedTest]) -> str:
-    places = places_for(test.mean for test in tests)
-    said: dict[str, list[str]] = {}
-    for test in tests:
-        word = direction(test, judge) if judge.better else test.verdict
-        said.setdefault(word, []).append(
-            test.subject if word == "cannot tell" else f"{test.subject} ({signed(test.mean, places)})"
-        )
-    parts = [
-        f"{_counted(labels)} cannot be told from it" if word == "cannot tell" else f"{_listed(labels)} {word}"
-        for word, labels in said.items()
-    ]
-    return f"By {judge.name} {_at(k)}, against {tests[0].reference}: {'; '.join(parts)}."
 
 
 def _at(k: int) -> str:
     return "with one draw" if k == 1 else f"at the best of {k}"
 
 
-def _counted(labels: Sequence[str]) -> str:
-    """The labels, or how many they are where a list would only be long."""
-    return _listed(labels) if len(labels) <= MOST_NAMED else f"the other {len(labels)}"
+def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
+    """What a reader must know before believing the numbers, each once, with its entries unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for entry in entries:
+        for warning in _of_entry(entry, budgets):
+            about.setdefault(warning, []).append(entry.label)
+    found = [warning if len(who) == len(entries) else f"{', '.join(who)}: {warning}" for warning, who in about.items()]
+    if len({request.length for entry in entries for request in entry.output.requests}) > 1:
+        found.append(
+            "The entries were asked for summaries of different lengths: a difference in a score that goes with length, as most "
+            "do, may be the length's alone."
+        )
+    n_sets = len({request.set_id for request in entries[0].output.requests})
+    smallest, rests = 2 / 2**n_sets, f"The comparison rests on {counted(n_sets, 'document set')}"
+    if smallest > 1 - entries[0].recipe.evaluation.level:
+        found.append(
+            f"{rests}: the smallest p that its tests can have is {smallest:g}, so no difference is clear; take more sets."
+        )
+    elif n_sets < FEW_SETS:
+        found.append(
+            f"{rests}: with so few, intervals are narrower than they should be, and tests find large differences only."
+        )
+    return found
 
 
-def _listed(labels: Sequence[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
+    yield from overlap_warnings(entry.recipe, entry.output.signatures)
+    n_candidates = entry.output.ranked.n_candidates
+    if missing := int((n_candidates == 0).sum()):
+        yield f"No summary of {counted(missing, 'request')}."
+    unscored = {name: entry.output.n_unscored(name) for name in entry.recipe.evaluation.judges}
+    if any(unscored.values()):
+        by_judge = ", ".join(f"{count} by {name!r}" for name, count in unscored.items() if count)
+        yield (
+            f"Of {n_candidates.sum()} candidates some have no score: {by_judge}. They are left out of means, which may "
+            "so rest on other requests than those of other entries."
+        )
+    if too_large := [str(k) for k in budgets if k > entry.n_candidates]:
+        yield f"Has {counted(entry.n_candidates, 'candidate')} a request, so no best of {', '.join(too_large)}."
+    if entry.recipe.reward.combine == "z_mean" and any(1 < k < entry.n_candidates for k in budgets):
+        yield (
+            f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "
+            "is chosen by those, not by z-scores among the fewer."
+        )
+    if entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
+        yield (
+            f"Has no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "
+            "alone, among reward.judges or evaluation.judges."
+        )

@@ -2,13 +2,8 @@
 
 from collections.abc import Iterator
 
-import yaml
-
 from ..pages.blocks import (
     Block,
-    Charts,
-    Code,
-    Details,
     Facts,
     Heading,
     Items,
@@ -23,21 +18,33 @@ from ..pages.blocks import (
     row,
     table,
 )
-from ..pages.charts import Line, Panel, Point, panel
+from ..pages.charts import Panel, Point
 from ..pages.numbers import NONE, places_for
-from ..pages.systems import difference_table, plane_blocks, score_table, sides_legend, trait_table
+from ..pages.systems import (
+    chart_section,
+    difference_table,
+    judge_panels,
+    plane_blocks,
+    points_of,
+    recipe_details,
+    score_table,
+    sides_legend,
+    trait_table,
+)
 from ..pages.words import ALL, DIRECTIONS, counted, judge_blocks, judges_mean, legend, tone, versions
 from ..systems.contents import JudgeNote
-from ..systems.systems import WORDS
+from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
 from .contents import BudgetEstimate, Comparison, PairedTest
-from .values import SHARES, budget_name
+from .paired_tests import RULE
 
-UNSURE = "no clear difference: adjusted p too large, or no test"
+# traits that are shares, shown in per cent
+SHARES = {*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS}
 
 
 def page(found: Comparison) -> Page:
     """The comparison as blocks."""
+    traits = [e for e in found.traits if e.k == found.budgets[0]]
     return Page(
         kind="comparison",
         about=f"{counted(len(found.entries), 'entry', 'entries')}, {counted(found.n_requests, 'request')} of "
@@ -46,21 +53,16 @@ def page(found: Comparison) -> Page:
         warnings=found.warnings,
         findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
         body=(
-            Heading(
-                "Entries",
-                lead="What is compared, and what one candidate took to make. The first is what the others are tested against, at "
-                "each budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
-            ),
-            _entries(found),
+            *_entries(found),
             *_worst_sides(found),
             *_scores(found),
-            *_charts(
+            *chart_section(
                 "Budgets",
                 "Mean score by the number of candidates among which the reward chooses. The band is the interval.",
                 budget_panels(found),
             ),
             *plane_blocks(found.planes, (*found.judges, *found.axis_judges)),
-            *_charts(
+            *chart_section(
                 "Rounds",
                 f"Mean score of {_of(found)} after each round of a method, all from one run. The band is the interval.",
                 round_panels(found),
@@ -68,10 +70,13 @@ def page(found: Comparison) -> Page:
             *_rankings(found),
             *_tests(found),
             Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
-            _traits(found),
+            trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES),
             *_made(found),
         ),
-        main=(*(_short(found, judge) for judge in found.judges), legend(f"{UNSURE}; against the first of the column")),
+        main=(
+            *(_short(found, judge) for judge in found.judges),
+            legend(f"; better or worse than the first of its column: {RULE.name}"),
+        ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
     )
 
@@ -80,7 +85,7 @@ def _of(found: Comparison) -> str:
     return "one draw" if found.budgets[0] == 1 else f"the best of {found.budgets[0]}"
 
 
-def _entries(found: Comparison) -> Table:
+def _entries(found: Comparison) -> Iterator[Block]:
     heads = (
         "entry", "method", "candidates", "chosen by", "calls each", "generated tokens each", "prompt tokens run each"
     )  # fmt: skip
@@ -96,7 +101,12 @@ def _entries(found: Comparison) -> Table:
         )
         for entry, cost in zip(found.entries, found.costs, strict=True)
     )
-    return table("entries", heads, rows)
+    yield Heading(
+        "Entries",
+        lead="What is compared, and what one candidate took to make. The first is what the others are tested against, at each "
+        "budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
+    )
+    yield table("entries", heads, rows)
 
 
 def _scores(found: Comparison) -> Iterator[Block]:
@@ -130,41 +140,37 @@ def _level(found: Comparison) -> str:
     return f"{100 * found.scores[0].level:g}"
 
 
-def _charts(heading: str, lead: str, panels: list[Panel]) -> Iterator[Block]:
-    if panels:
-        yield Heading(heading, lead=lead)
-        yield Charts(tuple(panels))
-
-
 def budget_panels(found: Comparison) -> list[Panel]:
     """A plot of score by budget for each judge, entries as lines; none when no entry has two budgets."""
-    panels = []
-    for judge in found.judges:
-        lines = []
-        for style, entry in enumerate(entry for entry in found.entries if entry.round is None):
-            mine = (e for e in _of_judge(found, judge) if (e.subject, e.side) == (entry.label, None))
-            points = tuple(Point(e.k, e.mean, e.low, e.high) for e in mine if e.mean is not None)
-            if points:
-                lines.append(Line(entry.label, style, points))
-        if any(len(line.points) > 1 for line in lines):
-            panels.append(panel(judge.name, judge.role, "candidates", lines))
-    return panels
+    labels = [entry.label for entry in found.entries if entry.round is None]
+    return judge_panels(
+        found.judges,
+        "candidates",
+        lambda judge: [
+            (name, points_of((e.k, e) for e in _of_all(found, judge) if e.subject == name)) for name in labels
+        ],
+    )
 
 
 def round_panels(found: Comparison) -> list[Panel]:
-    """A plot of one draw's score by round for each judge, runs as lines; none when no entry is a round."""
-    rounds = {entry.label: (entry.run, entry.round) for entry in found.entries if entry.round is not None}
-    panels = []
-    for judge in found.judges:
-        by_run: dict[str, list[Point]] = {}
-        for e in _of_judge(found, judge):
-            run, number = rounds.get(e.subject, ("", None))
-            if (e.k, e.side) == (found.budgets[0], None) and e.mean is not None and number is not None:
-                by_run.setdefault(run, []).append(Point(number, e.mean, e.low, e.high))
-        lines = [Line(run, style, tuple(points)) for style, (run, points) in enumerate(by_run.items(), start=1)]
-        if lines:
-            panels.append(panel(judge.name, judge.role, "round", lines))
-    return panels
+    """A plot of one draw's score by round for each judge, runs as lines; none when no run has two rounds."""
+    rounds: dict[str, dict[str, int]] = {}
+    for entry in found.entries:
+        if entry.round is not None:
+            rounds.setdefault(entry.run, {})[entry.label] = entry.round
+
+    def lines(judge: JudgeNote) -> list[tuple[str, list[Point]]]:
+        here = [e for e in _of_all(found, judge) if e.k == found.budgets[0]]
+        return [
+            (run, points_of((labels[e.subject], e) for e in here if e.subject in labels))
+            for run, labels in rounds.items()
+        ]
+
+    return judge_panels(found.judges, "round", lines, first_style=1)
+
+
+def _of_all(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
+    return [e for e in _of_judge(found, judge) if e.side is None]
 
 
 def _rankings(found: Comparison) -> Iterator[Block]:
@@ -228,7 +234,7 @@ def where_values_are(found: Comparison) -> str:
         return ""
     corpus = next(iter(found.recipes.values()))["corpus"]
     return (
-        "Each summary is of all sides, so no side is told apart here. Whose documents get less room, and which entry or "
+        "Each summary is of all sides, so sides are not compared here. Whose documents get less room, and which entry or "
         "checkpoint to choose by the value that it serves worst, is what an audit of their best summaries says: "
         f"evenhand audit --documents {corpus['path']} --attribute {corpus['attribute']} --allow-missing, and for each "
         "--summaries NAME=RUN/evaluation/base/best.jsonl (evaluation/round-NN of a trained checkpoint), RUN being the "
@@ -242,28 +248,19 @@ def _tests(found: Comparison) -> Iterator[Block]:
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
-        "after Benjamini and Hochberg over all tests of the judge; the verdict goes by it.",
+        f"after Benjamini and Hochberg over all tests of the judge. Better or worse means that {RULE.name}.",
     )
-    yield legend(UNSURE)
+    yield legend()
     for judge in found.judges:
         pairs: dict[str, list[PairedTest]] = {}
         for test in found.tests:
             if test.measure == judge.name:
-                pairs.setdefault(_pair(test), []).append(test)
+                name = f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
+                pairs.setdefault(name, []).append(test)
         if pairs:
             groups = ((name, "", rows) for name, rows in pairs.items())
             yield from judge_blocks(judge)
             yield difference_table(judge, groups, _places(found, judge), is_tested=True)
-
-
-def _pair(test: PairedTest) -> str:
-    """ "debate, best of 3 - zero-shot, one draw"."""
-    return f"{test.subject}, {budget_name(test.k)} - {test.reference}, {budget_name(test.reference_k)}"
-
-
-def _traits(found: Comparison) -> Table:
-    traits = [e for e in found.traits if e.k == found.budgets[0]]
-    return trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES)
 
 
 def _made(found: Comparison) -> Iterator[Block]:
@@ -275,9 +272,7 @@ def _made(found: Comparison) -> Iterator[Block]:
             ("versions", versions(found.versions)),
         )
     )
-    for label, recipe in found.recipes.items():
-        dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
-        yield Details(f"The recipe of {label}, resolved", (Code(dumped),))
+    yield from (recipe_details(recipe, label) for label, recipe in found.recipes.items())
 
 
 def _short(found: Comparison, judge: JudgeNote) -> Table:

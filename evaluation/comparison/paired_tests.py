@@ -1,16 +1,16 @@
 """Which systems are tested against which, and what comes of it.
 
-Three questions: at equal budgets, is an entry better than the first one that has so many candidates; what does reranking add
+Three questions: at equal budgets, is an entry better than the first one that has as many candidates; what does reranking add
 to an entry; and is an entry at its own best better than one draw of the first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...resampling import TEST, adjusted, sign_flip_p_value, verdict
-from ..systems.compare import Comparer, Measured, Values, minus
+from ..systems.compare import Comparer, Measured, minus
 from ..systems.contents import Estimate
+from ..systems.systems import System
 from .contents import PairedTest
-from .values import System
 
 # of the verdicts
 RULE = TEST
@@ -19,26 +19,34 @@ Pair = tuple[System, System]
 
 def pairs(systems: Sequence[System]) -> list[Pair]:
     """The pairs that are tested, each once: the first minus the second."""
+    at_their_best = {system.label: system for system in systems}.values()
+    one_draw = {system.label: system for system in systems if system.k == 1}
+    first = next(iter(one_draw.values()), None)
+    wanted: list[tuple[System, System | None]] = []
+    for k in dict.fromkeys(system.k for system in systems):
+        reference, *others = [system for system in systems if system.k == k]
+        wanted += [(other, reference) for other in others]
+    wanted += [(best, one_draw.get(best.label)) for best in at_their_best if best.k > 1]
+    wanted += [(best, first) for best in at_their_best if first and best.label != first.label]
     found: dict[tuple[str, int, str, int], Pair] = {}
-    for pair in [*_equal_budgets(systems), *_reranking(systems), *_against_one_draw(systems)]:
-        first, second = pair
-        found.setdefault((first.label, first.k, second.label, second.k), pair)
+    for one, other in wanted:
+        if other:
+            found.setdefault((one.label, one.k, other.label, other.k), (one, other))
     return list(found.values())
 
 
-def paired_tests(measured: Measured, by_system: Sequence[tuple[System, Values]], compare: Comparer) -> list[PairedTest]:
+def paired_tests(measured: Measured, systems: Sequence[System], compare: Comparer) -> list[PairedTest]:
     """All tests of one judge, by side and overall, corrected for their number.
 
     Args:
         measured: the judge.
-        by_system: a value a request of each system.
+        systems: every entry at every budget.
         compare: of the requests.
     """
-    values = {(system.label, system.k): found for system, found in by_system}
+    values = {(system.label, system.k): system.values(measured.name) for system in systems}
     rows: list[tuple[Pair, Estimate, float | None]] = []
-    for pair in pairs([system for system, _ in by_system]):
-        first, second = (values[system.label, system.k] for system in pair)
-        differences = minus(first, second)
+    for pair in pairs(systems):
+        differences = minus(*(values[system.label, system.k] for system in pair))
         for estimate in compare.estimates(measured, pair[0].label, differences):
             p = sign_flip_p_value(*compare.of_side(differences, estimate.side), compare.bootstrap)
             rows.append((pair, estimate, p))
@@ -57,27 +65,3 @@ def paired_tests(measured: Measured, by_system: Sequence[tuple[System, Values]],
         )
         for ((first, second), estimate, p), q in zip(rows, corrected, strict=True)
     ]
-
-
-def _equal_budgets(systems: Sequence[System]) -> Iterator[Pair]:
-    for k in dict.fromkeys(system.k for system in systems):
-        reference, *others = [system for system in systems if system.k == k]
-        yield from ((other, reference) for other in others)
-
-
-def _reranking(systems: Sequence[System]) -> Iterator[Pair]:
-    for best in _at_their_best(systems):
-        single = next((s for s in systems if s.entry is best.entry and s.k == 1), None)
-        if single and best.k > 1:
-            yield best, single
-
-
-def _against_one_draw(systems: Sequence[System]) -> Iterator[Pair]:
-    single = next((system for system in systems if system.k == 1), None)
-    if single:
-        yield from ((best, single) for best in _at_their_best(systems) if best.entry is not single.entry)
-
-
-def _at_their_best(systems: Sequence[System]) -> list[System]:
-    """Each entry at the largest of its budgets."""
-    return list({system.label: system for system in systems}.values())

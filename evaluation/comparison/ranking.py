@@ -5,7 +5,7 @@ what is drawn scores higher, so that averaging over more candidates makes nobody
 Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -61,6 +61,22 @@ def rank(
     if len(by_label) < 2 or not n:
         return None
     plan = replace(bootstrap, resamples=min(bootstrap.resamples, MOST_DRAWS))
+    labels, of_sets = list(by_label), cluster_sums(won, sets)
+    # a single document set has no intervals
+    weights = drawn_weights(len(of_sets), plan) if len(of_sets) > 1 else ()
+    point = strengths(won.sum(axis=0), PRIOR)
+    low, high = strength_bounds(of_sets, weights, prior=PRIOR, level=plan.level)
+    wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
+    rows = (
+        Strength(
+            label=labels[each],
+            strength=float(point[each]),
+            low=defined(low[each]),
+            high=defined(high[each]),
+            won=float(wins[each] / games[each]) if games[each] else None,
+        )
+        for each in order(point)
+    )
     return Ranking(
         measure=judge.name,
         k=k,
@@ -69,7 +85,7 @@ def rank(
         n_sets=len(set(sets)),
         prior=PRIOR,
         **asdict(plan),
-        rows=tuple(_rows(list(by_label), won, sets, plan)),
+        rows=tuple(rows),
     )
 
 
@@ -79,23 +95,6 @@ def overlapping(ranking: Ranking) -> list[str]:
     if ranking.n_sets < FEW_SETS:
         return [other.label for other in others]
     return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - NOISE]
-
-
-def _rows(labels: Sequence[str], won: NDArray[np.float64], sets: Sequence[str], plan: Bootstrap) -> Iterator[Strength]:
-    """The entries by strength; a single document set has no intervals."""
-    of_sets = cluster_sums(won, sets)
-    weights = drawn_weights(len(of_sets), plan) if len(of_sets) > 1 else ()
-    point = strengths(won.sum(axis=0), PRIOR)
-    low, high = strength_bounds(of_sets, weights, prior=PRIOR, level=plan.level)
-    wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
-    for row in order(point):
-        yield Strength(
-            label=labels[row],
-            strength=float(point[row]),
-            low=defined(low[row]),
-            high=defined(high[row]),
-            won=float(wins[row] / games[row]) if games[row] else None,
-        )
 
 
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ candidates of a round.
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import groupby
 
 from ...generate.contract import check_output
 from ...judges import open_judges
@@ -21,9 +20,7 @@ from ...runfolder.stages import Counts, Stage
 from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
 from ..systems.systems import PolicyOutput, policy_output
 from .contents import Cost
-from .cost import n_draws
-from .entries import Entry
-from .traits import copied
+from .entries import Entry, copied, n_draws
 
 ROUNDS = "rounds"
 
@@ -52,59 +49,47 @@ def round_entries(entry: Entry) -> list[Entry]:
     by_round = {n: found for n in speaking if (found := list(_candidates(n, turns, finals, contracts)))}
     if not by_round:
         return [entry]
-    phase = _phase(entry)
+    phase = replace(entry.output.phase, name=f"{entry.output.phase.name}/{ROUNDS}")
     _judge(phase, [c for found in by_round.values() for c in found])
-    return [
-        replace(
-            entry,
-            label=label,
-            round=number,
-            output=_output(entry, phase, {candidate.id for candidate in found}),
-            cost=_cost(label, [turn for turn in turns if turn.round <= number], n_draws(phase, len(found))),
-        )
-        for number, found in by_round.items()
-        if (label := f"{entry.label} round {number}")
-    ]
+    entries = []
+    for number, found in by_round.items():
+        label, n = f"{entry.label} round {number}", n_draws(phase, len(found))
+        so_far = [turn for turn in turns if turn.round <= number]
+        # what of the prompts was shared is counted for the whole run alone
+        tokens = sum(turn.n_tokens for turn in so_far)
+        cost = Cost(label=label, calls=len(so_far) / n, tokens=tokens / n, prefilled=None)
+        output = _output(entry, phase, {candidate.id for candidate in found})
+        entries.append(replace(entry, label=label, round=number, output=output, cost=cost))
+    return entries
 
 
 def _candidates(
     number: int, turns: Sequence[Turn], finals: Sequence[Candidate], contracts: Mapping[str, Contract]
 ) -> Iterator[Candidate]:
-    """The candidates as they stood after that round; none of a candidate that had not been said by then."""
-    final_of = {(candidate.request_id, candidate.index): candidate for candidate in finals}
-    said = sorted(
-        (turn for turn in turns if turn.is_candidate and turn.round <= number),
-        key=lambda turn: (turn.request_id, turn.index, turn.round),
-    )
-    last = {place: list(mine)[-1] for place, mine in groupby(said, key=lambda turn: (turn.request_id, turn.index))}
-    for place, final in final_of.items():
-        if place in last:
-            yield _candidate(number, final, last[place], contracts[final.request_id])
-
-
-def _candidate(number: int, final: Candidate, turn: Turn, contract: Contract) -> Candidate:
-    checked = check_output(contract, turn.text)
-    return final.model_copy(
-        update={
-            "id": digest([final.id, number]),
-            "text": checked.text,
-            "raw_text": turn.text,
-            "issues": checked.issues,
-            "contract_ok": checked.ok,
-            "seed": turn.seed,
-            "prompt_digest": turn.prompt_digest,
-            "n_prompt_tokens": turn.n_prompt_tokens,
-            "token_ids": (),
-            "n_tokens": turn.n_tokens,
-            "finish_reason": turn.finish_reason,
-            "logps": turn.logps,
-        }
-    )
-
-
-def _phase(entry: Entry) -> Phase:
-    phase = entry.output.phase
-    return replace(phase, name=f"{phase.name}/{ROUNDS}")
+    """The candidates as they were after that round; none of a candidate that had not been said by then."""
+    last: dict[tuple[str, int], Turn] = {}
+    for turn in sorted(turns, key=lambda turn: turn.round):
+        if turn.is_candidate and turn.round <= number:
+            last[turn.request_id, turn.index] = turn
+    for final in finals:
+        if turn := last.get((final.request_id, final.index)):
+            checked = check_output(contracts[final.request_id], turn.text)
+            yield final.model_copy(
+                update={
+                    "id": digest([final.id, number]),
+                    "text": checked.text,
+                    "raw_text": turn.text,
+                    "issues": checked.issues,
+                    "contract_ok": checked.ok,
+                    "seed": turn.seed,
+                    "prompt_digest": turn.prompt_digest,
+                    "n_prompt_tokens": turn.n_prompt_tokens,
+                    "token_ids": (),
+                    "n_tokens": turn.n_tokens,
+                    "finish_reason": turn.finish_reason,
+                    "logps": turn.logps,
+                }
+            )
 
 
 def _judge(phase: Phase, candidates: Sequence[Candidate]) -> None:
@@ -135,13 +120,3 @@ def _output(entry: Entry, phase: Phase, ids: Set[str]) -> PolicyOutput:
     )
     found = policy_output(phase, groups, entry.output.signatures, copied)
     return replace(found, policy=entry.output.policy, phase=entry.output.phase)
-
-
-def _cost(label: str, turns: Sequence[Turn], n: float) -> Cost:
-    # what of the prompts was shared is counted for the whole run alone
-    return Cost(
-        label=label,
-        calls=len(turns) / n,
-        tokens=sum(turn.n_tokens for turn in turns) / n,
-        prefilled=None,
-    )

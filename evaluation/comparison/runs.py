@@ -17,8 +17,7 @@ from ...records import Contract, SummaryRequest
 from ...runfolder.phases import open_phase
 from ...storage import digest, listed, shortened
 from ...text import repeated
-from .entries import Named
-from .values import BUDGETS
+from .entries import BUDGETS, Named
 
 RUNS = "runs"
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -39,19 +38,22 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
         RecipeError: a recipe is wrong, a sweep fits no recipe, or two runs have the same name or folder; all are listed.
     """
     swept = [_sweep(text) for text in sweeps]
-    unused = [each.key for each in swept if not any(has_section(path, each.key) for path in paths)]
+    unused = [each.key for each, *_ in swept if not any(has_section(path, each.key) for path in paths)]
     mistakes = [
         f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}; write it into the recipe that is meant"
         for key in unused
     ]
     found: list[Named] = []
     for path in paths:
-        mine = [each.settings() for each in swept if has_section(path, each.key)]
+        mine = [settings for settings in swept if has_section(path, settings[0].key)]
         for settings in product(*mine):
             try:
-                found.append(_named(path, overrides, settings, out))
+                recipe = load_recipe(path, [*overrides, *(setting.override for setting in settings)])
             except RecipeError as error:
                 mistakes.append(str(error))
+                continue
+            label = " ".join([path.stem, *(setting.label for setting in settings)])
+            found.append(Named(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)})))
     mistakes += _same("are called", (each.label for each in found))
     mistakes += _same("lie in", (str(each.recipe.output) for each in found))
     if mistakes:
@@ -115,17 +117,6 @@ def _report_judges(recipe: Recipe) -> dict[str, JudgeOptions]:
 
 
 @dataclass(frozen=True)
-class _Sweep:
-    """A key and the values that it takes in turn."""
-
-    key: str
-    values: tuple[Any, ...]
-
-    def settings(self) -> list["_Setting"]:
-        return [_Setting(self.key, value) for value in self.values]
-
-
-@dataclass(frozen=True)
 class _Setting:
     """A key with one of its values."""
 
@@ -144,7 +135,8 @@ class _Setting:
         return f"{self.key.rpartition('.')[2]} {value}"
 
 
-def _sweep(text: str) -> _Sweep:
+def _sweep(text: str) -> list[_Setting]:
+    """A key with each of the values that it takes in turn."""
     key, equals, written = text.partition("=")
     try:
         values = parse_yaml(f"[{written}]") if equals else []
@@ -158,13 +150,7 @@ def _sweep(text: str) -> _Sweep:
     twice = [value for place, value in enumerate(values) if value in values[:place]]
     if twice:
         raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
-    return _Sweep(key, tuple(values))
-
-
-def _named(path: Path, overrides: Sequence[str], settings: Sequence[_Setting], out: Path) -> Named:
-    recipe = load_recipe(path, [*overrides, *(setting.override for setting in settings)])
-    label = " ".join([path.stem, *(setting.label for setting in settings)])
-    return Named(label, recipe.model_copy(update={"output": out / RUNS / folder_name(label)}))
+    return [_Setting(key, value) for value in values]
 
 
 def folder_name(label: str) -> str:

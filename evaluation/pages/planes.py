@@ -88,7 +88,7 @@ def standing(point: PlanePoint) -> str:
         return point.standing
     first, *others = point.behind
     beat = f"{first} and {len(others)} more beat it" if others else f"{first} beats it"
-    return f"{point.standing}: {beat}{'' if point.standing == 'off the front' else ', but not surely'}"
+    return f"{point.standing}: {beat}{'' if point.standing == 'off the front' else ', by the means alone'}"
 
 
 def _axis(judge: JudgeNote, estimates: Sequence[Estimate]) -> Axis:

@@ -1,12 +1,18 @@
 """Blocks that reports and comparisons of systems share: scores, differences, traits, and the plane of two judges."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import yaml
 
 from ..systems.contents import Difference, Estimate, JudgeNote, Plane
 from .blocks import (
     Block,
     Cell,
+    Charts,
+    Code,
     Column,
+    Details,
     Heading,
     Legend,
     Mark,
@@ -22,10 +28,10 @@ from .blocks import (
     row,
     table,
 )
-from .charts import Scale, scale
+from .charts import Line, Panel, Point, Scale, panel, scale
 from .numbers import minus
 from .planes import plane_plots, standing
-from .words import ALL, change, tone, verdict
+from .words import ALL, tone, verdict
 
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
@@ -126,11 +132,6 @@ def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: 
     )
 
 
-def short_difference(each: Difference, judge: JudgeNote, places: int) -> Number:
-    """A difference with its mark alone."""
-    return change(each, judge, places, interval=False)
-
-
 def trait_table(traits: Sequence[Estimate], subjects: Sequence[str], shares: Iterable[str]) -> Table:
     """Traits of the summaries: a group for each trait, sides down, systems across.
 
@@ -161,6 +162,48 @@ def _trait(each: Estimate | None, *, is_share: bool) -> Cell:
     if each is None:
         return Number(None)
     return Number(each.mean, bounds(each), 1, "%" if is_share else "")
+
+
+def judge_panels(
+    judges: Iterable[JudgeNote],
+    x_label: str,
+    lines_of: Callable[[JudgeNote], Iterable[tuple[str, Sequence[Point]]]],
+    *,
+    first_style: int = 0,
+) -> list[Panel]:
+    """A line chart for each judge; lines without a point are left out, and so are charts without a line of two points.
+
+    Args:
+        judges: of the charts.
+        x_label: what the lines go by.
+        lines_of: name and points of each line of a judge.
+        first_style: place of the first line in the palette.
+    """
+    panels = []
+    for judge in judges:
+        named = enumerate(lines_of(judge), start=first_style)
+        lines = [Line(name, style, tuple(points)) for style, (name, points) in named if points]
+        if any(len(line.points) > 1 for line in lines):
+            panels.append(panel(judge.name, judge.role, x_label, lines))
+    return panels
+
+
+def points_of(estimates: Iterable[tuple[float, Estimate]]) -> list[Point]:
+    """Points of a line, of those that have a mean."""
+    return [Point(x, each.mean, each.low, each.high) for x, each in estimates if each.mean is not None]
+
+
+def chart_section(heading: str, lead: str, panels: Sequence[Panel]) -> Iterator[Block]:
+    """A section of line charts; nothing where there are none."""
+    if panels:
+        yield Heading(heading, lead=lead)
+        yield Charts(tuple(panels))
+
+
+def recipe_details(recipe: dict[str, Any], of: str = "") -> Details:
+    """A recipe with everything that it left to defaults, folded."""
+    dumped = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+    return Details(f"The recipe{of and f' of {of}'}, resolved", (Code(dumped),))
 
 
 def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterator[Block]:

@@ -4,18 +4,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..systems.contents import Difference, JudgeNote
-from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
+from .blocks import Heading, Legend, Number, Prose, Text, Tone
 from .planes import PlanePlot
 
 ALL = "all"
 NOTHING_LEFT_OUT = "Nothing was left out."
-TONES: tuple[tuple[Tone, str], ...] = (
-    ("better", "better"),
-    ("worse", "worse"),
-    ("unsure", "no clear difference: the interval includes zero, or there is none"),
-)
+UNSURE = "no clear difference"
 # said aloud in place of a mark
-MARK_NAMES = {"better": "better", "worse": "worse", "neutral": "differs", "unsure": "no clear difference"}
+MARK_NAMES = {"better": "better", "worse": "worse", "neutral": "differs", "unsure": UNSURE}
 DIRECTIONS = {
     "higher": "Higher is better.",
     "lower": "Lower is better.",
@@ -46,13 +42,9 @@ JUDGES = {
 ROLES = {"report": "report judge", "reward": "reward", "both": "report and reward"}
 
 
-def legend(unsure: str = TONES[-1][1]) -> Legend:
-    """What the marks of differences mean.
-
-    Args:
-        unsure: when there is no clear difference.
-    """
-    return Legend((*TONES[:-1], ("unsure", unsure)))
+def legend(remark: str = "") -> Legend:
+    """What the marks of differences mean; `remark` stands after them."""
+    return Legend((("better", "better"), ("worse", "worse"), ("unsure", f"{UNSURE}{remark}")))
 
 
 def tone(difference: Difference, judge: JudgeNote) -> Tone:
@@ -67,14 +59,13 @@ def tone(difference: Difference, judge: JudgeNote) -> Tone:
 def verdict(difference: Difference, judge: JudgeNote) -> Text:
     """The same in words."""
     found = tone(difference, judge)
-    said = {"unsure": "no clear difference", "neutral": difference.verdict}.get(found, found)
+    said = {"unsure": UNSURE, "neutral": difference.verdict}.get(found, found)
     return Text(said, tone=found)
 
 
-def change(difference: Difference, judge: JudgeNote, places: int, *, interval: bool = True) -> Number:
-    """A difference with its sign, its interval and its mark."""
-    found = bounds(difference) if interval else None
-    return Number(difference.mean, found, places, sign=True, tone=tone(difference, judge))
+def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
+    """A difference with its sign and its mark."""
+    return Number(difference.mean, places=places, sign=True, tone=tone(difference, judge))
 
 
 def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, ...]:
@@ -101,8 +92,10 @@ def counted(n: int, what: Literal["document"] | str, plural: str = "") -> str:
     return f"{n:,} {what if n == 1 else plural or what + 's'}"
 
 
-def joined(names: Sequence[str]) -> str:
-    """ "a, b and c"."""
+def joined(names: Sequence[str], most: int | None = None) -> str:
+    """ "a, b and c"; of more names than `most` the last are counted: "a, b and 2 others"."""
+    if most is not None and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 

@@ -6,10 +6,11 @@ request, where both systems have a score; what has none is left out and counted 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from ...config import Recipe
 from ...resampling import INTERVAL, Bootstrap, cluster_interval, verdict
-from .contents import CurvePoint, Difference, Estimate, SideGap
+from .contents import Difference, Estimate, JudgeNote, SideGap
 from .systems import Asked
 
 Values = Sequence[float | None]
@@ -21,14 +22,21 @@ RULE = INTERVAL
 COMPARISONS = (("DPO", "zero-shot"), ("DPO+RR", "rerank"), ("rerank", "zero-shot"), ("DPO+RR", "zero-shot"))
 
 
+class Measured(Protocol):
+    """What is compared: a judge or a trait."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def signature(self) -> str: ...
+
+
 @dataclass(frozen=True)
-class Measured:
-    """What is compared: a judge's score or a trait."""
+class Trait:
+    """What is counted of summaries besides their scores, and how."""
 
     name: str
     signature: str
-    # the worst side is the one of the lowest mean, or of the highest when lower is better
-    lower_is_better: bool = False
 
 
 class Comparer:
@@ -38,12 +46,17 @@ class Comparer:
         self.sets = [request.set_id for request in requests]
         self.request_sides = [request.side for request in requests]
         self.sides = tuple(dict.fromkeys(self.request_sides))
+        # and then all requests; a single side is shown once, as all requests
+        self.sides_and_all: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
         self.bootstrap = bootstrap
 
     def estimates(self, measured: Measured, subject: str, values: Values) -> list[Estimate]:
-        """The mean of every side, then of all requests; a single side is shown once, as all requests."""
-        sides: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
-        return [self._estimate(measured, subject, side, values) for side in sides]
+        """The mean of every side, then of all requests."""
+        return [self.estimate(measured, subject, values, side) for side in self.sides_and_all]
+
+    def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
+        """The mean of a side's requests; of all for None."""
+        return self._summarise(measured, subject, side, *self.of_side(values, side))
 
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
@@ -62,54 +75,39 @@ class Comparer:
             if first in by_system and second in by_system
         }
 
-    def gap(self, measured: Measured, subject: str, values: Values) -> SideGap | None:
+    def gap(self, judge: JudgeNote, subject: str, values: Values) -> SideGap | None:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
-        order them the other way round, that order is told. None unless two sides have a value.
+        order them the other way round, that order is taken. None unless two sides have a value.
         """
         means = {}
         for side in self.sides:
-            known = [v for v, s in zip(values, self.request_sides, strict=True) if s == side and v is not None]
-            if known:
+            if known := [value for value in self.of_side(values, side)[0] if value is not None]:
                 means[side] = sum(known) / len(known)
         if len(means) < 2:
             return None
         low, high = min(means, key=lambda s: means[s]), max(reversed(means), key=lambda s: means[s])
-        worst, best = (high, low) if measured.lower_is_better else (low, high)
-        gaps = self._gaps_by_set(values, best, worst, -1 if measured.lower_is_better else 1)
-        if sum(gap for gap in gaps.values() if gap is not None) < 0:
+        by_place = dict(zip(zip(self.sets, self.request_sides, strict=True), values, strict=True))
+        sets = list(dict.fromkeys(self.sets))
+        gaps = minus(*([by_place.get((name, side)) for name in sets] for side in (high, low)))
+        worst, best = (high, low) if judge.better == "lower" else (low, high)
+        if sum(gap for gap in gaps if gap is not None) < 0:
             worst, best = best, worst
-            gaps = {document_set: None if gap is None else -gap for document_set, gap in gaps.items()}
+            gaps = [None if gap is None else -gap for gap in gaps]
         return SideGap(
-            measure=measured.name,
+            measure=judge.name,
             subject=subject,
             worst=worst,
             best=best,
-            gap=self._summarise(measured, subject, None, list(gaps.values()), list(gaps)),
+            gap=self._summarise(judge, subject, None, gaps, sets),
         )
-
-    def curve(self, measured: Measured, subject: str, draws: int, values: Values) -> CurvePoint:
-        """A point of the best-of-n curve, over all requests."""
-        return CurvePoint(**self._estimate(measured, subject, None, values).model_dump(), draws=draws)
 
     def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
         """The values of a side's requests and their document sets; of all requests for None."""
         rows = zip(values, self.sets, self.request_sides, strict=True)
         kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
         return [value for value, _ in kept], [document_set for _, document_set in kept]
-
-    def _gaps_by_set(self, values: Values, first: str, second: str, sign: int) -> dict[str, float | None]:
-        """`sign` times (first side minus second side) of every set; None where one of them has no value."""
-        by_place = {(s, side): v for s, side, v in zip(self.sets, self.request_sides, values, strict=True)}
-        gaps: dict[str, float | None] = {}
-        for document_set in dict.fromkeys(self.sets):
-            a, b = by_place.get((document_set, first)), by_place.get((document_set, second))
-            gaps[document_set] = None if a is None or b is None else sign * (a - b)
-        return gaps
-
-    def _estimate(self, measured: Measured, subject: str, side: str | None, values: Values) -> Estimate:
-        return self._summarise(measured, subject, side, *self.of_side(values, side))
 
     def _summarise(
         self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]

@@ -58,21 +58,21 @@ class CurvePoint(Estimate):
     draws: int
 
 
-Standing = Literal["on the front", "cannot tell", "off the front"]
+Standing = Literal["on the front", "no clear difference", "off the front"]
 
 
 class PlanePoint(Record):
     """A system in the plane of two judges."""
 
-    # what the plane calls it: the label, with the budget where that alone does not tell
+    # what the plane calls it: the label, with the budget where several have that label
     name: str
     label: str
     # candidates among which the reward chooses; 1 is one draw
     k: int
     quality: Estimate
     fairness: Estimate
-    # off the front: another system is better in one and no worse in the other, and the intervals say so; cannot tell: only the
-    # means are
+    # off the front: another system is better in one and no worse in the other, and the intervals say so; no clear difference:
+    # only the means do
     standing: Standing
     # names of the systems that beat it so
     behind: tuple[str, ...]

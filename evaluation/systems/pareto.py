@@ -1,36 +1,25 @@
 """The Pareto front of quality and fairness: which systems nothing beats.
 
 Better by one judge and worse by the other is a trade, which a reader may take or leave; better by one and no worse by the
-other is none: the one beats the other. A system is off the front only where the paired intervals say so: that of one judge
-above 0, that of the other not below it; where only the means do, it cannot be told. The intervals are not corrected for how
-many pairs there are.
+other is not: the one beats the other. A system is off the front only where the paired intervals say so: that of one judge
+above 0, that of the other not below it; where only the means do, there is no clear difference. The intervals are not corrected
+for how many pairs there are.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...config import Recipe
 from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
-from .compare import Comparer, Measured, Values
-from .contents import Estimate, JudgeNote, Plane, PlanePoint
+from .compare import Comparer
+from .contents import JudgeNote, Plane, PlanePoint
+from .systems import System
 
 # kinds of judges that measure fairness between the values of a set
 FAIRNESS_KINDS = frozenset({"value-shares", "equal-coverage", "opinion-graph"})
 Pair = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A system at a budget, as the plane names it."""
-
-    label: str
-    # candidates among which the reward chooses
-    k: int
-    # label and budget, where the label alone does not tell
-    name: str
 
 
 def fairness_judges(recipe: Recipe) -> set[str]:
@@ -56,64 +45,49 @@ def axes(
 
 
 def planes(
-    pairs: Sequence[tuple[JudgeNote, JudgeNote]],
-    rivals: Sequence[Rival],
-    values: Callable[[Rival, str], Values],
-    compare: Comparer,
+    pairs: Sequence[tuple[JudgeNote, JudgeNote]], systems: Mapping[str, System], compare: Comparer
 ) -> Iterator[Plane]:
     """The planes of the pairs of judges in which two systems have a place: one alone is on no front."""
-    for judges in pairs:
-        found = plane(judges, rivals, values, compare)
+    for quality, fairness in pairs:
+        found = plane(quality, fairness, systems, compare)
         if len(found.points) > 1:
             yield found
 
 
-def plane(
-    judges: tuple[JudgeNote, JudgeNote],
-    rivals: Sequence[Rival],
-    values: Callable[[Rival, str], Values],
-    compare: Comparer,
-) -> Plane:
+def plane(quality: JudgeNote, fairness: JudgeNote, systems: Mapping[str, System], compare: Comparer) -> Plane:
     """Every system's means under two judges, and whether it is on the front; a system without a value under one has no place.
 
     Args:
-        judges: of quality and of fairness.
-        rivals: the systems.
-        values: a value a request of a system under the judge of that name.
+        quality: the one judge.
+        fairness: the other.
+        systems: by the names that the plane gives them.
         compare: of the requests.
     """
-    found = [[values(rival, judge.name) for rival in rivals] for judge in judges]
-    signs = [-1.0 if judge.better == "lower" else 1.0 for judge in judges]
-    tables = [
-        sign * np.array(rows, dtype=float).reshape(len(rivals), -1) for sign, rows in zip(signs, found, strict=True)
-    ]
-    looks, surely = beaten_by(tables[0], tables[1], compare.sets, compare.bootstrap)
-    points = []
-    for place, rival in enumerate(rivals):
-        # over all requests
-        means = [
-            compare.estimates(Measured(judge.name, judge.signature), rival.label, rows[place])[-1]
-            for judge, rows in zip(judges, found, strict=True)
-        ]
-        better = [rivals[other].name for other, beaten in looks if beaten == place]
-        sure = [rivals[other].name for other, beaten in surely if beaten == place]
-        points.append(_point(rival, means, better, sure))
-    known = [point for point in points if point.quality.mean is not None and point.fairness.mean is not None]
-    return Plane(quality=judges[0].name, fairness=judges[1].name, points=tuple(known))
-
-
-def _point(rival: Rival, means: Sequence[Estimate], better: Sequence[str], sure: Sequence[str]) -> PlanePoint:
-    """A system's place; `better` are the names of those that beat it by their means, `sure` of those that surely do."""
-    quality, fairness = means
-    return PlanePoint(
-        name=rival.name,
-        label=rival.label,
-        k=rival.k,
-        quality=quality,
-        fairness=fairness,
-        standing="off the front" if sure else "cannot tell" if better else "on the front",
-        behind=tuple(dict.fromkeys(sure or better)),
+    judges, names = (quality, fairness), list(systems)
+    values = {judge.name: [system.values(judge.name) for system in systems.values()] for judge in judges}
+    first, second = (
+        (-1.0 if judge.better == "lower" else 1.0) * np.array(values[judge.name], dtype=float).reshape(len(names), -1)
+        for judge in judges
     )
+    looks, surely = beaten_by(first, second, compare.sets, compare.bootstrap)
+    points = []
+    for place, (name, system) in enumerate(systems.items()):
+        better, sure = ([names[other] for other, beaten in pairs if beaten == place] for pairs in (looks, surely))
+        # over all requests
+        means = [compare.estimate(judge, system.label, values[judge.name][place]) for judge in judges]
+        if all(each.mean is not None for each in means):
+            points.append(
+                PlanePoint(
+                    name=name,
+                    label=system.label,
+                    k=system.k,
+                    quality=means[0],
+                    fairness=means[1],
+                    standing="off the front" if sure else "no clear difference" if better else "on the front",
+                    behind=tuple(dict.fromkeys(sure or better)),
+                )
+            )
+    return Plane(quality=quality.name, fairness=fairness.name, points=tuple(points))
 
 
 def beaten_by(
@@ -136,7 +110,11 @@ def beaten_by(
             gaps = (_mean(first[one] - first[other]), _mean(second[one] - second[other]))
             if min(gaps) >= -NOISE and max(gaps) > NOISE:
                 looks.append((one, other))
-    able = [pair for pair in looks if all(_n_sets(table, pair, sets) >= FEW_SETS for table in (first, second))]
+    able = [
+        (one, other)
+        for one, other in looks
+        if all(_n_sets(table[one] - table[other], sets) >= FEW_SETS for table in (first, second))
+    ]
     if not able:
         return looks, []
     lows = np.stack([_lower_bounds(table, able, sets, bootstrap) for table in (first, second)])  # (judges, pairs)
@@ -144,10 +122,9 @@ def beaten_by(
     return looks, [pair for pair, is_sure in zip(able, sure, strict=True) if is_sure]
 
 
-def _n_sets(table: NDArray[np.float64], pair: Pair, sets: Sequence[str]) -> int:
+def _n_sets(differences: NDArray[np.float64], sets: Sequence[str]) -> int:
     """Document sets in which both systems have a value."""
-    known = ~np.isnan(table[pair[0]] - table[pair[1]])
-    return len({document_set for document_set, is_known in zip(sets, known, strict=True) if is_known})
+    return len({name for name, difference in zip(sets, differences, strict=True) if not np.isnan(difference)})
 
 
 def _lower_bounds(

@@ -4,11 +4,13 @@ A policy trained on a judge learns that judge's habits with its taste: its score
 became better. Only a judge that was no reward, and made no preference pairs, says whether they did.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ...config import Recipe
 from .contents import JudgeNote
+
+Role = Literal["report", "reward", "both"]
 
 
 def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote]:
@@ -16,36 +18,41 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
     order = {"report": 0, "both": 1, "reward": 2}
     # a judge of the pairs alone scores no evaluation
     names = dict.fromkeys(recipe.evaluation.judges + recipe.reward.judges)
-    notes = [
-        JudgeNote(
-            name=name,
-            signature=signatures.get(name, "no judgement"),
-            role=_role(recipe, signatures, name),
-            better=recipe.judges[name].better,
-        )
-        for name in names
-    ]
+    trained_on = _trained_on(recipe)
+    notes = []
+    for name in names:
+        same = any(name == other or _is_same(recipe, signatures, name, other) for other in trained_on)
+        role: Role = "reward" if name not in recipe.evaluation.judges else "both" if same else "report"
+        signature = signatures.get(name, "no judgement")
+        notes.append(JudgeNote(name=name, signature=signature, role=role, better=recipe.judges[name].better))
     return sorted(notes, key=lambda note: order[note.role])
 
 
 def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]:
-    """What makes a judge of the report less than independent of the reward and of the pairs, in sentences."""
-    warnings = []
+    """What makes judges of the report less than independent of the reward and of the pairs, in a sentence for each reason."""
+    trained_on = _trained_on(recipe)
+    # the part of the run, what is shared, and with which of its judges -> judges of the report
+    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for name in recipe.evaluation.judges:
-        trained_on = _trained_on(recipe)
         if name in trained_on:
-            warnings.append(
-                f"Judge {name!r} is a judge of the report and of the {trained_on[name]}: what was chosen and trained by a score "
-                "cannot be proven by it. Name another judge under evaluation.judges."
-            )
+            found.setdefault((trained_on[name], "", ()), []).append(name)
             continue
         shared: dict[tuple[str, str], list[str]] = {}
         for other, part in trained_on.items():
             if what := _shared(recipe, signatures, name, other):
-                shared.setdefault((part, what), []).append(repr(other))
-        warnings += [
-            f"Report judge {name!r} and {part} {_named(others)} {what}." for (part, what), others in shared.items()
-        ]
+                shared.setdefault((part, what), []).append(other)
+        for (part, what), others in shared.items():
+            found.setdefault((part, what, tuple(others)), []).append(name)
+    warnings = []
+    for (part, what, with_whom), names in found.items():
+        if what:
+            warnings.append(f"Report {_named(names)} and {part} {_named(with_whom)} {what}.")
+        else:
+            are = "is a judge" if len(names) == 1 else "are judges"
+            warnings.append(
+                f"J{_named(names)[1:]} {are} of the report and of the {part}: what was chosen and trained by a score "
+                "cannot be proven by it. Name another judge under evaluation.judges."
+            )
     return warnings
 
 
@@ -57,15 +64,9 @@ def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
     return found
 
 
-def _named(others: list[str]) -> str:
-    return f"judge {others[0]}" if len(others) == 1 else f"judges {', '.join(others[:-1])} and {others[-1]}"
-
-
-def _role(recipe: Recipe, signatures: Mapping[str, str], name: str) -> Literal["report", "reward", "both"]:
-    if name not in recipe.evaluation.judges:
-        return "reward"
-    same = any(name == other or _is_same(recipe, signatures, name, other) for other in _trained_on(recipe))
-    return "both" if same else "report"
+def _named(judges: Sequence[str]) -> str:
+    *others, last = map(repr, judges)
+    return f"judges {', '.join(others)} and {last}" if others else f"judge {last}"
 
 
 def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:

@@ -24,24 +24,9 @@ from ...storage import digest, iter_jsonl
 from ...text import words
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
 
-
-@dataclass(frozen=True)
-class System:
-    """A way of getting one summary out of k candidates."""
-
-    name: str
-    policy: str
-    # True takes the candidate of highest reward, False one draw
-    reranks: bool
-
-
 UNTRAINED, TRAINED = "untrained", "trained"
-SYSTEMS = (
-    System("zero-shot", UNTRAINED, reranks=False),
-    System("rerank", UNTRAINED, reranks=True),
-    System("DPO", TRAINED, reranks=False),
-    System("DPO+RR", TRAINED, reranks=True),
-)
+# policy -> its systems: one draw, and the best of all candidates by reward
+SYSTEMS = {UNTRAINED: ("zero-shot", "rerank"), TRAINED: ("DPO", "DPO+RR")}
 
 # traits: what is told of summaries besides their scores -> how it is counted
 CONTRACT = "contract kept"
@@ -99,11 +84,47 @@ class PolicyOutput:
             return self.ranked.issue(name.removeprefix(ISSUE))
         return self.ranked.columns[name] if name in self.ranked.columns else self.ranked.unknown()
 
+    def n_unscored(self, judge: str) -> int:
+        """Candidates that the judge gave no score."""
+        return int((np.isnan(self.column(judge)) & self.ranked.is_candidate).sum())
+
     def in_order(self, places: Sequence[int]) -> "PolicyOutput":
         """The requests of these places, in this order."""
         return replace(
             self, requests=tuple(self.requests[place] for place in places), ranked=self.ranked.in_order(places)
         )
+
+
+@dataclass(frozen=True)
+class System:
+    """A way of getting one summary out of candidates: of `k` of them the one of highest reward; one draw for 1."""
+
+    # what tables call it
+    label: str
+    output: PolicyOutput
+    k: int
+
+    def values(self, name: str) -> list[float | None]:
+        """Expected value of each request, in their order, of a judge, a trait or an issue."""
+        return self.output.ranked.expected_best(self.output.column(name), self.k)
+
+    def draws(self, name: str) -> list[Weighted]:
+        """The values that it may have for each request, with their chances."""
+        return self.output.ranked.best_draws(self.output.column(name), self.k)
+
+
+def budget_name(k: int) -> str:
+    """What is taken of k candidates."""
+    return "one draw" if k == 1 else f"best of {k}"
+
+
+def systems_of(outputs: Sequence[PolicyOutput]) -> list[System]:
+    """The systems of a run."""
+    return [
+        System(label, output, k)
+        for output in outputs
+        for label, k in zip(SYSTEMS[output.policy], (1, output.phase.recipe.generate.n_candidates), strict=True)
+    ]
 
 
 class Signed(BaseModel):
@@ -199,7 +220,8 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         found = {judge: scored.scores.get(judge) for judge in judges}
         found[CONTRACT] = float(candidate.contract_ok)
         if opposite:
-            found[WRONG_SIDE] = _is_on_wrong_side(*(scored.scores.get(judge) for judge in opposite))
+            own, other = (scored.scores.get(judge) for judge in opposite)
+            found[WRONG_SIDE] = None if own is None or other is None else float(other > own)
         found[CUT_OFF] = float(candidate.finish_reason == "length")
         found[WORDS] = float(len(words(candidate.text)))
         return found | {PLAN + plan: float(candidate.plan == plan) for plan in plans}
@@ -223,29 +245,9 @@ def wrong_side_judges(recipe: Recipe) -> tuple[str, str] | None:
     return None
 
 
-def values_of(system: System, output: PolicyOutput, name: str) -> list[float | None]:
-    """The system's value of each request, in the order of the requests, of a judge, a trait or an issue."""
-    return best_of(output, name, output.phase.recipe.generate.n_candidates if system.reranks else 1)
-
-
-def best_of(output: PolicyOutput, name: str, n: int) -> list[float | None]:
-    """Expected value of the best of `n` draws for each request, in the order of the requests."""
-    return output.ranked.expected_best(output.column(name), n)
-
-
-def draws_of(output: PolicyOutput, name: str, n: int) -> list[Weighted]:
-    """Values that the best of `n` draws may have for each request, in the order of the requests."""
-    return output.ranked.best_draws(output.column(name), n)
-
-
 def issues_of(outputs: Sequence[PolicyOutput]) -> list[str]:
     """Names under which the issues stand that the contract check found anywhere, the commonest first."""
     return [ISSUE + issue for issue in commonest_issues([output.ranked for output in outputs])]
-
-
-def n_unscored(output: PolicyOutput, judge: str) -> int:
-    """Candidates that the judge gave no score."""
-    return int((np.isnan(output.column(judge)) & output.ranked.is_candidate).sum())
 
 
 def asked(request: SummaryRequest) -> Asked:
@@ -258,7 +260,3 @@ def asked(request: SummaryRequest) -> Asked:
         length=(request.contract.sentences, request.contract.words),
         source=digest(request.source),
     )
-
-
-def _is_on_wrong_side(own: float | None, other: float | None) -> float | None:
-    return None if own is None or other is None else float(other > own)

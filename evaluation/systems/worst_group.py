@@ -4,7 +4,7 @@ A mean over everybody hides who is badly served; the mean of the worst group doe
 is noisy, and so is the best of several such: the choice is made again in every bootstrap draw of the document sets,
 and counts as made only when it comes out the same nearly always. Cells (a set and a group) in which any system has no
 value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
-no part, and where fewer than two are left, nothing is chosen: the worst of one group is no worst.
+no part, and where fewer than two are left, nothing is chosen: the worst of one group means nothing.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class WorstGroups(Record):
     """All systems by their worst groups."""
 
     systems: tuple[RatedSystem, ...]
-    # the system to choose; None when that cannot be told at the level, or fewer than two groups have enough sets
+    # the system to choose; None when no chance reaches the level, or fewer than two groups have enough sets
     choice: str | None
     # cells of a set and a group without a value of some system
     left_out: int
@@ -100,9 +100,11 @@ def worst_groups(
     rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
     if draws is not None:
         rated = _with_chances(rated, draws, sign, plan.level)
+    # best nearly always; one system alone, or one group, makes no choice
+    sure = [each.system for each in rated if each.chance_of_best is not None and each.chance_of_best >= plan.level]
     return WorstGroups(
         systems=rated,
-        choice=_choice(rated, plan.level) if is_kept.sum() > 1 else None,
+        choice=sure[0] if sure and len(systems) > 1 and is_kept.sum() > 1 else None,
         left_out=left_out,
         least_sets=least_sets,
         **asdict(plan),
@@ -134,7 +136,10 @@ def _with_chances(
 ) -> tuple[RatedSystem, ...]:
     """The systems with their intervals and chances; `draws` has shape (draws, systems), higher better."""
     lows, highs = percentiles(sign * draws, level)
-    columns = zip(rated, lows.tolist(), highs.tolist(), _chances(draws).tolist(), strict=True)
+    best = draws >= draws.max(axis=1, keepdims=True) - NOISE
+    # the share of the draws in which each is best, ties shared
+    chances = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    columns = zip(rated, lows.tolist(), highs.tolist(), chances.tolist(), strict=True)
     return tuple(
         each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
         for each, low, high, chance in columns
@@ -157,12 +162,6 @@ def _group_means(
     )
 
 
-def _choice(found: Sequence[RatedSystem], level: float) -> str | None:
-    """The system that is best nearly always; one alone is no choice."""
-    sure = [each.system for each in found if each.chance_of_best is not None and each.chance_of_best >= level]
-    return sure[0] if sure and len(found) > 1 else None
-
-
 def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] | None:
     """Mean of each system's worst group in each draw, higher better, shape (draws, systems); None when nothing can be drawn.
 
@@ -178,10 +177,3 @@ def _draws(table: NDArray[np.float64], plan: Bootstrap) -> NDArray[np.float64] |
     worst: NDArray[np.float64] = drawn.reshape(-1, n_systems, n_groups).min(axis=2)
     whole = worst[~np.isnan(worst).any(axis=1)]
     return whole if len(whole) else None
-
-
-def _chances(draws: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the draws in which each system is best, ties shared."""
-    best = draws >= draws.max(axis=1, keepdims=True) - NOISE
-    chances: NDArray[np.float64] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return chances

@@ -122,7 +122,7 @@ def test_no_request_with_candidates_is_still_a_report(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {}, without=["a/left", "a/right"])
     report = build_report(run.recipe, None)
-    assert report.title == "It cannot be told whether the best of 3 is better than one draw"
+    assert report.title == "No clear difference between the best of 3 and one draw"
     assert report.examples is None
 
 

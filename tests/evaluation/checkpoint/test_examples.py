@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 
 from evenhand.evaluation.checkpoint.examples import choose_examples
-from evenhand.evaluation.systems.systems import read_policies
+from evenhand.evaluation.systems.systems import read_policies, systems_of
 
 ABOUT = ("DPO - zero-shot", "overlap")
 
 
 def chosen(run: Any, paired: list[float | None], count: int) -> list[str]:
-    found = choose_examples(read_policies(run.recipe), paired, ABOUT, count)
+    found = choose_examples(systems_of(read_policies(run.recipe)), paired, ABOUT, count)
     return [example.request_id for example in found.examples] if found else []
 
 
@@ -37,7 +37,7 @@ def test_no_difference_no_examples(small_run: Any):
 
 
 def test_example_shows_first_draw_and_best_with_their_scores(small_run: Any):
-    found = choose_examples(read_policies(small_run.recipe), [1.0, *[None] * 7], ABOUT, 1)
+    found = choose_examples(systems_of(read_policies(small_run.recipe)), [1.0, *[None] * 7], ABOUT, 1)
     (example,) = found.examples
     assert [(s.system, s.text) for s in example.summaries] == [
         ("zero-shot", "The Left says 0."),
@@ -52,5 +52,5 @@ def test_example_shows_first_draw_and_best_with_their_scores(small_run: Any):
 def test_request_without_a_best_candidate_shows_its_draw_alone(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(None, 0.2), (None, 0.4)]})
-    (example,) = choose_examples(read_policies(run.recipe), [0.0], ABOUT, 1).examples
+    (example,) = choose_examples(systems_of(read_policies(run.recipe)), [0.0], ABOUT, 1).examples
     assert [s.system for s in example.summaries] == ["zero-shot"]

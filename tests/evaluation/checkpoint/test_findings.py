@@ -52,11 +52,11 @@ def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) 
     [
         ({"a": "higher"}, "The trained model is better than the untrained model"),
         ({"a": "lower"}, "The trained model is worse than the untrained model"),
-        ({"a": "cannot tell"}, "It cannot be told whether the trained model is better than the untrained model"),
+        ({"a": "cannot tell"}, "No clear difference between the trained model and the untrained model"),
         ({"a": "higher", "b": "higher"}, "The trained model is better than the untrained model by both report judges"),
         (
             {"a": "higher", "b": "cannot tell", "c": "cannot tell"},
-            "The trained model is better than the untrained model by 1 of 3 report judges; by the other 2 it cannot be told",
+            "The trained model is better than the untrained model by 1 of 3 report judges; no clear difference by the 2",
         ),
         (
             {"a": "higher", "b": "lower", "c": "cannot tell"},
@@ -75,7 +75,7 @@ def test_lower_scores_are_better_where_the_judge_says_so():
 
 def test_reward_judges_do_not_decide():
     made = evidence([judge("a"), judge("fit", role="reward")], {"a": "cannot tell", "fit": "higher"})
-    assert title(made).startswith("It cannot be told")
+    assert title(made).startswith("No clear difference")
 
 
 def test_without_an_independent_judge_the_title_says_so():
@@ -98,7 +98,9 @@ def test_run_without_training_is_about_reranking():
 def test_findings_name_judges_and_differences():
     made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
     (training,) = [f for f in findings(made) if f.comparison == TRAINING]
-    assert training.text.endswith("against one from the untrained model: better by a (+0.030); cannot be told by b.")
+    assert training.text.endswith(
+        "against one from the untrained model: better by a (+0.030); no clear difference by b."
+    )
 
 
 def test_for_whom_tells_each_side():
@@ -115,20 +117,22 @@ def test_for_whom_tells_each_side():
     )
     (text,) = [f.text for f in findings(made) if f.heading == "For whom"]
     assert text == (
-        "One draw after training: for left, better by a; for right, neither clearly better nor worse. "
+        "One draw after training: for left, better by a; for right, no clear difference. "
         "Left gains more than right by a. Under DPO+RR no side is clearly behind."
     )
 
 
-def test_how_sure_counts_what_would_leave_out_zero_by_chance():
-    # two judges, two comparisons, three rows each: 12 differences, 6 of judge a leave out 0; 5 % of 12 is 0.6
+def test_how_sure_counts_what_would_be_clear_by_chance():
+    # two judges, two comparisons, three rows each: 12 differences, 6 of judge a exclude zero; 5 % of 12 is 0.6
     made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
     text = findings(made)[-1].text
     assert "24 requests from 12 unseen document sets, 9 candidates each" in text
-    assert "Of the 12 differences by the judges that decide, 6 leave out 0; if nothing differed, about 1 would." in text
+    assert (
+        "Of the 12 differences by the judges that decide, 6 are clear; if nothing differed, about 1 would be." in text
+    )
 
 
 def test_many_judges_are_counted_not_listed():
     names = ["a", "b", "c", "d"]
     made = evidence([judge(n) for n in names], dict.fromkeys(names, "cannot tell"))
-    assert findings(made)[0].text.endswith("cannot be told by a, b and 2 others.")
+    assert findings(made)[0].text.endswith("no clear difference by a, b and 2 others.")

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.checkpoint.build import build_report
-from evenhand.evaluation.checkpoint.report import read_report, report
+from evenhand.evaluation.checkpoint.report import check_finished, read_report, report
+from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.runfolder.processes import COMMAND, hold
+from evenhand.storage import write_text
 
 
 @pytest.fixture
@@ -70,3 +73,81 @@ def test_unfinished_run_leaves_no_report(make_run: Any):
     with pytest.raises(DataError, match=r"evaluation/round-00: stage 'generate' has not finished"):
         report(run.recipe)
     assert not (run.recipe.output / "report" / "index.html").exists()
+
+
+@pytest.fixture
+def finished(small_run: Any) -> Any:
+    """The small run with the receipts of its recipe."""
+    small_run.finish()
+    return small_run
+
+
+def changed(recipe: Recipe, **changes: Any) -> Recipe:
+    return Recipe.model_validate({**recipe.model_dump(), **changes})
+
+
+def refusal(recipe: Recipe) -> str:
+    with pytest.raises(DataError, match="evenhand loop RECIPE") as refused:
+        check_finished(recipe)
+    return str(refused.value)
+
+
+def test_finished_run_is_let_through(finished: Any):
+    check_finished(finished.recipe)
+
+
+def test_what_only_the_report_depends_on_may_change(finished: Any):
+    evaluation = finished.recipe.evaluation.model_dump() | {"resamples": 700, "level": 0.9}
+    check_finished(changed(finished.recipe, evaluation=evaluation))
+
+
+@pytest.mark.parametrize(
+    ("changes", "stages"),
+    [
+        ({"seed": 8}, ["round-00: stage 'generate'", "evaluation/base: stage 'generate'"]),
+        ({"task": {"sentences": 2}}, ["round-00: stage 'generate'"]),
+        ({"judges": {"fit": {"kind": "rouge"}, "overlap": {"kind": "rouge"}}}, ["evaluation/base: stage 'judge'"]),
+        ({"reward": {"judges": ["fit"], "combine": "z_mean"}}, ["evaluation/round-00: stage 'rerank'"]),
+        ({"pairs": {"mode": "all"}}, ["round-00: stage 'rerank'"]),
+        ({"trainer": {"beta": 0.5}}, ["round-00: stage 'train'"]),
+        ({"rounds": 2}, ["round-01: stage 'generate' has not finished"]),
+    ],
+)
+def test_another_recipe_is_refused_by_phase_and_stage(finished: Any, changes: dict[str, Any], stages: list[str]):
+    message = refusal(changed(finished.recipe, **changes))
+    for stage in stages:
+        assert stage in message
+
+
+def test_report_does_not_state_a_seed_that_made_nothing(finished: Any):
+    with pytest.raises(DataError, match="evaluation/base: stage 'generate' ran with another recipe, another seed"):
+        report(changed(finished.recipe, seed=8))
+    assert not (finished.recipe.output / "report").exists()
+
+
+def test_files_changed_by_hand_are_refused(finished: Any):
+    path = open_phase(finished.recipe, "evaluation/base").folder / GROUPS
+    write_text(path, path.read_text() + "\n")
+    assert "evaluation/base: files of stage 'rerank' were changed" in refusal(finished.recipe)
+
+
+def test_files_taken_away_are_refused_in_the_same_words(finished: Any):
+    (open_phase(finished.recipe, "evaluation/base").folder / JUDGEMENTS).unlink()
+    assert "evaluation/base: files of stage 'judge' were changed or taken away" in refusal(finished.recipe)
+
+
+def test_adapter_that_no_training_left_is_refused(finished: Any):
+    (open_phase(finished.recipe, "round-00").folder / "receipts" / "train.json").unlink()
+    assert "round-00: stage 'train' has not finished" in refusal(finished.recipe)
+
+
+def test_round_on_a_pair_file_of_its_own_needs_no_candidates(finished: Any):
+    pairs = finished.recipe.output.parent / "pairs.jsonl"
+    write_text(pairs, "{}\n")
+    run = type(finished)(finished.recipe.output.parent / "other", train={"pairs": str(pairs)})
+    run.write("evaluation/base", run.UNTRAINED)
+    run.write("evaluation/round-00", run.TRAINED)
+    run.finish()
+    for stage in ("generate", "judge", "rerank"):
+        (open_phase(run.recipe, "round-00").folder / "receipts" / f"{stage}.json").unlink()
+    check_finished(run.recipe)

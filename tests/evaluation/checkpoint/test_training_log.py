@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.checkpoint.training_log import read_training, training_notes
+from evenhand.evaluation.checkpoint.training_log import read_training
 from evenhand.runfolder.phases import open_phase
 from evenhand.storage import write_json
 
@@ -17,13 +17,13 @@ HISTORY = [
 @pytest.mark.parametrize("content", [HISTORY, {"log_history": HISTORY}])
 def test_curves_are_read_in_a_fixed_order(small_run: Any, content: Any):
     write_json(open_phase(small_run.recipe, "round-00").folder / "training.json", content)
-    loss, margins = read_training(small_run.recipe)
+    loss, margins = read_training(small_run.recipe).curves
     assert (loss.round, loss.name, loss.points) == (0, "loss", ((1, 0.69), (2, 0.6)))
     assert (margins.name, margins.points) == ("rewards/margins", ((1, 0.0), (2, 0.2)))
 
 
 def test_run_without_a_log_has_no_curves(small_run: Any):
-    assert read_training(small_run.recipe) == []
+    assert read_training(small_run.recipe) == ((), (), ())
 
 
 def test_file_without_a_history_is_refused(small_run: Any):
@@ -38,6 +38,6 @@ def test_steps_and_what_the_log_says_against_them_are_told_of_each_round(small_r
         "gradient_accumulation_steps": 2, "log_history": HISTORY, "counts": {"mean_tokens": {"chosen": 30, "rejected": 20}},
     }  # fmt: skip
     write_json(open_phase(small_run.recipe, "round-00").folder / "training.json", record)
-    (note,), (warning,) = training_notes(small_run.recipe)
+    _, (note,), (warning,) = read_training(small_run.recipe)
     assert note == "Round 0: 60 steps of 16 requests (2 at a time, 2 times, by 4 processes)."
     assert warning.startswith("Training of round 0: chosen summaries have 30.0 tokens")

@@ -26,14 +26,14 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ([], "Nothing to test: no two entries have a budget in common"),
         # what reranking adds to an entry is no comparison with another
         ([outcome("base", "recall", "higher", reference_k=1)], "Nothing to test: no two entries have a budget in common"),
-        ([outcome("dpo", "recall", "cannot tell")], "Against base at the best of 8: nothing can be told"),
+        ([outcome("dpo", "recall", "cannot tell")], "Against base at the best of 8: no clear difference"),
         (
             [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "recall", "cannot tell")],
-            "Against base at the best of 8: nothing can be told",
+            "Against base at the best of 8: no clear difference",
         ),
         (
             [outcome("dpo", "recall", "higher", side="left"), outcome("dpo", "recall", "cannot tell")],
-            "Against base at the best of 8: nothing can be told",
+            "Against base at the best of 8: no clear difference",
         ),
         # lower is better for the second judge
         (
@@ -46,7 +46,7 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ),
         (
             [outcome(name, "recall", "cannot tell") for name in "ab"],
-            "Against base at the best of 8: none of 2 entries can be told from it",
+            "Against base at the best of 8: no clear difference for any of 2 entries",
         ),
         (
             [

@@ -61,5 +61,5 @@ def test_plane_without_a_point_is_not_drawn():
 def test_standing_says_who_is_better():
     assert standing(point("a", 0.1, 0.1)) == "on the front"
     assert standing(point("a", 0.1, 0.1, "off the front", ("b",))) == "off the front: b beats it"
-    said = standing(point("a", 0.1, 0.1, "cannot tell", ("b", "c", "d")))
-    assert said == "cannot tell: b and 2 more beat it, but not surely"
+    said = standing(point("a", 0.1, 0.1, "no clear difference", ("b", "c", "d")))
+    assert said == "no clear difference: b and 2 more beat it, by the means alone"

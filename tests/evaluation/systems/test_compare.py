@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.systems.compare import RULE, Comparer, Measured, leaves_out_zero
-from evenhand.evaluation.systems.contents import Estimate
+from evenhand.evaluation.systems.compare import RULE, Comparer, leaves_out_zero
+from evenhand.evaluation.systems.contents import Estimate, JudgeNote
 from evenhand.evaluation.systems.systems import asked
 from evenhand.resampling import Bootstrap, verdict
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
-OVERLAP = Measured("overlap", "overlap|v:1")
+OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
 
 
 def comparer(make_run: Any, ids: list[str]) -> Comparer:
@@ -102,7 +102,7 @@ def test_gap_by_hand_with_a_one_sided_set_left_out(make_run: Any):
 
 def test_where_lower_is_better_the_higher_side_is_the_worst(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right", "b/left", "b/right"])
-    gap = compare.gap(Measured("m", "s", lower_is_better=True), "rerank", [0.4, 0.2, 0.5, 0.2])
+    gap = compare.gap(JudgeNote(name="m", signature="s", role="report", better="lower"), "rerank", [0.4, 0.2, 0.5, 0.2])
     assert (gap.worst, gap.best, gap.gap.mean) == ("left", "right", pytest.approx(0.25))
 
 

@@ -1,4 +1,4 @@
-"""The Pareto front: who is on it, who is off it, and when that cannot be told."""
+"""The Pareto front: who is on it, who is off it, and when there is no clear difference."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import JudgeNote
-from evenhand.evaluation.systems.pareto import Rival, axes, beaten_by, planes
+from evenhand.evaluation.systems.pareto import axes, beaten_by, planes
+from evenhand.evaluation.systems.systems import System, read_policies
 from evenhand.resampling import Bootstrap, cluster_mean_draws
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=500, seed=0)
@@ -169,11 +170,12 @@ def test_page_and_markdown_show_the_front(report: Any):
     assert "0.500" in row and "0.600" in row and "on the front" in row
 
 
-def test_one_system_alone_is_on_no_front(report: Any):
-    compare = Comparer([], BOOTSTRAP)
-    pair = (note("recall"), note("uer"))
-    assert list(planes([pair], [Rival("alone", 1, "alone")], lambda rival, judge: [], compare)) == []
-    assert len(report.planes[0].points) == 2
+def test_one_system_alone_is_on_no_front(make_run: Any):
+    run = make_run(**TWO)
+    run.write("evaluation/base", {f"{i}/left": [(0.1, 0.1, 0.2, 0.3)] for i in range(12)})
+    (output,) = read_policies(run.recipe)
+    alone = {"alone": System("alone", output, 1)}
+    assert list(planes([(note("overlap"), note("exact"))], alone, Comparer(output.requests, BOOTSTRAP))) == []
 
 
 def test_reward_of_one_judge_shows_no_front(small_run: Any):

@@ -9,18 +9,15 @@ from hypothesis import strategies as st
 from evenhand.errors import DataError
 from evenhand.evaluation.systems.ranked import Ranking, chances_of_best
 from evenhand.evaluation.systems.systems import (
-    SYSTEMS,
     WRONG_SIDE,
     issues_of,
     read_policies,
-    values_of,
+    systems_of,
     wrong_side_judges,
 )
 from evenhand.records import Candidate, CandidateGroup, Message, Sampling, ScoredCandidate
 from evenhand.runfolder.phases import JUDGEMENTS
 from evenhand.storage import read_jsonl, write_jsonl
-
-ZERO_SHOT, RERANK, DPO, DPO_RR = SYSTEMS
 
 
 def group_of(rows: list[tuple[float | None, float | None]], best: int | None = None) -> CandidateGroup:
@@ -109,18 +106,18 @@ def test_candidates_without_a_reward_are_drawn_but_never_chosen():
 
 
 def test_values_of_the_four_systems_by_hand(small_run: Any):
-    untrained, trained = read_policies(small_run.recipe)
-    assert values_of(ZERO_SHOT, untrained, "overlap") == pytest.approx([0.3, 0.2, 0.4, 0.3, 0.3, 0.2, 0.6, 0.1])
-    assert values_of(RERANK, untrained, "overlap") == pytest.approx([0.5, 0.2, 0.4, 0.3, 0.7, 0.5, 0.6, 0.1])
-    assert values_of(DPO, trained, "overlap") == pytest.approx([0.4, 0.3, 0.5, 0.4, 0.4, 0.3, 0.7, 0.2])
-    assert values_of(DPO_RR, trained, "overlap") == pytest.approx([0.6, 0.3, 0.5, 0.4, 0.8, 0.6, 0.7, 0.2])
+    zero_shot, rerank, dpo, dpo_rr = systems_of(read_policies(small_run.recipe))
+    assert zero_shot.values("overlap") == pytest.approx([0.3, 0.2, 0.4, 0.3, 0.3, 0.2, 0.6, 0.1])
+    assert rerank.values("overlap") == pytest.approx([0.5, 0.2, 0.4, 0.3, 0.7, 0.5, 0.6, 0.1])
+    assert dpo.values("overlap") == pytest.approx([0.4, 0.3, 0.5, 0.4, 0.4, 0.3, 0.7, 0.2])
+    assert dpo_rr.values("overlap") == pytest.approx([0.6, 0.3, 0.5, 0.4, 0.8, 0.6, 0.7, 0.2])
 
 
 def test_request_without_candidates_has_no_value(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.4)]}, without=["a/right"])
-    (untrained,) = read_policies(run.recipe)
-    assert values_of(ZERO_SHOT, untrained, "overlap") == [0.4, None]
+    zero_shot, _ = systems_of(read_policies(run.recipe))
+    assert zero_shot.values("overlap") == [0.4, None]
 
 
 def test_run_without_rounds_has_one_policy(make_run: Any):
@@ -199,8 +196,9 @@ def test_issues_come_by_how_common_they_are(make_run: Any):
     outputs = read_policies(run.recipe)
     assert issues_of(outputs) == ["issue: multi_sentence", "issue: empty", "issue: missing_opener"]
     # one of the three candidates
-    assert values_of(ZERO_SHOT, outputs[0], "issue: empty") == [pytest.approx(1 / 3)]
-    assert values_of(ZERO_SHOT, outputs[0], "issue: other") == [0]
+    zero_shot, _ = systems_of(outputs)
+    assert zero_shot.values("issue: empty") == [pytest.approx(1 / 3)]
+    assert zero_shot.values("issue: other") == [0]
 
 
 def read(path):
