@@ -180,8 +180,8 @@ def engine_sentence(probed: Mapping[str, Any]) -> str:
     served = probed["engine"]["served"]
     if served is None:
         return (
-            "Whether the engine served it was not checked: this backend reports no tokens with their log-probabilities, or there "
-            "is no candidate."
+            "Whether the engine served it was not checked: no candidate has its tokens and their log-probabilities, which this "
+            "backend does not report."
         )
     if served == "untrained":
         return (

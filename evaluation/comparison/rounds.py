@@ -1,7 +1,7 @@
 """The rounds of a method as entries of their own: what it would have given, had it ended with an earlier round.
 
-Everything a method said is in turns.jsonl, so one run of r rounds tells all numbers of rounds up to r. What the turns hold is
-judged by the run's judges in a folder `rounds` of its own beside the phase, with the same cache; a reward is made anew among the
+Everything a method said is in turns.jsonl, so one run of r rounds has the results of all numbers of rounds up to r. What the turns say
+is judged by the run's judges in a folder `rounds` of its own beside the phase, with the same cache; a reward is made anew among the
 candidates of a round.
 """
 

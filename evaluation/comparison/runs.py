@@ -74,7 +74,7 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         budgets: numbers of candidates.
 
     Raises:
-        RecipeError: other test requests or other report judges than the first run's, or no run has so many candidates; all such
+        RecipeError: other test requests or other report judges than the first run's, or no run has that many candidates; all such
             are listed.
         DataError: a corpus is wrong.
     """
@@ -154,7 +154,7 @@ def _sweep(text: str) -> list[_Setting]:
 
 
 def folder_name(label: str) -> str:
-    """A name for a folder that tells the label, whatever signs that holds: others than letters, digits, . _ - become hyphens."""
+    """A name for a folder made from the label: signs other than letters, digits, . _ - become hyphens, and a digest follows."""
     plain = label.replace(" ", "-")
     safe = UNSAFE.sub("-", plain).strip(".-")
     return safe if safe == plain else f"{safe[:LONGEST]}-{digest(label, 6)}"

@@ -222,7 +222,7 @@ class Details:
     blocks: tuple["Block", ...]
     # beside the summary
     note: str = ""
-    # single cases, whose tables are no results and have no files
+    # single cases, whose tables are not results and have no files
     is_example: bool = False
 
 
@@ -319,7 +319,7 @@ def points(panel: Panel, most: int | None = None) -> Table:
 
     Args:
         panel: the chart.
-        most: of more rows than that, so many are shown, evenly spaced, the first and the last among them.
+        most: rows that are shown of more, evenly spaced, the first and the last among them.
     """
     by_line = [{point.x: point for point in line.points} for line in panel.lines]
     places = sorted({x for line in by_line for x in line})

@@ -103,7 +103,7 @@ class Finding(Record):
 
     heading: str
     text: str
-    # the comparison that it tells of, if it tells of one
+    # the comparison that it is about, if any
     comparison: str | None = None
 
 

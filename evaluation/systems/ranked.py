@@ -62,7 +62,7 @@ class Ranked:
         )
 
     def expected_best(self, column: Floats, n: int) -> list[float | None]:
-        """Expected value for the best of `n` candidates by reward, of each request; None when no value can be told."""
+        """Expected value for the best of `n` candidates by reward, of each request; None where no value is known."""
         chances = self._chances(column, n)
         expected = np.zeros(len(column))
         # one after the other, as a sum over one request's candidates goes

@@ -28,7 +28,7 @@ UNTRAINED, TRAINED = "untrained", "trained"
 # policy -> its systems: one draw, and the best of all candidates by reward
 SYSTEMS = {UNTRAINED: ("zero-shot", "rerank"), TRAINED: ("DPO", "DPO+RR")}
 
-# traits: what is told of summaries besides their scores -> how it is counted
+# traits: what is counted of summaries besides their scores, and how
 CONTRACT = "contract kept"
 WRONG_SIDE = "wrong side"
 CUT_OFF = "cut off"
@@ -128,7 +128,7 @@ def systems_of(outputs: Sequence[PolicyOutput]) -> list[System]:
 
 
 class Signed(BaseModel):
-    """As much of a judgement as tells who made it."""
+    """The part of a judgement that says who made it."""
 
     judge: str
     signature: str

@@ -176,7 +176,7 @@ def test_missing_summaries_are_told(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)] * 3, "b/left": [(0.1, 0.3)] * 3}, without=["c/left"])
     found = build_comparison(read_entries([Named("plain", run.recipe)]))
-    assert any("No summary of 1 requests" in warning for warning in found.warnings)
+    assert any("No summary of 1 request." in warning for warning in found.warnings)
     # a single run is still compared with itself: what reranking adds
     assert [(t.subject, t.k, t.reference_k) for t in found.tests if t.side is None] == [("plain", 3, 1)]
 
