@@ -170,7 +170,8 @@ def inactive_because(probed: Mapping[str, Any]) -> str | None:
 def probe_sentence(probed: Mapping[str, Any]) -> str:
     """What the probe found, for a reader."""
     moved = ", ".join(signed(each["difference"], 2) for each in probed["probes"])
-    active = f"The adapter is active: the summed log-probabilities of {len(probed['probes'])} probe summaries moved by {moved} nats."
+    n = len(probed["probes"])
+    active = f"The adapter is active: the summed log-probabilities of {n} probe summaries moved by {moved} nats."
     why = inactive_because(probed)
     return f"{f'The adapter is INACTIVE: {why}.' if why else active} {engine_sentence(probed)}"
 

@@ -1,8 +1,8 @@
 """The rounds of a method as entries of their own: what it would have given, had it ended with an earlier round.
 
-Everything a method said is in turns.jsonl, so one run of r rounds has the results of all numbers of rounds up to r. What the turns say
-is judged by the run's judges in a folder `rounds` of its own beside the phase, with the same cache; a reward is made anew among the
-candidates of a round.
+Everything a method said is in turns.jsonl, so one run of r rounds has the results of all numbers of rounds up to r. What the
+turns say is judged by the run's judges in a folder `rounds` of its own beside the phase, with the same cache; a reward is made
+anew among the candidates of a round.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
