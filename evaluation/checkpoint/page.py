@@ -102,7 +102,7 @@ def _findings(report: Report) -> Iterator[Block]:
         if finding.comparison and report.deciding:
             mine = [d for d in report.differences if d.subject == finding.comparison]
             rows = [
-                [judge.name, *(change(d, judge, _places(report, judge)) for d in mine if d.measure == judge.name)]
+                row(judge.name, *(change(d, judge, _places(report, judge)) for d in mine if d.measure == judge.name))
                 for judge in _deciding(report)
             ]
             sides = dict.fromkeys(d.side or ALL for d in mine)
@@ -181,11 +181,11 @@ def _scores(report: Report) -> Iterator[Block]:
         )
         lower = {judge.name: "lower is better" if judge.better == "lower" else "" for judge in report.judges}
         heads: Heads = ("plan", *(Column(name, note=note) for name, note in lower.items()))
-        rows = (
+        plans = (
             row(plan, *(Number(e.mean, bounds(e)) for e in report.plan_scores if e.subject == plan))
             for plan in dict.fromkeys(e.subject for e in report.plan_scores)
         )
-        yield table("scores by plan", heads, rows)
+        yield table("scores by plan", heads, plans)
 
 
 def _differences(report: Report) -> Iterator[Block]:

@@ -72,22 +72,22 @@ def _candidates(
         if turn.is_candidate and turn.round <= number:
             last[turn.request_id, turn.index] = turn
     for final in finals:
-        if turn := last.get((final.request_id, final.index)):
-            checked = check_output(contracts[final.request_id], turn.text)
+        if said := last.get((final.request_id, final.index)):
+            checked = check_output(contracts[final.request_id], said.text)
             yield final.model_copy(
                 update={
                     "id": digest([final.id, number]),
                     "text": checked.text,
-                    "raw_text": turn.text,
+                    "raw_text": said.text,
                     "issues": checked.issues,
                     "contract_ok": checked.ok,
-                    "seed": turn.seed,
-                    "prompt_digest": turn.prompt_digest,
-                    "n_prompt_tokens": turn.n_prompt_tokens,
+                    "seed": said.seed,
+                    "prompt_digest": said.prompt_digest,
+                    "n_prompt_tokens": said.n_prompt_tokens,
                     "token_ids": (),
-                    "n_tokens": turn.n_tokens,
-                    "finish_reason": turn.finish_reason,
-                    "logps": turn.logps,
+                    "n_tokens": said.n_tokens,
+                    "finish_reason": said.finish_reason,
+                    "logps": said.logps,
                 }
             )
 

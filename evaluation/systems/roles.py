@@ -44,13 +44,13 @@ def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]
         for (part, what), others in shared.items():
             found.setdefault((part, what, tuple(others)), []).append(name)
     warnings = []
-    for (part, what, with_whom), names in found.items():
+    for (of, what, with_whom), names in found.items():
         if what:
-            warnings.append(f"Report {_named(names)} and {part} {_named(with_whom)} {what}.")
+            warnings.append(f"Report {_named(names)} and {of} {_named(with_whom)} {what}.")
         else:
             are = "is a judge" if len(names) == 1 else "are judges"
             warnings.append(
-                f"J{_named(names)[1:]} {are} of the report and of the {part}: what was chosen and trained by a score "
+                f"J{_named(names)[1:]} {are} of the report and of the {of}: what was chosen and trained by a score "
                 "cannot be proven by it. Name another judge under evaluation.judges."
             )
     return warnings
