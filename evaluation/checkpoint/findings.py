@@ -81,9 +81,7 @@ def title(evidence: Evidence) -> str:
     sentence = _capital(f"{subject} is {'better' if better else 'worse'} than {other}")
     if better + worse < n:
         rest = n - better - worse
-        return (
-            f"{sentence} by {better + worse} of {n} {whose}; no clear difference by the {rest if rest > 1 else 'other'}"
-        )
+        return f"{sentence} by {better + worse} of {n} {whose}; {UNSURE} by the other{f' {rest}' if rest > 1 else ''}"
     if n > 1:
         return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}"
     return sentence if is_independent else f"{sentence} by a judge that was its own reward"

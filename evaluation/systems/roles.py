@@ -46,11 +46,11 @@ def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]
     warnings = []
     for (of, what, with_whom), names in found.items():
         if what:
-            warnings.append(f"Report {_named(names)} and {of} {_named(with_whom)} {what}.")
+            warnings.append(f"{_named('Report judge', names)} and {_named(f'{of} judge', with_whom)} {what}.")
         else:
             are = "is a judge" if len(names) == 1 else "are judges"
             warnings.append(
-                f"J{_named(names)[1:]} {are} of the report and of the {of}: what was chosen and trained by a score "
+                f"{_named('Judge', names)} {are} of the report and of the {of}: what was chosen and trained by a score "
                 "cannot be proven by it. Name another judge under evaluation.judges."
             )
     return warnings
@@ -64,9 +64,9 @@ def _trained_on(recipe: Recipe) -> dict[str, Literal["reward", "pairs"]]:
     return found
 
 
-def _named(judges: Sequence[str]) -> str:
+def _named(what: str, judges: Sequence[str]) -> str:
     *others, last = map(repr, judges)
-    return f"judges {', '.join(others)} and {last}" if others else f"judge {last}"
+    return f"{what}s {', '.join(others)} and {last}" if others else f"{what} {last}"
 
 
 def _shared(recipe: Recipe, signatures: Mapping[str, str], name: str, other: str) -> str | None:

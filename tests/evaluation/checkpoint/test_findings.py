@@ -56,7 +56,7 @@ def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) 
         ({"a": "higher", "b": "higher"}, "The trained model is better than the untrained model by both report judges"),
         (
             {"a": "higher", "b": "cannot tell", "c": "cannot tell"},
-            "The trained model is better than the untrained model by 1 of 3 report judges; no clear difference by the 2",
+            "The trained model is better than the untrained model by 1 of 3 report judges; no clear difference by the other 2",
         ),
         (
             {"a": "higher", "b": "lower", "c": "cannot tell"},

@@ -75,6 +75,12 @@ def test_a_shared_model_is_warned_of_once_for_all_reward_judges(make_run: Any):
     assert judge_notes(made, {})[0].role == "report"
 
 
+def test_report_judges_that_share_the_same_are_named_in_one_warning(make_run: Any):
+    judges = {"fit": ROUGE, "f1": ROUGE | {"measure": "fmeasure"}, "precision": ROUGE | {"measure": "precision"}}
+    (warning,) = overlap_warnings(recipe(make_run, judges, ["fit"], ["f1", "precision"]), {})
+    assert "Report judges 'f1' and 'precision' and reward judge 'fit'" in warning
+
+
 def test_two_rubrics_of_one_model_share_its_blind_spots(make_run: Any):
     rubrics = {r: {"kind": "rubric", "rubric": r, "model": {"name": "judge-7b"}} for r in ("coverage", "faithfulness")}
     (warning,) = overlap_warnings(recipe(make_run, rubrics, ["coverage"], ["faithfulness"]), {})
