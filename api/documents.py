@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from ..config import ColumnsSection
 from ..corpora import read_any
-from ..corpora.reader import BUNDLED, check_sets, first_keys
+from ..corpora.bundled import DOCUMENTS
+from ..corpora.reader import check_sets, first_keys
 from ..corpora.tables import is_table, read_table, sets_of_rows
 from ..errors import DataError
 from ..extras import need
@@ -63,7 +64,7 @@ def _columns(given: Mapping[str, str]) -> ColumnsSection:
 
 def _from_name(source: str, named: Sequence[str], columns: ColumnsSection, subset: str) -> list[DocumentSet]:
     path = Path(source).expanduser()
-    if not path.exists() and source not in BUNDLED and HUB_NAME.fullmatch(source) and not is_table(path):
+    if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
         return _rows(_from_hub(source, subset), named, columns, source)
     if is_table(path) or (path.is_file() and columns.text in first_keys(path)):
         return read_table(path, columns, _attributes(named, source))

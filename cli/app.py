@@ -185,16 +185,14 @@ app.command(
 
 @app.command(
     name="benchmark-judges",
-    epilog="Example: evenhand benchmark-judges controlled.jsonl --judges recipes/quickstart.yaml",
+    epilog="Example: evenhand benchmark-judges sample --judges quickstart",
 )
 def benchmark_judges_(
     file: Annotated[
         Path,
         typer.Argument(
             metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="Controlled sets: JSON lines, or the PoliSum authors' released file.",
+            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
         ),
     ],
     judges: Annotated[
@@ -212,7 +210,10 @@ def benchmark_judges_(
     ] = "half",
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over topics.")] = 1000,
 ) -> None:
-    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals."""
+    """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals.
+
+    Start with what is bundled: evenhand benchmark-judges sample
+    """
     from ..evaluation.meta.benchmark import BOOTSTRAP, Settings
     from ..evaluation.meta.page import page
     from ..evaluation.meta.run import benchmark_judges

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     # None takes the best matcher that runs without a model
     Sections = tuple[MatcherSection | None, EntailerSection]
 
-EXAMPLE = "Example: evenhand audit --documents docs.jsonl --summaries base=out.jsonl --attribute sentiment"
+EXAMPLE = (
+    "Example: evenhand audit --documents reviews --attribute sentiment --summaries even-handed --summaries praising"
+)
 
 
 def _folder(given: str) -> Path:
@@ -35,7 +37,10 @@ def _folder(given: str) -> Path:
 def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     documents: Annotated[
         Path,
-        typer.Option(help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files; .gz too."),
+        typer.Option(
+            help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files; .gz too. reviews is "
+            "bundled."
+        ),
     ],
     attribute: Annotated[
         str, typer.Option(help="Social attribute of the documents to be fair to, for example sentiment.")
@@ -45,7 +50,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="[LABEL=]FILE",
             help="One summary of each set: by id, or in the order of the sets. Repeatable; the first is what others are tested "
-            "against.",
+            "against. even-handed and praising are bundled, for reviews.",
         ),
     ] = None,
     units: Annotated[
@@ -134,6 +139,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ] = Path("audit"),
 ) -> None:
     """Audit any summaries against their documents: who gets less room than their documents, how sure, in which summaries.
+
+    Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise.
 
     Runs anywhere: opinions, word-lists, value-shares with matcher words, coverage with entailer words.
     Needs NLTK's data, no model: matcher ngram, the one of published numbers.

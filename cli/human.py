@@ -41,7 +41,8 @@ def page(
     system: Annotated[
         list[str],
         typer.Option(
-            metavar="LABEL=FOLDER", help="A system: its name and the phase folder with its best.jsonl. Repeatable."
+            metavar="LABEL=FOLDER",
+            help="A system: its name and the folder with its best.jsonl, of a phase or of evenhand score. Repeatable.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The page; .key.json and .json are written beside it.")] = Path("page.html"),

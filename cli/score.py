@@ -8,7 +8,7 @@ import typer
 from ..errors import DataError
 from .terminal import say
 
-EXAMPLE = "Example: evenhand score --documents reviews --summaries out.jsonl --judges quickstart --out scores"
+EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges quickstart --out scores"
 
 
 def score(
@@ -17,7 +17,9 @@ def score(
     ],
     summaries: Annotated[Path, typer.Option(help="A summary of each set, as `evenhand audit` reads them.")],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
-    out: Annotated[Path, typer.Option(help="Folder for requests, candidates and judgements (.jsonl) and scores.csv.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for requests, candidates, judgements and best (.jsonl) and scores.csv.")
+    ],
     attribute: Annotated[
         str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
     ] = None,
@@ -26,21 +28,41 @@ def score(
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
     ] = "all",
 ) -> None:
-    """Judge summaries that were made elsewhere; candidates.jsonl can be given to `evenhand audit`, scores.csv to anything."""
+    """Judge summaries that were made elsewhere; the folder can be given to people, to the audit and to anything that reads CSV.
+
+    evenhand human page --system LABEL=FOLDER puts them on the page that people annotate; evenhand audit reads FOLDER/best.jsonl.
+    """
     import csv
 
     from ..api.documents import load_documents
     from ..api.steps import judge
+    from ..records import BestSummary
+    from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
     from ..storage import write_jsonl
 
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file; name a folder")
     task = {"scope": "side"} if scope == "side" else None
     found = judge(str(summaries), judges, load_documents(str(documents), attribute), task=task)
-    write_jsonl(out / "requests.jsonl", found.candidates.requests.values())
-    write_jsonl(out / "candidates.jsonl", found.candidates)
-    write_jsonl(out / "judgements.jsonl", found)
     rows = found.rows()
+    write_jsonl(out / REQUESTS, found.candidates.requests.values())
+    write_jsonl(out / CANDIDATES, found.candidates)
+    write_jsonl(out / JUDGEMENTS, found)
+    # of one summary each, the best is that one, whatever its scores
+    best = (
+        BestSummary(
+            request_id=candidate.request_id,
+            set_id=row["set"],
+            side=row["side"],
+            text=candidate.text,
+            candidate_id=candidate.id,
+            reward=None,
+            scores={name: row.get(name) for name in found.judges},
+            n_candidates=1,
+        )
+        for candidate, row in zip(found.candidates, rows, strict=True)
+    )
+    write_jsonl(out / BEST, best)
     with (out / "scores.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
         writer.writeheader()

@@ -23,13 +23,10 @@ from ..storage import (
     shortened,
 )
 from ..text import did_you_mean
+from .bundled import DOCUMENTS, file_of
 from .coverage import UNNAMED, read_coverage_sets
 from .perspectivesumm.released import released_sets
 from .tables import is_table, read_table
-
-HERE = Path(__file__).parent
-# what names a corpus that ships with evenhand -> its file
-BUNDLED = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
@@ -43,8 +40,8 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     Raises:
         DataError: the file cannot be read, or lines, sets or sides of the corpus are wrong; all are listed.
     """
-    if section.path in BUNDLED:
-        sets = read_document_sets(BUNDLED[section.path], section.attribute)
+    if section.path in DOCUMENTS:
+        sets = read_document_sets(DOCUMENTS[section.path], section.attribute)
     else:
         path = Path(section.path).expanduser()
         with as_given("key 'corpus.path': "):
@@ -54,11 +51,6 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
                 sets = read_document_sets(path, section.attribute)
     check_sides(sets, section)
     return sets
-
-
-def documents_file(path: Path) -> Path:
-    """The file of the bundled corpus of that name, unless a file of the user's has the name; any other path as it stands."""
-    return path if path.is_file() else BUNDLED.get(str(path), path)
 
 
 def read_document_sets(path: Path, attribute: str | None = None) -> list[DocumentSet]:
@@ -97,7 +89,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
     Raises:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
     """
-    path = documents_file(path)
+    path = file_of(path, DOCUMENTS)
     text = "" if is_table(path) else read_text(path)
     start = text.lstrip()[:1]
     if start == "[":

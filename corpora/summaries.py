@@ -8,6 +8,7 @@
 | JSON lines without ids, as `{"prediction": ...}` | by order |
 | plain text, one summary a line; a blank line is an empty summary | by order |
 | a JSON array of such objects or of texts | as lines of them |
+| `even-handed`, `praising`: two made-up systems of the bundled reviews | by id |
 
 A file that begins with `{` is JSON, any other is plain text unless it is an array; one whose name ends in .gz is unpacked.
 An empty summary is kept as "": a system that wrote nothing is measured like any other.
@@ -21,6 +22,7 @@ from ..errors import DataError
 from ..records import DocumentSet
 from ..storage import NotJsonError, as_given, listed, numbered_lines, parse_json, read_text, shortened
 from ..text import some_of
+from .bundled import SUMMARIES, file_of
 from .tables import SURPLUS, is_table, table_rows
 
 # keys that may hold a set's id; the first one whose value is a known id counts
@@ -64,7 +66,7 @@ def read_summaries(path: Path, sets: Sequence[DocumentSet], *, allow_missing: bo
 @as_given()
 def read_texts(path: Path, names: Sequence[str], *, by_side: bool = False, allow_missing: bool = False) -> Summaries:
     """As `read_summaries`, by the ids alone; with `by_side` they are SET/SIDE, and a file may hold summaries of one side each."""
-    entries = list(_entries_of_file(path, names))
+    entries = list(_entries_of_file(file_of(path, SUMMARIES), names))
     return _matched(str(path), entries, names, by_side=by_side, allow_missing=allow_missing)
 
 

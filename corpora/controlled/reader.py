@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 from ...errors import DataError
 from ...records import Record, Text
 from ...storage import as_given, digest, read_text
+from ..bundled import CONTROLLED, file_of
 from ..entries import read_lines, read_list, refuse_entries
 from .plan import GroundTruth, ground_truth
 
@@ -99,13 +100,14 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
     """The controlled sets of a file, in order.
 
     Args:
-        path: JSON lines of `ControlledSet`, or the authors' JSON list.
+        path: JSON lines of `ControlledSet`, or the authors' JSON list; "sample" is bundled.
         evidence: for the authors' list, their evidence file of the same articles in the same order, which adds topics and key
             points.
 
     Raises:
         DataError: a file cannot be read, or entries are wrong, contradict themselves or the evidence file; all are listed.
     """
+    path = file_of(path, CONTROLLED)
     if read_text(path).lstrip().startswith("["):
         return _read_released(path, evidence)
     if evidence is not None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ...corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from ...corpora.coverage import read_units
-from ...corpora.reader import documents_file, read_any
+from ...corpora.reader import read_any
 from ...corpora.summaries import read_summaries
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText
@@ -110,12 +111,14 @@ def read_input(wanted: Wanted) -> AuditInput:
     for label, path in wanted.summaries:
         try:
             summaries = read_summaries(path, sets, allow_missing=wanted.allow_missing)
-            systems.append(System(label, str(path), file_digest(path), summaries, summaries.by_order))
+            systems.append(
+                System(label, str(path), file_digest(file_of(path, SUMMARIES)), summaries, summaries.by_order)
+            )
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_units(systems, wanted, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
-    return input_of(sets, systems, wanted, file_digest(documents_file(wanted.documents)), mistakes)
+    return input_of(sets, systems, wanted, file_digest(file_of(wanted.documents, DOCUMENTS)), mistakes)
 
 
 def input_of(
@@ -243,7 +246,9 @@ def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistake
             else f"no set has a reference {place}"
         )
         mistakes.append(f"{wanted.documents}: {problem}")
-    return System(reference_label(place), str(wanted.documents), file_digest(documents_file(wanted.documents)), found)
+    return System(
+        reference_label(place), str(wanted.documents), file_digest(file_of(wanted.documents, DOCUMENTS)), found
+    )
 
 
 def _drawn(sets: Sequence[DocumentSet], wanted: Wanted) -> list[DocumentSet]:

@@ -39,7 +39,7 @@ def blank_sheet(
     """A sheet without marks, and the key to its letters.
 
     Args:
-        systems: label -> a phase's folder, or a run's folder that has one evaluation phase.
+        systems: label -> a phase's folder, a folder of `evenhand score`, or a run's folder that has one evaluation phase.
         limit: show at most so many requests, drawn by the seed and of each side alike; None shows all.
         seed: of the draw and of the order of the systems; None draws one that nobody can guess the letters from, and the key
             has it.

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from ...config import JudgeOptions
+from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import read_controlled
 from ...storage import file_digest, write_json, write_jsonl
 from ..pages.write import write_page
 from .apart import judge_by_model
 from .benchmark import Benchmark, Settings, benchmark
 from .page import page
-from .scoring import has_nothing_to_judge, with_baselines
+from .scoring import not_tried, with_baselines
 
 # files in the output folder
 SCORES = "judgements.jsonl"
@@ -23,7 +24,7 @@ def benchmark_judges(
     """Judge a controlled file by these judges, the length and ROUGE; the result, after it was written to `out`.
 
     Args:
-        file: controlled sets, in evenhand's JSON lines or as the authors released them.
+        file: controlled sets, in evenhand's JSON lines or as the authors released them; "sample" is bundled.
         judges: options of the judges beside the baselines; may be empty.
         out: folder for judgements.jsonl, benchmark.json and the page.
         settings: how agreement is counted.
@@ -37,11 +38,11 @@ def benchmark_judges(
     """
     options = with_baselines(judges)
     sets = read_controlled(file, evidence)
-    not_tried = {name: reason for name, each in options.items() if (reason := has_nothing_to_judge(each))}
-    tried = {name: each for name, each in options.items() if name not in not_tried}
+    left_out = not_tried(judges)
+    tried = {name: each for name, each in options.items() if name not in left_out}
     judgements = judge_by_model(tried, sets)
-    found = benchmark(sets, judgements, settings, file=file.name, digest=file_digest(file))
-    found = found.model_copy(update={"not_tried": not_tried})
+    found = benchmark(sets, judgements, settings, file=file.name, digest=file_digest(file_of(file, CONTROLLED)))
+    found = found.model_copy(update={"not_tried": left_out})
     is_ours = (out / RESULT).exists()
     write_jsonl(out / SCORES, judgements)
     write_json(out / RESULT, found.model_dump(mode="json"))

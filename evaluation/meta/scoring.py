@@ -5,11 +5,13 @@ stopped. Judges on one model are asked together, article first, and a model is c
 """
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 
 from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
+from ...extras import missing_extra
 from ...judges.batch import judge_together
 from ...judges.judge import Against, Judge, JudgeInput
 from ...records import Judgement
@@ -36,6 +38,15 @@ def with_baselines(options: Mapping[str, JudgeOptions]) -> dict[str, JudgeOption
     if taken:
         raise RecipeError(f"judge {taken[0]!r} has the name of a baseline that is always shown; give it another name")
     return {**options, **BASELINES}
+
+
+def not_tried(options: Mapping[str, JudgeOptions]) -> dict[str, str]:
+    """Judge -> why it is not tried: it has nothing to look at, or is a baseline that nobody asked for and lacks its library."""
+    found = {name: reason for name, each in options.items() if (reason := has_nothing_to_judge(each))}
+    if find_spec("rouge_score") is None:
+        reason = str(missing_extra("rouge_score", "ROUGE"))
+        found |= {name: reason for name, each in BASELINES.items() if each.kind == "rouge" and name not in options}
+    return found
 
 
 def has_nothing_to_judge(options: JudgeOptions) -> str | None:

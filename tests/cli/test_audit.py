@@ -37,6 +37,32 @@ def audit(*arguments, **environment):
     return Done(found.exit_code, found.stdout, found.stderr)
 
 
+def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):
+    bundled = (
+        "--documents",
+        "reviews",
+        "--attribute",
+        "sentiment",
+        "--summaries",
+        "even-handed",
+        "--summaries",
+        "praising",
+    )
+    fast = ("--measures", "value-shares,coverage", "--matcher", "words", "--resamples", "200")
+    done = audit(*bundled, *fast, "--out", tmp_path / "audit")
+    assert done.returncode == 0, done.stderr
+    found = Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text())
+    shares = {
+        (number.system, number.value): number.estimate
+        for number in found.by_value
+        if str(number.measure) == "share in summaries (words)"
+    }
+    assert min(shares, key=shares.get) == ("praising", "negative")
+    even = [share for (name, _), share in shares.items() if name == "even-handed"]
+    assert shares["praising", "negative"] < min(even) / 2
+    assert "praising is less fair than even-handed" in done.stdout
+
+
 WITHOUT_NLTK = {"EVENHAND_NLTK": "", "NLTK_DATA": "/nowhere", "HOME": "/nowhere"}
 
 

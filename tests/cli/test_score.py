@@ -10,6 +10,7 @@ from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
 from evenhand.errors import DataError
+from evenhand.evaluation.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
 
@@ -38,6 +39,28 @@ def test_summaries_of_a_file_are_judged_and_can_be_audited(tmp_path, sets, monke
     assert (rows[0]["recall"], rows[0]["unscored"], rows[1]["unscored"]) == ("", "recall: empty summary", "")
     assert f"{len(sets) - 1} scored, 1 unscored" in done.output
     assert read_summaries(tmp_path / "out" / "candidates.jsonl", sets) == read_summaries(path, sets)
+
+
+def test_what_was_scored_goes_onto_the_annotation_page(tmp_path, sets, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    texts = {"first": "One two three.", "second": "Four five."}
+    for name, text in texts.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({each.id: text for each in sets} | ({sets[0].id: ""} if name == "first" else {})))
+        score(tmp_path, "--summaries", path, "--out", tmp_path / name)
+    systems = [part for name in texts for part in ("--system", f"{name}={tmp_path / name}")]
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["human", "page", *systems, "--limit", "3", "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    (sheet,), _ = read_sheets(page.with_suffix(".json"))
+    assert [{each.text for each in item.summaries} for item in sheet.items] == [set(texts.values())] * 3
+    assert {item.side for item in sheet.items} == {"all"}
+    assert all(document.text in item.document for item in sheet.items for document in find(sets, item.set_id).documents)
+    assert "left out: no summary by first, all: 1" in done.output
+
+
+def find(sets, name):
+    return next(each for each in sets if each.id == name)
 
 
 def test_summaries_that_do_not_fit_write_nothing(tmp_path):

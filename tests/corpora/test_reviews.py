@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.config import CorpusSection
-from evenhand.corpora import load_corpus, split_sets
+from evenhand.corpora import load_corpus, read_summaries, split_sets
+from evenhand.corpora.bundled import SUMMARIES
 from evenhand.text import fold, words
 
 FOLDER = Path(__file__).parents[2] / "corpora" / "reviews"
@@ -75,6 +76,22 @@ def test_key_points_are_of_one_claim(reviews):
         "It takes a day and a half to expand.",
         "It whistles on all levels but the brightest.",
     }
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_made_up_systems_string_key_points_together(reviews, name):
+    found = read_summaries(Path(name), reviews)
+    assert list(found) == [documents.id for documents in reviews]
+    shares = Counter()
+    for documents in reviews:
+        side_of = {point: value for value in VALUES for point in documents.key_points[value]}
+        points = [point for point in side_of if point in found[documents.id]]
+        assert sorted(found[documents.id]) == sorted(" ".join(points))
+        shares.update(side_of[point] for point in points)
+    if name == "praising":
+        assert shares["positive"] > 5 * shares["negative"]
+    else:
+        assert max(shares.values()) < 1.2 * min(shares.values())
 
 
 def test_values_are_declared_in_one_order(reviews):

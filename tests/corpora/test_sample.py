@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, split_sets
+from evenhand.corpora.controlled import read_controlled
 from evenhand.text import fold, words
 
 FOLDER = Path(__file__).parents[2] / "corpora" / "sample"
@@ -39,6 +40,22 @@ def test_key_points_are_listed_for_each_side_and_none_is_used_twice(sample):
     assert all(set(documents.key_points) == {"left", "right"} for documents in sample)
     assert len(listed) == len(set(listed))
     assert all(point.strip() == point and point.endswith(".") for point in listed)
+
+
+def test_controlled_summaries_are_made_of_the_key_points_that_they_count(sample):
+    by_id = {documents.id: documents for documents in sample}
+    controlled = read_controlled(Path("sample"))
+    assert (len(controlled), len({each.topic for each in controlled})) == (16, 8)
+    for each in controlled:
+        set_id, _, side = each.id.partition("/")
+        documents, other = by_id[set_id], {"left": "right", "right": "left"}[side]
+        assert each.passages == tuple(document.text for document in documents.select("stance", side))
+        assert each.key_points == documents.key_points[side]
+        for summary in each.summaries:
+            mine = [point for point in documents.key_points[side] if point in summary.text]
+            others = [point for point in documents.key_points[other] if point in summary.text]
+            assert sorted(summary.text) == sorted(" ".join([*mine, *others]))
+            assert (len(mine), len(others), 0) == (summary.relevant, summary.opposite, summary.adversarial)
 
 
 def test_each_set_says_what_the_sides_share_and_where_they_contradict(sample):

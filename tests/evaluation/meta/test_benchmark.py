@@ -1,6 +1,8 @@
 """The benchmark of judges on invented sets: numbers, table, page."""
 
 import io
+import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -132,6 +134,14 @@ def test_a_judge_that_has_nothing_to_look_at_is_not_tried_and_named(sets, tmp_pa
     assert "opens" not in found.signatures
     # the second article has no listed key points
     assert [(u.judge, u.side, u.count) for u in found.unscored] == [("points", "right", 2)]
+
+
+def test_the_bundled_sets_need_no_library_for_the_length(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
+    found = benchmark_judges(Path("sample"), {}, tmp_path / "out", SETTINGS)
+    assert set(found.signatures) == {"length"}
+    assert len(found.not_tried) == len(BASELINES) - 1
+    assert {reason.rpartition(": ")[2] for reason in found.not_tried.values()} == {"pip install 'evenhand[judges]'"}
 
 
 def test_an_absent_file_is_named(tmp_path):
