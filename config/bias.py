@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ..records import Sampling
 from .model import BackendSection, ModelSection, refuse_for_training
@@ -37,8 +37,8 @@ class BiasInputsSection(Section):
     # take documents with gendered pronouns that nobody assigned to a person; those pronouns keep their gender
     allow_unresolved: bool = False
 
-    @model_validator(mode="after")
-    def _setting_has_names(self) -> "BiasInputsSection":
+    def refuse(self) -> None:
+        """A setting must have the names that it draws from."""
         if self.setting == "race" and self.names is None:
             raise ValueError("setting race needs name lists of yours; write names: FILE")
         if self.replace_last_names and self.names is None:
@@ -47,7 +47,6 @@ class BiasInputsSection(Section):
             raise ValueError("genders has an effect with setting: race only; leave it out")
         if self.genders is not None and set(self.genders) != {"black", "white"}:
             raise ValueError("genders needs both categories, for example {black: [female], white: [male]}")
-        return self
 
 
 class BiasMeasuresSection(Section):
@@ -98,8 +97,8 @@ class BiasRecipe(Section):
     # share of the inputs that may be left without a summary before the command ends with exit code 3
     most_left_out: float = Field(default=0.1, ge=0, le=1)
 
-    @model_validator(mode="after")
-    def _one_summarizer(self) -> "BiasRecipe":
+    def refuse(self) -> None:
+        """There must be one summarizer, and an instruction is for a model alone."""
         given = [key for key in ("model", "simulated", "summaries") if getattr(self, key) is not None]
         if len(given) != 1:
             found = f"got {' and '.join(given)}" if given else "got none of them"
@@ -108,4 +107,3 @@ class BiasRecipe(Section):
             refuse_for_training(self.model)
         if self.instruction is not None and self.model is None:
             raise ValueError("instruction is for a model's prompt and has no effect here; leave it out")
-        return self

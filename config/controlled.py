@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ..records import Sampling
 from .model import BackendSection, ModelSection, refuse_for_training
@@ -30,12 +30,11 @@ class ControlledRecipe(Section):
     # share of the articles, and of the planned summaries, that may be left out before the command ends with exit code 3
     most_left_out: float = Field(default=0.1, ge=0, le=1)
 
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "ControlledRecipe":
+    def refuse(self) -> None:
+        """The model must be one that is only asked, and its attempts must be able to differ."""
         refuse_for_training(self.model)
         if self.attempts > 1 and self.sampling.temperature == 0:
             raise ValueError(
                 f"sampling.temperature 0 is greedy, so all of {self.attempts} attempts would fail alike; "
                 "write a temperature above 0, or attempts: 1"
             )
-        return self

@@ -7,9 +7,9 @@ reached: `encoder` has the embedded sentence encoder.
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training
+from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_no_room
 from .needs import JudgeSection, NeedySection
 from .section import refuse_without_effect
 
@@ -78,23 +78,18 @@ class MatcherSection(NeedySection):
         """The model that is named, or the published one; "" for a kind without."""
         return self.model or MATCHER_MODELS.get(self.kind, "")
 
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "MatcherSection":
+    def refuse(self) -> None:
+        """Options must be those of the kind, and a model other than the default needs its layer."""
         neural = ("model", "revision", "temperature", "tokens", "on_overflow", "batch_size")
         refuse_without_effect(self, neural, self.has_model, "with kind: bertscore or bartscore")
         refuse_without_effect(self, ("layer", "baseline"), self.kind == "bertscore", "with kind: bertscore")
         refuse_without_effect(self, ("stop_words",), self.counts_ngrams, "with tokens of kind ngram")
-        return self
-
-    @model_validator(mode="after")
-    def _other_model_has_its_layer(self) -> "MatcherSection":
         own = {"layer", "baseline"} - self.model_fields_set
         if self.kind == "bertscore" and self.model_name not in ROBERTA_LARGE and own:
             raise ValueError(
                 f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"
             )
-        return self
 
 
 class SplitterSection(NeedySection):
@@ -112,19 +107,10 @@ class SplitterSection(NeedySection):
         """The one that it asks."""
         return {"": LanguageModel(self.model, self.backend)}
 
-    @model_validator(mode="after")
-    def _model_is_only_asked(self) -> "SplitterSection":
+    def refuse(self) -> None:
+        """The model must be one that is only asked, with room for a prompt."""
         refuse_for_training(self.model)
-        return self
-
-    @model_validator(mode="after")
-    def _reply_leaves_room(self) -> "SplitterSection":
-        if self.most_reply_tokens >= self.backend.max_model_len:
-            raise ValueError(
-                f"most_reply_tokens {self.most_reply_tokens} leave no room for a prompt in backend.max_model_len "
-                f"{self.backend.max_model_len}; write fewer, or raise max_model_len"
-            )
-        return self
+        refuse_no_room(self.most_reply_tokens, self.backend)
 
 
 class EntailerSection(NeedySection):
@@ -174,15 +160,14 @@ class EntailerSection(NeedySection):
         """The model that is named, or the default of the kind; "" for words."""
         return self.model or ENTAILER_MODELS.get(self.kind, "")
 
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "EntailerSection":
+    def refuse(self) -> None:
+        """Options must be those of the kind and of the units."""
         refuse_without_effect(
             self, ("model", "revision", "batch_size"), self.kind != "words", "with kind: nli or encoder"
         )
         refuse_without_effect(self, ("splitter", "domain"), self.units == "llm", "with units: llm")
         if self.units == "llm" and self.splitter is None:
             raise ValueError("units: llm needs splitter, the language model that splits; write splitter: {model: ...}")
-        return self
 
 
 class FairnessJudgeSection(JudgeSection):
@@ -249,18 +234,13 @@ class ValueSharesJudge(FairnessJudgeSection):
         """The values without a weight in `target`, where it weighs."""
         return sorted(set(values) - self.target.keys()) if isinstance(self.target, dict) else []
 
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "ValueSharesJudge":
+    def refuse(self) -> None:
+        """The threshold is BUR's alone, and a target must compare values."""
         refuse_without_effect(self, ("tau",), self.measure == "bur", "with measure: bur")
-        return self
-
-    @model_validator(mode="after")
-    def _weights_compare_values(self) -> "ValueSharesJudge":
         if isinstance(self.target, dict) and (len(self.target) < 2 or not any(self.target.values())):
             raise ValueError(
                 f"target {self.target} weighs values against each other: name at least 2, one of them with a weight above 0"
             )
-        return self
 
 
 class EqualCoverageJudge(FairnessJudgeSection):
@@ -316,14 +296,13 @@ class ContrastJudge(FairnessJudgeSection):
         """The entailer."""
         return {"entailer": self.entailer}
 
-    @model_validator(mode="after")
-    def _sides_keep_their_windows(self) -> "ContrastJudge":
+    def refuse(self) -> None:
+        """Windows of one side must not depend on another's."""
         if self.entailer.dedupe == "sample":
             raise ValueError(
                 "entailer.dedupe: sample takes what two sides say alike from the one that stands later, so that the score would "
                 "depend on the order of the documents; write dedupe: document"
             )
-        return self
 
 
 FairnessJudge = ValueSharesJudge | EqualCoverageJudge | OpinionGraphJudge | ContrastJudge

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .methods import MethodSection, Plan
 from .section import Section
@@ -23,14 +23,13 @@ class RegenerationSection(Section):
     # most tokens of the second draw; the first has the plan's
     max_tokens: int = Field(default=256, ge=1)
 
-    @model_validator(mode="after")
-    def _wanted_length_is_between(self) -> "RegenerationSection":
+    def refuse(self) -> None:
+        """The wanted length must lie between the bounds."""
         if not self.few_words < self.words < self.many_words:
             raise ValueError(
                 f"words lie between few_words and many_words, got {self.few_words}, {self.words}, {self.many_words}; "
                 "published are few_words: 35, words: 50, many_words: 75"
             )
-        return self
 
 
 class ThinnedSection(MethodSection):

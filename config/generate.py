@@ -66,17 +66,14 @@ class GenerateSection(BackendSection):
             values = {**values, key: {}}
         return {**values, "plans": _extraction_plans(values)} if key == "fair_extractive" else values
 
-    @model_validator(mode="after")
-    def _options_are_the_methods(self) -> "GenerateSection":
+    def refuse(self) -> None:
+        """Options must be those of the method, and the method must be able to do what is asked."""
+        super().refuse()
         for method, key in METHOD_OPTIONS.items():
             if method != self.method and getattr(self, key) is not None:
                 raise ValueError(
                     f"{key} has no effect with method: {self.method}; write method: {method}, or leave it out"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _method_can(self) -> "GenerateSection":
         if self.attention_reweighting is not None and self.backend != "transformers":
             raise ValueError(
                 f"method attention-reweighting changes the model's attention, which backend: {self.backend} does not allow; "
@@ -84,7 +81,6 @@ class GenerateSection(BackendSection):
             )
         if self.options:
             self.options.refuse_plans(self.plans)
-        return self
 
     @property
     def options(self) -> MethodSection | None:

@@ -2,10 +2,11 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .fairness import FairnessJudge
 from .metrics import Metric
+from .model import refuse_no_room
 from .needs import SPLITTER_LIBRARIES, AskingSection, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
@@ -32,16 +33,12 @@ class RubricJudge(AskingSection):
     # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
 
-    @model_validator(mode="after")
-    def _mode_is_the_rubrics(self) -> "RubricJudge":
+    def refuse(self) -> None:
+        """The mode must be one of the rubric's, and attempts are greedy scoring's alone."""
+        super().refuse()
         if self.mode == "released_rubric" and self.rubric != "faithfulness":
             raise ValueError("mode released_rubric is one of rubric: faithfulness; write another mode")
-        return self
-
-    @model_validator(mode="after")
-    def _attempts_are_greedy(self) -> "RubricJudge":
         refuse_without_effect(self, ("max_attempts", "on_fail"), self.scoring == "greedy", "with scoring: greedy")
-        return self
 
 
 class FineSurEJudge(AskingSection):
@@ -58,24 +55,16 @@ class FineSurEJudge(AskingSection):
     # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
 
-    @model_validator(mode="after")
-    def _measure_has_its_text(self) -> "FineSurEJudge":
+    def refuse(self) -> None:
+        """A measure must have its text, and a prompt its room."""
+        super().refuse()
         if self.measure != "faithfulness" and self.against != "key_points":
             raise ValueError(f"measure {self.measure} counts key facts; write against: key_points")
         if self.measure != "faithfulness" and self.overflow == "truncate":
             raise ValueError(
                 f"measure {self.measure} must not lose a key fact; write overflow: skip or overflow: error"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _reply_leaves_room(self) -> "FineSurEJudge":
-        if self.most_reply_tokens >= self.backend.max_model_len:
-            raise ValueError(
-                f"most_reply_tokens {self.most_reply_tokens} leave no room for a prompt in backend.max_model_len "
-                f"{self.backend.max_model_len}; write fewer, or raise max_model_len"
-            )
-        return self
+        refuse_no_room(self.most_reply_tokens, self.backend)
 
 
 class ExtractJudge(AskingSection):
@@ -127,8 +116,9 @@ class ExtractJudge(AskingSection):
         """The language model that grades; extractors only choose what it is shown."""
         return [f"the model {self.model.name}"]
 
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "ExtractJudge":
+    def refuse(self) -> None:
+        """Extractors must be named once, and options be those of the named ones."""
+        super().refuse()
         if len(set(self.extractors)) < len(self.extractors):
             raise ValueError(f"extractors {list(self.extractors)} name one twice; write each once")
         for keys, extractor in (
@@ -137,7 +127,6 @@ class ExtractJudge(AskingSection):
         ):
             refuse_without_effect(self, keys, extractor in self.extractors, f"with extractor {extractor}")
         refuse_without_effect(self, ("max_attempts",), self.scoring == "greedy", "with scoring: greedy")
-        return self
 
 
 class AlignmentJudge(TextJudgeSection):
@@ -163,8 +152,8 @@ class AlignmentJudge(TextJudgeSection):
     # texts or pairs run at a time
     batch_size: int = Field(default=32, ge=1)
 
-    @model_validator(mode="after")
-    def _mode_has_an_effect(self) -> "AlignmentJudge":
+    def refuse(self) -> None:
+        """Options must be those of the aligner, the mode and the direction."""
         if self.mode != "nli_sp" and self.aligner != "alignscore":
             raise ValueError(f"mode {self.mode!r} is one of AlignScore's; write aligner: alignscore, or leave mode out")
         if not self.splits and (self.direction == "recall" or self.chunks or self.splitter != "sentencex"):
@@ -172,15 +161,10 @@ class AlignmentJudge(TextJudgeSection):
                 f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall, chunks and splitter "
                 f"have no effect; write mode: {self.mode}_sp, or leave them out"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _options_have_an_effect(self) -> "AlignmentJudge":
         if self.direction == "recall" and self.chunks == "350-words":
             raise ValueError("no effect of chunks: 350-words except with direction: precision; leave it out")
         # an AlignScore checkpoint is a local folder
         refuse_without_effect(self, ("revision",), self.aligner != "alignscore", "with aligner: encoder or nli")
-        return self
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -235,10 +219,9 @@ class RuleJudge(TextJudgeSection):
         """A kept contract; of lengths neither."""
         return "higher" if self.kind == "contract" else None
 
-    @model_validator(mode="after")
-    def _summary_alone(self) -> "RuleJudge":
+    def refuse(self) -> None:
+        """No text is read beside the summary."""
         refuse_without_effect(self, ("against",), False, "with a judge that reads the text")
-        return self
 
 
 JudgeOptions = Annotated[

@@ -17,7 +17,7 @@ SECRET = re.compile(
 )
 
 
-def _json_can_hold(values: dict[str, Any]) -> dict[str, Any]:
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         try:
             json.dumps(value, allow_nan=False)
@@ -25,10 +25,6 @@ def _json_can_hold(values: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(
                 f"{key} is {shortened(value)}, which JSON cannot hold; write a plain number, text or list"
             ) from error
-    return values
-
-
-def _no_secrets(values: dict[str, Any]) -> dict[str, Any]:
     secret = next((key for key in _keys(values) if SECRET.search(key)), None)
     if secret is not None:
         raise ValueError(
@@ -50,4 +46,4 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 # options of a library that are passed on as they stand
-Keywords = Annotated[dict[str, Any], AfterValidator(_json_can_hold), AfterValidator(_no_secrets)]
+Keywords = Annotated[dict[str, Any], AfterValidator(_plain)]

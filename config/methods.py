@@ -19,16 +19,12 @@ class Plan(Sampling):
     candidates: int = Field(default=3, ge=1)
 
     @model_validator(mode="after")
-    def _repeats_must_differ(self) -> "Plan":
+    def _makes_sense(self) -> "Plan":
         if self.temperature == 0 and self.candidates > 1:
             raise ValueError(
                 f"temperature 0 is greedy and gives {self.candidates} equal candidates; "
                 "write candidates: 1 or a temperature above 0"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _something_looks_at_the_prompt(self) -> "Plan":
         if self.include_prompt and self.repetition_penalty == 1 and not self.no_repeat_ngram_size:
             raise ValueError(
                 "include_prompt says what repetition_penalty and no_repeat_ngram_size look at, and neither is set; "
@@ -155,11 +151,10 @@ class MixSection(Section):
     # units of the other groups, the same in all summaries
     fixed: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _groups_differ(self) -> "MixSection":
+    def refuse(self) -> None:
+        """Each group must be named once."""
         if len({self.first, self.second, *self.fixed}) < 2 + len(self.fixed):
             raise ValueError(f"each group is named once, got {', '.join([self.first, self.second, *self.fixed])}")
-        return self
 
 
 class FairExtractiveSection(MethodSection):
@@ -182,8 +177,8 @@ class FairExtractiveSection(MethodSection):
     # "per_unit": every unit of the source finds something like it in the summary; "global": as the authors' program computes it
     coverage: Literal["per_unit", "global"] = "per_unit"
 
-    @model_validator(mode="after")
-    def _notion_has_its_numbers(self) -> "FairExtractiveSection":
+    def refuse(self) -> None:
+        """A notion must have its numbers, and they must fit the length."""
         for key, notion in (("quotas", "custom"), ("mix", "biased")):
             if self.notion == notion and getattr(self, key) is None:
                 raise ValueError(f"notion {notion} needs {key}; write it, or another notion")
@@ -201,7 +196,6 @@ class FairExtractiveSection(MethodSection):
                 f"mix.step is {self.mix.step}, but only {free} units are left to mix, so that there is a single mix; write a "
                 "smaller step, or a larger length"
             )
-        return self
 
     def scope_mistake(self, scope: str) -> str | None:
         """One summary of all sides."""

@@ -6,7 +6,7 @@ The default of `model` is what Ri et al. 2025 used (docs/papers.md#ri-metrics).
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .needs import SPLITTER_LIBRARIES, SplitterName, TextJudgeSection
 
@@ -74,8 +74,8 @@ class SummacJudge(SplittingMetricSection):
     # conv only: the trained read-out, a safetensors file
     weights: Path | None = None
 
-    @model_validator(mode="after")
-    def _weights_are_the_read_outs(self) -> "SummacJudge":
+    def refuse(self) -> None:
+        """Weights are the trained read-out's alone."""
         if self.variant == "conv" and self.weights is None:
             raise ValueError(
                 "variant conv needs weights, because an untrained read-out scores at random; name the safetensors file that "
@@ -83,7 +83,6 @@ class SummacJudge(SplittingMetricSection):
             )
         if self.variant == "zs" and self.weights is not None:
             raise ValueError("weights have no effect with variant: zs; write variant: conv, or leave them out")
-        return self
 
 
 class UniEvalJudge(SplittingMetricSection):

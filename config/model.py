@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
@@ -94,8 +94,8 @@ class BackendSection(Section):
         """Import names of the libraries that it needs."""
         return BACKEND_LIBRARIES[self.backend]
 
-    @model_validator(mode="after")
-    def _engine_keys_are_the_backends(self) -> "BackendSection":
+    def refuse(self) -> None:
+        """Keys of the engine must be those of the backend."""
         owned = {key: OWNED_ENGINE_KEYS[key] for key in self.engine if key in OWNED_ENGINE_KEYS}
         if owned:
             raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))
@@ -105,7 +105,6 @@ class BackendSection(Section):
             raise ValueError(
                 f"engine.{unknown[0]} is not known to backend {self.backend}, which has {sorted(known or ())}"
             )
-        return self
 
 
 class LanguageModel(NamedTuple):
@@ -113,3 +112,12 @@ class LanguageModel(NamedTuple):
 
     model: ModelSection
     backend: BackendSection
+
+
+def refuse_no_room(reply_tokens: int, backend: BackendSection) -> None:
+    """Refuse replies so long that no prompt fits beside one."""
+    if reply_tokens >= backend.max_model_len:
+        raise ValueError(
+            f"most_reply_tokens {reply_tokens} leave no room for a prompt in backend.max_model_len {backend.max_model_len}; "
+            "write fewer, or raise max_model_len"
+        )

@@ -3,8 +3,6 @@
 from collections.abc import Collection
 from typing import Any, ClassVar, Literal
 
-from pydantic import model_validator
-
 from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, without_speed
 from .section import Section
 
@@ -90,7 +88,6 @@ class AskingSection(TextJudgeSection):
         """The one that it asks."""
         return {"": LanguageModel(self.model, self.backend)}
 
-    @model_validator(mode="after")
-    def _model_is_only_asked(self) -> "AskingSection":
+    def refuse(self) -> None:
+        """The model must be one that is only asked."""
         refuse_for_training(self.model)
-        return self

@@ -95,6 +95,15 @@ class Recipe(Section):
             return {"model": {"name": "none"}} | values
         return values
 
+    def refuse(self) -> None:
+        """Sections must fit together."""
+        self._judges_are_known()
+        self._unfairness_is_not_wanted()
+        self._scope_fits()
+        self._method_can_train()
+        self._fairpo_has_its_parts()
+        self._trainer_can()
+
     @property
     def idle_judges(self) -> list[str]:
         """Names of judges that nothing asks."""
@@ -102,8 +111,7 @@ class Recipe(Section):
             name for name in self.judges if name not in (*self.reward.judges, *self.evaluation.judges, self.pairs.judge)
         ]
 
-    @model_validator(mode="after")
-    def _judges_are_known(self) -> "Recipe":
+    def _judges_are_known(self) -> None:
         unknown = [
             f"{place} names {name!r}, which 'judges' does not have{did_you_mean(name, self.judges)}"
             for place, names in (
@@ -125,10 +133,8 @@ class Recipe(Section):
         ]
         if idle:
             raise ValueError(" ".join(idle))
-        return self
 
-    @model_validator(mode="after")
-    def _unfairness_is_not_wanted(self) -> "Recipe":
+    def _unfairness_is_not_wanted(self) -> None:
         unfair = [name for name in self.reward.judges if self._is_fair(name, "lower")]
         if unfair and not self.reward.weights:
             raise ValueError(
@@ -152,15 +158,13 @@ class Recipe(Section):
         ]
         if mistakes:
             raise ValueError(" ".join(mistakes))
-        return self
 
     def _is_fair(self, name: str, better: str) -> bool:
         """Whether a judge is one of fairness, and these scores of it are the better ones."""
         options = self.judges[name]
         return isinstance(options, FairnessJudgeSection) and options.better == better
 
-    @model_validator(mode="after")
-    def _scope_fits(self) -> "Recipe":
+    def _scope_fits(self) -> None:
         """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
         mistakes = []
         generate, is_all = self.generate, self.task.scope == "all"
@@ -185,10 +189,8 @@ class Recipe(Section):
                 )
         if mistakes:
             raise ValueError(" ".join(mistakes))
-        return self
 
-    @model_validator(mode="after")
-    def _method_can_train(self) -> "Recipe":
+    def _method_can_train(self) -> None:
         if self.rounds and not self.generate.can_train:
             raise ValueError(
                 f"rounds: {self.rounds} trains on answers to the request's own prompt, and generate.method "
@@ -209,10 +211,8 @@ class Recipe(Section):
                 f"lora.r {self.lora.r} is more than the {MOST_SERVED_RANK} that vLLM serves; write less, or "
                 "generate.adapter: merge"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _fairpo_has_its_parts(self) -> "Recipe":
+    def _fairpo_has_its_parts(self) -> None:
         mistakes = []
         pairs, copies = self.pairs, self.generate.options.copies if self.generate.options else ""
         if pairs.judge is not None:
@@ -231,22 +231,16 @@ class Recipe(Section):
         mistakes += weight_mistakes(pairs, self.train, self.trainer)
         if mistakes:
             raise ValueError(" ".join(mistakes))
-        return self
 
-    @model_validator(mode="after")
-    def _losses_are_known(self) -> "Recipe":
+    def _trainer_can(self) -> None:
         unknown = [name for name in loss_types(self.trainer) if name not in LOSS_TYPES]
         if unknown:
             raise ValueError(
                 f"trainer.loss_type: TRL has no loss {shortened(unknown[0])}{did_you_mean(str(unknown[0]), LOSS_TYPES)} It has "
                 f"{', '.join(LOSS_TYPES)}."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _trainer_can(self) -> "Recipe":
         if self.rounds == 0:
-            return self
+            return
         mistakes = list(without_effect(self.trainer, self.lora))
         if self.train.trainer == "shared-prefix":
             mistakes += unpackable(self.trainer, self.model.attn_implementation)
@@ -256,4 +250,3 @@ class Recipe(Section):
             )
         if mistakes:
             raise ValueError(" ".join(mistakes))
-        return self

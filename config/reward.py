@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .section import Section, refuse_without_effect
 
@@ -23,8 +23,8 @@ class RewardSection(Section):
     # weight of each judge, for `weighted` and `z_mean`; below 0 for what is not wanted
     weights: dict[str, float] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _weights_fit(self) -> "RewardSection":
+    def refuse(self) -> None:
+        """Weights must fit the combination."""
         if self.combine not in WEIGHTED and self.weights:
             raise ValueError(
                 f"weights have no effect with combine: {self.combine}; write combine: weighted or z_mean, or leave them out"
@@ -34,7 +34,6 @@ class RewardSection(Section):
             raise ValueError(f"weights has no weight for judge {absent[0]!r}")
         if self.weights and not any(self.weights[name] for name in self.judges):
             raise ValueError("weights are all 0")
-        return self
 
 
 class PairsSection(Section):
@@ -57,8 +56,8 @@ class PairsSection(Section):
     # weights are relative to their mean in the step, there in the file
     margin_weights: bool = False
 
-    @model_validator(mode="after")
-    def _options_are_the_modes(self) -> "PairsSection":
+    def refuse(self) -> None:
+        """Options must be those of the mode."""
         if (self.mode == "fairpo") != (self.judge is not None):
             raise ValueError(
                 "mode: fairpo needs the name of an equal-coverage judge; write judge: NAME"
@@ -70,4 +69,3 @@ class PairsSection(Section):
             raise ValueError(
                 f"margin_weights has no effect with mode: {self.mode}; write mode: fairpo, or leave it out"
             )
-        return self

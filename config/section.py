@@ -20,8 +20,8 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="after")
-    def _names_can_be_files(self) -> Self:
-        """Most texts of a recipe are names, and many of those may be files; the others are no worse for being short."""
+    def _is_sound(self) -> Self:
+        # most texts of a recipe are names, and many of those may be files; the others are no worse for being short
         for key, value in self:
             if isinstance(value, str | Path) and key not in SENTENCES:
                 path = os.fsencode(value)
@@ -29,7 +29,15 @@ class Section(BaseModel):
                     raise ValueError(
                         f"{key} is longer than a file's name or path can be ({LONGEST_NAME} and {LONGEST_PATH:,} bytes)"
                     )
+        self.refuse()
         return self
+
+    def refuse(self) -> None:
+        """What must fit together beyond the types of the keys.
+
+        Raises:
+            ValueError: something does not.
+        """
 
 
 class Check(NamedTuple):

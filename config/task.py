@@ -53,11 +53,10 @@ class CorpusSection(Section):
     # share of the topics that a seeded split holds back for the test, when the corpus names no split
     test_share: float = Field(default=0.25, gt=0, lt=1)
 
-    @model_validator(mode="after")
-    def _sides_differ(self) -> "CorpusSection":
+    def refuse(self) -> None:
+        """Each side must be named once."""
         if twice := repeated(self.sides or ()):
             raise ValueError(f"sides names {some_of(twice)} more than once; name each side once")
-        return self
 
 
 class TaskSection(Section):
@@ -93,26 +92,17 @@ class TaskSection(Section):
         usual = {"template": "all-sides", "opening": None, "sentences": None, "words": words}
         return usual | given | ({"sentences": None} if is_natural else {})
 
-    @model_validator(mode="after")
-    def _labels_differ(self) -> "TaskSection":
+    def refuse(self) -> None:
+        """Labels must differ, and the scope must fit what is asked for."""
         if blank := [value for value, label in self.labels.items() if not label.strip()]:
             raise ValueError(f"labels.{blank[0]} is empty; write what prompts are to call it, or leave it out")
         if twice := repeated(fold(label).casefold() for label in self.labels.values()):
             raise ValueError(f"labels calls two values {some_of(twice)}; give each a label of its own")
-        return self
-
-    @model_validator(mode="after")
-    def _sides_are_asked_for_alone(self) -> "TaskSection":
         if self.scope == "side" and self.words is not None:
             raise ValueError("words has no effect with scope: side, which asks for sentences; leave it out")
         if self.scope == "side" and self.fairness != "none":
             raise ValueError(
                 f"fairness: {self.fairness} is asked of one summary of all sides; write scope: all, or leave it out"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _opening_has_a_side(self) -> "TaskSection":
         if self.scope == "all" and self.opening and "{side}" in self.opening:
             raise ValueError("opening names {side}, but scope: all asks for one summary of all sides; leave it out")
-        return self

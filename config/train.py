@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
@@ -113,11 +113,10 @@ class TrainSection(Section):
     # interpreter of the training process
     python: str | None = None
 
-    @model_validator(mode="after")
-    def _passes_are_the_shared_prefixes(self) -> "TrainSection":
+    def refuse(self) -> None:
+        """Passes are the shared prefix's alone."""
         has_passes = self.trainer == "shared-prefix"
         refuse_without_effect(self, ("max_tokens_per_pass",), has_passes, "with trainer: shared-prefix")
-        return self
 
 
 def loss_types(trainer: Mapping[str, Any]) -> list[str]:

@@ -91,15 +91,17 @@ def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[s
 
 def text_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
     """That there are requests, and that each judge of the phase can score enough of them."""
-    yield Check(f"corpus.{phase.split}", partial(_refuse_none, phase, requests))
+
+    def refuse_none() -> None:
+        if not requests:
+            raise RecipeError(
+                f"no document set is left for the {phase.split} split; widen it, or add sets to the corpus"
+            )
+
+    yield Check(f"corpus.{phase.split}", refuse_none)
     if requests:
         for name in phase.judges:
             yield Check(f"judges.{name}", partial(_refuse_unscored, phase, requests, name))
-
-
-def _refuse_none(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
-    if not requests:
-        raise RecipeError(f"no document set is left for the {phase.split} split; widen it, or add sets to the corpus")
 
 
 def _refuse_unscored(phase: Phase, requests: Sequence[SummaryRequest], name: str) -> None:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .. import models
-from ..config import BackendSection, Recipe
+from ..config import Recipe
 from ..config.model import LanguageModel
 from ..config.section import Check
 from ..errors import RecipeError
@@ -86,14 +86,14 @@ def engine_checks(recipe: Recipe) -> Iterator[Check]:
 
 
 def _library_checks(key: str, libraries: tuple[str, ...], python: str | None = None) -> Iterator[Check]:
+    """That libraries can be found; none is imported."""
+
+    def refuse() -> None:
+        if absent := _absent(libraries, python):
+            raise missing_extra(absent[0], f"{python}" if python else "it")
+
     if libraries:
-        yield Check(key, partial(_refuse_absent, libraries, python), is_here=True)
-
-
-def _refuse_absent(libraries: tuple[str, ...], python: str | None) -> None:
-    """Refuse libraries that cannot be found; none is imported."""
-    if absent := _absent(libraries, python):
-        raise missing_extra(absent[0], f"{python}" if python else "it")
+        yield Check(key, refuse, is_here=True)
 
 
 @cache
@@ -118,8 +118,15 @@ def _absent(libraries: tuple[str, ...], python: str | None) -> list[str]:
 
 
 def _asked_checks(engine: str, model: str, asked: LanguageModel) -> Iterator[Check]:
+    def refuse_arguments() -> None:
+        known = _engine_arguments()
+        unknown = [name for name in asked.backend.engine if known and name not in known]
+        if unknown:
+            hints = "; ".join(f"{name!r} is not an argument of vllm.LLM{did_you_mean(name, known)}" for name in unknown)
+            raise RecipeError(f"key '{engine}.engine': {hints}")
+
     if asked.backend.backend == "vllm":
-        yield Check(f"{engine}.engine", partial(_refuse_arguments, engine, asked.backend), is_here=True)
+        yield Check(f"{engine}.engine", refuse_arguments, is_here=True)
     if asked.backend.backend != "scripted":
         reach = partial(_refuse_out_of_reach, asked.model.name, asked.model.revision)
         yield Check(f"{model}.name", reach, is_here=True)
@@ -129,14 +136,6 @@ def _refuse_out_of_reach(name: str, revision: str | None) -> None:
     # what is no id of a hub was looked at already
     if models.is_hub_id(name):
         models.refuse_out_of_reach(name, revision, "evenhand", PATIENCE_OF_THE_HUB)
-
-
-def _refuse_arguments(key: str, section: BackendSection) -> None:
-    known = _engine_arguments()
-    unknown = [name for name in section.engine if known and name not in known]
-    if unknown:
-        hints = "; ".join(f"{name!r} is not an argument of vllm.LLM{did_you_mean(name, known)}" for name in unknown)
-        raise RecipeError(f"key '{key}.engine': {hints}")
 
 
 @cache

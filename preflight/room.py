@@ -88,7 +88,7 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
     each = sum(plan.candidates for plan in plans)
     tokens = sum(plan.candidates * plan.max_tokens for plan in plans)
     usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
-    characters = {split: sum(map(_characters, requests)) for split, requests in samples.items()}
+    characters = {split: sum(map(len, _prompts(requests).values())) for split, requests in samples.items()}
     n_bytes, n_requests = 0.0, 0
     for phase in phases(recipe):
         if phase.split not in samples:
@@ -98,10 +98,6 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
         n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
         n_bytes += PER_CHARACTER * characters[phase.split]
     return Estimate(n_requests * each, n_requests * tokens, round(n_bytes))
-
-
-def _characters(request: SummaryRequest) -> int:
-    return sum(len(message.content) for message in request.prompt)
 
 
 def refuse_too_much(recipe: Recipe, found: Estimate) -> None:
@@ -130,11 +126,11 @@ def readable(n_bytes: float) -> str:
 def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[Check]:
     """That prompts and sources fit the models that read them, as far as their tokenizers are on this machine."""
     recipe = phase.recipe
-    if phase.round is not None:
-        yield Check("trainer.max_length", partial(_refuse_rows, phase, requests), is_here=True)
-        yield Check("train.max_tokens_per_pass", partial(_refuse_passes, phase, requests), is_here=True)
+    asked = LanguageModel(recipe.model, recipe.generate)
+    prompts, what = _prompts(requests), f"{phase.split} prompts"
+    for key, most in _training_bounds(recipe, len(requests)) if phase.round is not None else ():
+        yield Check(key, partial(_refuse_long, asked, prompts, most, what), is_here=True)
     if recipe.generate.has_model:
-        asked = LanguageModel(recipe.model, recipe.generate)
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
         yield Check("generate.max_model_len", partial(_refuse_prompts, phase, requests), is_here=True)
     for name in phase.judges:
@@ -176,25 +172,15 @@ def _refuse_prompts(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
     _refuse_long(LanguageModel(recipe.model, generate), _prompts(requests), most, f"{phase.split} prompts")
 
 
-def _refuse_rows(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
-    """Refuse a limit of training that the prompts alone exceed."""
-    recipe = phase.recipe
-    length = recipe.trainer.get("max_length")
+def _training_bounds(recipe: Recipe, n_requests: int) -> Iterator[tuple[str, "Most"]]:
+    """Keys of training, and how long they let a prompt be that is not split, with a summary behind it."""
+    length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
     if isinstance(length, int):
-        may_drop = recipe.train.excess_length_strategy == "drop"
-        most = Most(
-            length, (len(requests) - 1) / len(requests) if may_drop and requests else 0.0, f"max_length {length}"
-        )
-        _refuse_long(LanguageModel(recipe.model, recipe.generate), _prompts(requests), most, f"{phase.split} prompts")
-
-
-def _refuse_passes(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
-    """Refuse passes that a prompt fills alone: it is not split, and a summary stands behind it."""
-    recipe = phase.recipe
+        may_drop = recipe.train.excess_length_strategy == "drop" and n_requests
+        share = (n_requests - 1) / n_requests if may_drop else 0.0
+        yield "trainer.max_length", Most(length, share, f"max_length {length}")
     if recipe.train.trainer == "shared-prefix":
-        n_pass = recipe.train.max_tokens_per_pass
-        most = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
-        _refuse_long(LanguageModel(recipe.model, recipe.generate), _prompts(requests), most, f"{phase.split} prompts")
+        yield "train.max_tokens_per_pass", Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
 
 
 def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
@@ -206,7 +192,11 @@ def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str,
     options = phase.recipe.judges[name]
     asked = options.language_models[""]
     length = asked.backend.max_model_len
-    room = length - needs.reply_tokens - _template_tokens(asked, needs)
+    room = length - needs.reply_tokens
+    if (tokenizer := _tokenizer(asked)) is not None:
+        # the shortest prompt of the judge has at least these around source and summary
+        around = needs.template().fill(texts={"source": "", "summary": ""})
+        room -= max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
     if room < 1:
         raise RecipeError(
             f"key 'judges.{name}.backend.max_model_len': {length} tokens have no room for a source beside the judge's own prompt "
@@ -218,15 +208,6 @@ def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str,
     limit = phase.recipe.limits.unscored if needs.overflow == "skip" else 0.0
     texts = {request.id: reference_text(request, options.against) for request in requests}
     _refuse_long(asked, texts, Most(room, limit, f"max_model_len {length}"), f"{phase.split} sources for {name!r}")
-
-
-def _template_tokens(asked: LanguageModel, needs: PromptNeeds) -> int:
-    """Tokens that the shortest prompt of the judge has at least around source and summary; 0 where they cannot be counted."""
-    tokenizer = _tokenizer(asked)
-    if tokenizer is None:
-        return 0
-    around = needs.template().fill(texts={"source": "", "summary": ""})
-    return max(0, len(tokenizer.encode(around, add_special_tokens=False).ids) - MERGED)
 
 
 @dataclass(frozen=True)
