@@ -4,6 +4,8 @@ A process of its own, by the training's own interpreter: TRL, PEFT and accelerat
 model as a shape without weights. Reads a recipe as JSON, writes the list of mistakes as JSON.
 """
 
+import contextlib
+import gc
 import json
 import os
 import sys
@@ -160,6 +162,8 @@ def _step_mistakes(recipe: Recipe) -> list[str]:
     """What only shows while a training runs."""
     from .trial import refuse_step
 
+    # libraries collect garbage within a step, and all that was imported so far would be looked through
+    gc.freeze()
     try:
         refuse_step(recipe)
     except EvenhandError as error:
@@ -167,13 +171,31 @@ def _step_mistakes(recipe: Recipe) -> list[str]:
     return []
 
 
+def _unneeded(recipe: Recipe) -> list[str]:
+    """Packages that the libraries import whenever they are there, which takes a third of the time, and that this training lacks
+    a use for.
+    """
+    found = ["sklearn"]
+    if recipe.model.quantise is None and "optim" not in recipe.trainer:
+        found += ["bitsandbytes", "scipy"]
+    if recipe.wandb is None:
+        found.append("wandb")
+    # a configuration that cannot be read is refused by a check
+    with contextlib.suppress(EvenhandError):
+        values = read_accelerate(accelerate_config(recipe.train.accelerate_config))
+        if values.distributed_type.upper() != "DEEPSPEED":
+            found.append("deepspeed")
+    return found
+
+
 def main() -> int:
     """Answer on standard output; 0 also when mistakes were found."""
+    # the imports make millions of objects that stay; a process this short can keep its garbage
+    gc.disable()
     recipe = Recipe.model_validate_json(sys.stdin.read())
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    is_torch_alone = recipe.model.quantise is None and "optim" not in recipe.trainer
-    for unneeded in ("sklearn", *(["bitsandbytes"] if is_torch_alone else [])):
-        # transformers and PEFT import them whenever they are there, which takes a quarter of the time; None hides a package
+    for unneeded in _unneeded(recipe):
+        # None hides a package
         sys.modules[unneeded] = None  # type: ignore[assignment]
     print(ANSWER + json.dumps(rehearse(recipe)))
     return 0
