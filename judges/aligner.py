@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need
-from .framing import TokenIds, frame_of, token_ids
+from .tokens import TokenIds, frame_of, token_ids
 
 log = logging.getLogger(__name__)
 

@@ -3,14 +3,23 @@
 Such a judge states its asks in rounds and says what the replies mean; how the asks reach the engine is settled here. The asks
 of all judges on one model go into one call, in the order of their texts. So prompts that begin alike stand side by side at every
 level, source, then rubric, then summary, and what they share is run once.
+
+Where a reply cannot be read, a judge asks again, a few times at most. A reply that ran into its length was not finished, and
+what stands in it may be the beginning of another verdict ("1. The source argues"): it is never read. Repeating a greedy call
+repeats its failure, so attempts after the first have another seed and some temperature. Source: docs/papers.md#ri-attempts.
 """
 
-from collections.abc import Generator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from ..generate.backend import Ask, Backend, Reply, Usage
-from .judge import Judge, JudgeInput, Verdict
+from ..config.needs import AskingSection
+from ..generate.backend import TOO_LONG, Ask, Backend, Reply, Usage
+from ..generate.backends import backend_signature
+from ..records import Message, Sampling
+from ..storage import canonical_json, digest
+from .judge import Against, Judge, JudgeInput, Verdict
 from .shared import Lazy
 
 # gives the asks of a round, gets their replies, and returns one verdict for each input
@@ -102,3 +111,96 @@ def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[
     replies = engine.complete(distinct)
     used.add(engine.usage.prompt_tokens - before.prompt_tokens, engine.usage.prefilled_tokens - before.prefilled_tokens)
     return dict(zip(distinct, replies, strict=True))
+
+
+# the score that the replies about an input give so far, where one that was cut off is ""; None: it is asked about again
+Reader = Callable[[JudgeInput, Sequence[str]], float | None]
+# why there is no score, by the last reply
+UNREADABLE = "unreadable reply"
+CUT_OFF = "reply cut off"
+
+
+class LanguageModelJudge(ABC):
+    """What judges that ask a language model have in common.
+
+    Args:
+        name: what the recipe calls it.
+        options: its section.
+        backend: what runs its model.
+    """
+
+    signature: str
+
+    def __init__(self, name: str, options: AskingSection, backend: Lazy[Backend]) -> None:
+        self.name = name
+        self.against: Against | None = options.against
+        self.loads = backend.key
+        self.requests_per_batch = options.backend.requests_per_batch
+        self.model = backend_signature(options.backend, options.model, options.model.adapter)
+        self.backend = backend
+
+    @abstractmethod
+    def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
+        """The asks about these inputs, round by round, and in the end one verdict for each input, in order."""
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order."""
+        verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
+        return verdicts[0]
+
+    def seed(self, each: JudgeInput, attempt: int) -> int:
+        """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
+        return int(digest([self.signature, each.reference, each.text, attempt], length=8), 16)
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self.backend.close()
+
+
+class Asker(Protocol):
+    """What asks a language model about one input at a time."""
+
+    def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
+        """The chat about one input."""
+        ...
+
+    def seed(self, each: JudgeInput, attempt: int) -> int:
+        """The seed of an attempt, counted from 1."""
+        ...
+
+
+def until_read(asker: Asker, inputs: Sequence[JudgeInput], attempts: Sequence[Sampling], read: Reader) -> Rounds:
+    """Ask about each input until its replies are read, at most once with each of these samplings.
+
+    A verdict's `raw` is the reply, or a JSON list of several.
+    """
+    replied: list[list[Reply]] = [[] for _ in inputs]
+    verdicts: dict[int, Verdict] = {}
+    pending = list(range(len(inputs)))
+    for attempt, sampling in enumerate(attempts, start=1):
+        if not pending:
+            break
+        replies = yield [Ask(asker.prompt(inputs[i]), sampling, asker.seed(inputs[i], attempt)) for i in pending]
+        for i, reply in zip(pending, replies, strict=True):
+            if reply.finish_reason == "failed":
+                verdicts[i] = refused(reply, attempt)
+            else:
+                replied[i].append(reply)
+                verdicts[i] = _verdict(inputs[i], replied[i], read)
+        # one that was refused would be refused again
+        pending = [i for i in pending if verdicts[i].score is None and len(replied[i]) == attempt]
+    return [verdicts[i] for i in range(len(inputs))]
+
+
+def _verdict(each: JudgeInput, replies: Sequence[Reply], read: Reader) -> Verdict:
+    is_cut = [reply.finish_reason == "length" for reply in replies]
+    score = read(each, ["" if cut else reply.text for cut, reply in zip(is_cut, replies, strict=True)])
+    texts = [reply.text for reply in replies]
+    raw = texts[0] if len(texts) == 1 else canonical_json(texts)
+    reason = CUT_OFF if is_cut[-1] else UNREADABLE
+    return Verdict(score, reason if score is None else None, raw, len(replies))
+
+
+def refused(reply: Reply, attempts: int) -> Verdict:
+    """The verdict on an input about which the model could not be asked."""
+    return Verdict(None, TOO_LONG if reply.reason == TOO_LONG else "no reply from the model", reply.error, attempts)

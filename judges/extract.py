@@ -18,10 +18,10 @@ from ..generate.backend import Backend
 from ..models import signature
 from ..prompts import PromptTemplate, load_template
 from ..storage import canonical_json
-from .asking import Rounds, ask_together, in_step
+from .asking import LanguageModelJudge, Rounds, in_step
 from .encoder import lazy_encoder
 from .extracting import Extract, Extractor, Lead, Overlap, Supporting, extract
-from .judge import Against, JudgeInput, Kind, PromptNeeds, Reader, Verdict, judge_signature
+from .judge import JudgeInput, Kind, PromptNeeds, Reader, Verdict, judge_signature
 from .nli import NliAligner, lazy_nli
 from .overflow import CUT_WORDS, cut_words
 from .rubric import PROMPTS, Rubric, engine_part, grades_of, lazy_backend, prompt_needs, rubric_template
@@ -33,7 +33,7 @@ from .support import NO_NUMBER
 SCALES = {"consistency": (1, 5), "faithfulness": (1, 7), "relevance": (1, 5)}
 
 
-class ExtractThenEvaluate:
+class ExtractThenEvaluate(LanguageModelJudge):
     """Extracts and three rubrics on one language model as a judge, on a scale from 0 to 1."""
 
     low = 0.0
@@ -42,11 +42,7 @@ class ExtractThenEvaluate:
     def __init__(
         self, name: str, options: ExtractJudge, extractors: Sequence[Extractor], backend: Lazy[Backend]
     ) -> None:
-        self.name = name
-        self.against: Against | None = options.against
-        self.loads = backend.key
-        self.requests_per_batch = options.backend.requests_per_batch
-        self.backend = backend
+        super().__init__(name, options, backend)
         self._most_words = options.most_words
         self._extractors = extractors
         sections = {aspect: _rubric_section(aspect, options) for aspect in SCALES}
@@ -54,19 +50,13 @@ class ExtractThenEvaluate:
             aspect: Rubric(name, section, rubric_template(name, section), backend, SCALES[aspect])
             for aspect, section in sections.items()
         }
-        self.model = self._rubrics["consistency"].model
         self.signature = _signature(options, self._rubrics, self.model)
 
-    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order.
-
-        Its `raw` has the three grades, the words of the extract, and by how many words it was cut, if it was.
-        """
-        verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
-        return verdicts[0]
-
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
-        """The asks of the three rubrics about these inputs' extracts."""
+        """The asks of the three rubrics about these inputs' extracts.
+
+        A verdict's `raw` has the three grades, the words of the extract, and by how many words it was cut, if it was.
+        """
         extracts = self._extracts(inputs)
         asked = [
             replace(each, reference=found.text)
@@ -106,7 +96,7 @@ class ExtractThenEvaluate:
 
     def close(self) -> None:
         """Give the memory of the model and of the extractors' models back."""
-        self.backend.close()
+        super().close()
         for extractor in self._extractors:
             extractor.close()
 

@@ -23,14 +23,13 @@ from ..config.section import Check
 from ..errors import ModelError, RecipeError
 from ..generate.answers import reading
 from ..generate.backend import Ask, Backend, Reply
-from ..generate.backends import backend_signature, open_backend
+from ..generate.backends import open_backend
 from ..prompts import VERSION as FENCE
 from ..prompts import PromptTemplate, load_template
 from ..records import Message, Sampling
 from ..storage import canonical_json, digest
-from .asking import Rounds, ask_together
-from .attempts import CUT_OFF, UNREADABLE, refused, until_read
-from .judge import Against, JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
+from .asking import CUT_OFF, UNREADABLE, LanguageModelJudge, Rounds, refused, until_read
+from .judge import JudgeInput, Kind, PromptNeeds, Verdict, judge_signature
 from .overflow import within_length
 from .shared import Lazy, SharedModels
 from .verdict_text import judge_fallback
@@ -50,7 +49,7 @@ FIRST_ATTEMPT = Sampling(temperature=0.0, max_tokens=64)
 LATER_ATTEMPT = Sampling(temperature=0.7, max_tokens=64)
 
 
-class Rubric:
+class Rubric(LanguageModelJudge):
     """One rubric on one language model as a judge."""
 
     def __init__(
@@ -61,30 +60,20 @@ class Rubric:
         backend: Lazy[Backend],
         scale: tuple[int, int] | None = None,
     ) -> None:
+        super().__init__(name, options, backend)
         scale = scale or SCALES[options.mode]
         low, high = scale
-        self.name = name
         self.low = float(low)
         self.high = float(high)
         self._grades = grades_of(scale)
-        self.against: Against | None = options.against
-        self.loads = backend.key
-        self.requests_per_batch = options.backend.requests_per_batch
-        self.model = backend_signature(options.backend, options.model, options.model.adapter)
         self.signature = _signature(options, template, self.model, f"{low}-{high}")
         self._options = options
         self.template = template
-        self.backend = backend
 
     def prompt(self, each: JudgeInput) -> tuple[Message, ...]:
         """The chat that asks for the grade of one summary."""
         text = self.template.fill(texts={"source": each.reference, "summary": each.text})
         return (Message(role="user", content=text),)
-
-    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
-        """One verdict for each input, in order."""
-        verdicts, _ = ask_together(self.backend, [self.rounds(inputs)])
-        return verdicts[0]
 
     def rounds(self, inputs: Sequence[JudgeInput]) -> Rounds:
         """The asks about these inputs: one round, or further ones with what could not be read or was shortened."""
@@ -113,14 +102,6 @@ class Rubric:
         return replace(
             verdict, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": verdict.raw})
         )
-
-    def seed(self, each: JudgeInput, attempt: int) -> int:
-        """A seed that depends on what is judged and on nothing else, so that a cached score is the one asked for."""
-        return int(digest([self.signature, each.reference, each.text, attempt], length=8), 16)
-
-    def close(self) -> None:
-        """Give the model's memory back."""
-        self.backend.close()
 
 
 def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:

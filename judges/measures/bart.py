@@ -16,9 +16,7 @@ from ...storage import canonical_json
 from ..aligner import most_tokens, release
 from ..checkpoint import open_checkpoint
 from ..shared import Lazy, SharedModels
-from .batching import Compared, in_batches
-from .neural import NeuralMatcher, Scorer
-from .reading import Reader, ReadText
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
 
 FEATURE = "matcher 'bartscore'"
 

@@ -19,9 +19,7 @@ from ..aligner import most_tokens, release
 from ..bertscore import UNUSED
 from ..checkpoint import ends_at, open_checkpoint
 from ..shared import Lazy, SharedModels
-from .batching import Compared, in_batches
-from .neural import NeuralMatcher, Scorer
-from .reading import Reader, ReadText
+from .neural import Compared, NeuralMatcher, Reader, ReadText, Scorer, in_batches
 
 FEATURE = "matcher 'bertscore'"
 # first and last vector of a text

@@ -1,10 +1,15 @@
-"""What the matchers with a model share: sources counted in tokens, and the summary's shares from the model's scores.
+"""What the matchers with a model share: what they read of a text, which texts are run together, and the shares from the scores.
+
+Sources are counted in tokens; the end of a text is cut off where the model reads no further. Texts are run in parts that memory
+can hold, and in them in batches of like length.
 
 Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-neural.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,11 +20,93 @@ from ...models import signature
 from ...runfolder.timing import booked
 from ..shared import Lazy
 from ..support import DECIMALS, NO_NUMBER
-from .batching import Compared, in_flight
+from ..tokens import TokenIds, frame_of, token_ids
 from .lengths import TooLong
 from .measure import ModelMasses
-from .reading import Reader, ReadText
 from .words import source_counter
+
+T = TypeVar("T")
+
+# text of a value, summary
+Compared = tuple[str, str]
+
+
+def in_flight(pairs: Sequence[Compared], lengths: Mapping[str, int], most: int) -> Iterator[list[Compared]]:
+    """The pairs, in order, in parts whose distinct texts have up to `most` tokens together; a single pair may have more.
+
+    Args:
+        pairs: texts of values with summaries; the nearer to each other those of one text stand, the less is run twice.
+        lengths: tokens of each text.
+        most: tokens of a part.
+    """
+    part: list[Compared] = []
+    held: set[str] = set()
+    n_tokens = 0
+    for pair in pairs:
+        new = {*pair} - held
+        if part and n_tokens + sum(lengths[text] for text in new) > most:
+            yield part
+            part, held, n_tokens = [], set(), 0
+            new = {*pair}
+        part.append(pair)
+        held |= new
+        n_tokens += sum(lengths[text] for text in new)
+    if part:
+        yield part
+
+
+def in_batches(pieces: Iterable[T], length: Callable[[T], tuple[int, ...]], batch_size: int) -> Iterator[list[T]]:
+    """The distinct pieces in batches, those of like length together, so that little of a batch is padding."""
+    order = sorted(dict.fromkeys(pieces), key=length)
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
+
+
+@dataclass(frozen=True)
+class ReadText:
+    """A text as a model gets it."""
+
+    # the tokens that it gets, special ones included
+    ids: TokenIds
+    # tokens of the whole text, special ones included
+    n_tokens: int
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the model does not get all of the text."""
+        return self.n_tokens > len(self.ids)
+
+
+class Reader:
+    """A tokenizer that knows how much its model reads.
+
+    Args:
+        tokenizer: of transformers.
+        most_tokens: that the model reads, special ones included.
+        lay_out: what is done to a text before it is tokenised.
+    """
+
+    def __init__(self, tokenizer: Any, most_tokens: int, lay_out: Callable[[str], str] = str) -> None:
+        self.most_tokens = most_tokens
+        self._lay_out = lay_out
+        self._tokenizer = tokenizer
+        self._frame = frame_of(tokenizer, 1)
+
+    def read(self, texts: Sequence[str]) -> list[ReadText]:
+        """Each text as the model gets it."""
+        return [self._fitted(ids) for ids in token_ids(self._tokenizer, [*map(self._lay_out, texts)])]
+
+    def _fitted(self, ids: TokenIds) -> ReadText:
+        n_special = self._frame.n_special
+        row = self._frame.row([ids[: self.most_tokens - n_special]])["input_ids"]
+        return ReadText(array("i", row), len(ids) + n_special)
+
+    def padded(self, texts: Sequence[ReadText]) -> Any:
+        """The texts as one batch: `input_ids` and `attention_mask`, shape (texts, tokens); padding stands behind."""
+        rows = {"input_ids": [text.ids.tolist() for text in texts]}
+        # what some tokenizers do is to pad in front
+        return self._tokenizer.pad(rows, return_tensors="pt", padding_side="right")
+
 
 # Tokens of the texts that are compared at a time and held as vectors: a call of many items is worked through in parts, so that
 # memory does not grow with it. With the 1,024 numbers of four bytes that large models have a token, this is 256 MiB.

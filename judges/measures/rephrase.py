@@ -18,7 +18,7 @@ from ...generate.backends import backend_signature
 from ...prompts import PromptTemplate, load_template
 from ...records import Message, Sampling
 from ...storage import digest
-from ..attempts import CUT_OFF, UNREADABLE, refused
+from ..asking import CUT_OFF, UNREADABLE, refused
 from ..rubric import PROMPTS, engine_part, lazy_backend
 from ..shared import Lazy, SharedModels
 

@@ -4,8 +4,7 @@ import pytest
 from answering import AnsweringBackend, GivenModels
 
 from evenhand.generate.backend import TOO_LONG, Reply
-from evenhand.judges.asking import ask_together
-from evenhand.judges.attempts import refused, until_read
+from evenhand.judges.asking import ask_together, refused, until_read
 from evenhand.judges.judge import JudgeInput
 from evenhand.records import Message, Sampling
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evenhand.judges.finesure_reply import read_categories, read_key_facts
+from evenhand.judges.finesure import read_categories, read_key_facts
 
 
 def category(number, name):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judges.measures.batching import in_batches, in_flight
+from evenhand.judges.measures.neural import in_batches, in_flight
 
 PAIRS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("stuv")), unique=True)
 LENGTHS = {text: n for n, text in enumerate("abcdstuv", start=1)}
