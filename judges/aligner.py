@@ -120,18 +120,15 @@ class PairAligner(ABC):
         self, pairs: Sequence[Pair], ids: Mapping[str, TokenIds], rows: Callable[[Any], list[R]]
     ) -> dict[Pair, R]:
         torch = need("torch", "an aligner")
+        room = self._most_tokens - self._frame.n_special
         found: dict[Pair, R] = {}
         for start in range(0, len(pairs), self._batch_size):
             batch = pairs[start : start + self._batch_size]
-            framed = [self._framed(ids[premise], ids[claim]) for premise, claim in batch]
+            framed = [self._frame.row((ids[premise][: room - len(ids[claim])], ids[claim])) for premise, claim in batch]
             encoded = self._tokenizer.pad(framed, return_tensors="pt")
             with torch.inference_mode():
                 found.update(zip(batch, rows(encoded), strict=True))
         return found
-
-    def _framed(self, premise: TokenIds, claim: TokenIds) -> dict[str, list[int]]:
-        room = self._most_tokens - self._frame.n_special
-        return self._frame.row((premise[: room - len(claim)], claim))
 
 
 def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]) -> Alignment:

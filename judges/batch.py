@@ -164,8 +164,13 @@ def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache)
     distinct = {_judged(judge, each): each for each in inputs}
     if judge.against is None:
         return _Sheet(judge, inputs, {}, 0, distinct)
-    reasons = {judged: _why_not(judge.against, *judged) for judged in distinct}
-    refused = {judged: Verdict(None, reason, attempts=0) for judged, reason in reasons.items() if reason is not None}
+    # inputs that the judge need not be asked about at all, and why
+    missing = MISSING_REFERENCE[judge.against]
+    refused = {
+        (reference, text): Verdict(None, missing if text.strip() else "empty summary", attempts=0)
+        for reference, text in distinct
+        if not (reference.strip() and text.strip())
+    }
     cached = cache.find(judge.signature, [judged for judged in distinct if judged not in refused])
     known = refused | cached
     asked = {judged: each for judged, each in distinct.items() if judged not in known}
@@ -223,13 +228,6 @@ def reference_text(request: SummaryRequest, against: Against) -> str:
         sides = listed_points if request.perspective is None else (request.side,)
         return "\n".join(fold(point) for side in sides for point in listed_points.get(side, ()))
     return request.source if against == "source" else request.opposing
-
-
-def _why_not(against: Against, reference: str, text: str) -> str | None:
-    """Why a judge need not be asked at all; None when it is to be asked."""
-    if not text.strip():
-        return "empty summary"
-    return None if reference.strip() else MISSING_REFERENCE[against]
 
 
 def _judgement(judge: Judge, each: JudgeInput, verdict: Verdict) -> Judgement:

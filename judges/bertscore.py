@@ -94,7 +94,8 @@ class TokenEmbedder:
 
     def embed(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """Each text's tokens."""
-        pieces = {text: [self._windows(piece) for piece in self._pieces(text)] for text in texts}
+        lines = {text: [text] if self._relative else text.splitlines() for text in texts}
+        pieces = {text: [self._windows(line.strip()) for line in lines[text] if line.strip()] for text in texts}
         windows = [window for of_text in pieces.values() for of_piece in of_text for window in of_piece]
         rows: dict[int, Vectors] = {}
         for batch in self._batches(windows):
@@ -108,10 +109,6 @@ class TokenEmbedder:
             vectors = np.concatenate(own) if own else np.empty((0, 0), np.float32)
             found[text] = Embedded(vectors, sum(len(of_piece) > 1 for of_piece in of_text))
         return found
-
-    def _pieces(self, text: str) -> list[str]:
-        pieces = [text] if self._relative else text.splitlines()
-        return [piece.strip() for piece in pieces if piece.strip()]
 
     def _windows(self, piece: str) -> list[_Window]:
         encoded = self._tokenizer(

@@ -44,16 +44,13 @@ class EncoderAligner:
                 model_kwargs={"dtype": need("torch", FEATURE).float32, "ignore_mismatched_sizes": True},
             )
             self._model.encode([""])
-        self._refuse_drawn(model)
-        self._batch_size = batch_size
-
-    def _refuse_drawn(self, model: str) -> None:
-        """Refuse an encoder some of whose weights the library drew at random, or are no numbers; it does not tell."""
+        # the library does not say that it drew weights at random, or that some are not numbers
         for part in self._model:
             inner = getattr(part, "auto_model", None)
             if inner is not None:
                 check_weights(type(inner).__name__, inner.name_or_path, FEATURE, may_lack=UNREAD)
         refuse_strange_numbers(strange_numbers(self._model), f"{FEATURE}: model {model!r}")
+        self._batch_size = batch_size
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
         """One alignment for each pairing, in order; every distinct text is encoded once."""
@@ -62,7 +59,8 @@ class EncoderAligner:
             return [Alignment(np.empty((len(p.premises), len(p.claims))), 0) for p in pairings]
         rows = self.encode(texts)
         place = {text: i for i, text in enumerate(texts)}
-        cut = {text for text, is_cut in zip(texts, self._are_cut(texts), strict=True) if is_cut}
+        ids = self._model.tokenizer(texts, add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
+        cut = {text for text, own in zip(texts, ids, strict=True) if len(own) > self._model.max_seq_length}
         if cut:
             log.warning("%d of %d texts were cut to %d tokens", len(cut), len(texts), self._model.max_seq_length)
         alignments = []
@@ -83,11 +81,6 @@ class EncoderAligner:
             show_progress_bar=False,
         )
         return rows
-
-    def _are_cut(self, texts: list[str]) -> list[bool]:
-        """Whether each text is longer than the encoder reads."""
-        ids = self._model.tokenizer(texts, add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
-        return [len(tokens) > self._model.max_seq_length for tokens in ids]
 
     def close(self) -> None:
         """Give the model's memory back."""

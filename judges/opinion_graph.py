@@ -40,7 +40,9 @@ class OpinionGraphScore:
         graphs: dict[tuple[str, ...], OpinionGraph] = {}
         verdicts = []
         for each in inputs:
-            units = self._units(each)
+            units = each.sources
+            if self._options.units != "documents":
+                units = tuple(sentence for text in each.sources for sentence in sentences(text))
             if units not in graphs:
                 graphs[units] = self.graph(units)
             verdicts.append(_verdict(graphs[units].bias(summary_units(each.text, units), self._options.exposure)))
@@ -49,11 +51,6 @@ class OpinionGraphScore:
     def graph(self, units: Sequence[str]) -> OpinionGraph:
         """The graph of a source with these units."""
         return opinion_graph(units, plan=self._plan)
-
-    def _units(self, each: JudgeInput) -> tuple[str, ...]:
-        if self._options.units == "documents":
-            return each.sources
-        return tuple(sentence for text in each.sources for sentence in sentences(text))
 
     def close(self) -> None:
         """Nothing to give back."""

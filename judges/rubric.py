@@ -89,19 +89,19 @@ class Rubric(LanguageModelJudge):
     def _greedy(self, inputs: Sequence[JudgeInput]) -> Rounds:
         attempts = [FIRST_ATTEMPT] + [LATER_ATTEMPT] * (self._options.max_attempts - 1)
         verdicts = yield from until_read(self, inputs, attempts, self._read)
-        return [self._failed(verdict) for verdict in verdicts] if self._options.on_fail == "min" else verdicts
+        if self._options.on_fail != "min":
+            return verdicts
+        # the lowest grade for what could not be read, flagged in `raw`
+        return [
+            replace(each, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": each.raw}))
+            if each.unscored in (UNREADABLE, CUT_OFF)
+            else each
+            for each in verdicts
+        ]
 
     def _read(self, each: JudgeInput, replies: Sequence[str]) -> float | None:
         """The grade that the replies so far give: a whole one."""
         return judge_fallback(replies, self.low, self.high, self._options.max_attempts, integer_only=True).score
-
-    def _failed(self, verdict: Verdict) -> Verdict:
-        """The lowest grade for what could not be read, flagged in `raw`; any other verdict as it stands."""
-        if verdict.unscored not in (UNREADABLE, CUT_OFF):
-            return verdict
-        return replace(
-            verdict, score=self.low, unscored=None, raw=canonical_json({"failed": True, "replies": verdict.raw})
-        )
 
 
 def grades_of(scale: tuple[int, int]) -> tuple[str, ...]:

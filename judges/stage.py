@@ -138,7 +138,11 @@ def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Se
         DataError: requests and candidates do not belong together.
     """
     journal = Journal(stage.journal_path(), Batch)
-    done = _done(journal)
+    # judge -> ids of the requests that it has judged already: a batch holds all candidates of its requests
+    done: dict[str, set[str]] = defaultdict(set)
+    for batch in journal:
+        for judgement in batch.judgements:
+            done[judgement.judge].add(judgement.request_id)
     # all mistakes are found before the first judge is asked
     progress = _progress(phase, stage, judges, done)
     with closing(VerdictCache(cache_path())) as cache:
@@ -166,15 +170,6 @@ def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Se
                         for name in names:
                             is_new = (r.id not in done[name] and phase.is_judged(c, name) for r, c in open_pairs)
                             progress.add(sum(is_new), name)
-
-
-def _done(journal: Journal[Batch]) -> dict[str, set[str]]:
-    """Ids of the requests that each judge has judged already: a batch holds all candidates of its requests."""
-    done: dict[str, set[str]] = defaultdict(set)
-    for batch in journal:
-        for judgement in batch.judgements:
-            done[judgement.judge].add(judgement.request_id)
-    return done
 
 
 def _progress(phase: Phase, stage: Stage, judges: Sequence[Judge], done: Mapping[str, set[str]]) -> Progress:

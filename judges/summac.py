@@ -34,7 +34,7 @@ from .judge import Judge, JudgeInput, Kind, judge_signature, own_model
 from .nli import NliAligner, lazy_nli
 from .released import FEATURE, read_tensors
 from .shared import SharedModels
-from .splitters import Splitter, open_splitter, splitter_checks
+from .splitters import open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
 
 Array = NDArray[np.float64]
@@ -144,10 +144,17 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
         reduce = read_weights(options.weights).score
         weights = {"weights": file_digest(options.weights)[:8]}
     splitter = open_splitter(options.splitter)
-    pair, read = partial(_pair, splitter), ""
-    if options.splitter == "nltk":
-        most_claims = MOST_SUMMARY_SENTENCES if options.variant == "conv" else None
-        pair, read = partial(_pair_as_published, splitter, most_claims), ",as-published"
+    as_published = options.splitter == "nltk"
+    most_claims = MOST_SUMMARY_SENTENCES if options.variant == "conv" else None
+
+    def pair(each: JudgeInput) -> Pairing:
+        premises, claims = splitter.split(each.reference), splitter.split(each.text)
+        if as_published:
+            # the sentences that the authors' code reads
+            premises = [sentence for sentence in premises if len(sentence) > SHORT][:MOST_SENTENCES]
+            claims = [sentence for sentence in claims if len(sentence) > SHORT][:most_claims]
+        return Pairing(tuple(premises), tuple(claims))
+
     named = judge_signature(
         f"summac-{options.variant}",
         "summac",
@@ -155,23 +162,10 @@ def open_summac(name: str, options: SummacJudge, models: SharedModels) -> Judge:
         **({"label": options.label} if options.label is not None else {}),
         **weights,
         against=options.against,
-        sentences=f"{splitter.signature}{read}",
+        sentences=f"{splitter.signature}{',as-published' if as_published else ''}",
         v=2,
     )
     return SupportJudge(name, named, options.against, model, Reading(pair, reduce))
-
-
-def _pair(splitter: Splitter, each: JudgeInput) -> Pairing:
-    return Pairing(premises=tuple(splitter.split(each.reference)), claims=tuple(splitter.split(each.text)))
-
-
-def _pair_as_published(splitter: Splitter, most_claims: int | None, each: JudgeInput) -> Pairing:
-    """The sentences that the authors' code reads."""
-    premises, claims = (
-        tuple(sentence for sentence in splitter.split(text) if len(sentence) > SHORT)
-        for text in (each.reference, each.text)
-    )
-    return Pairing(premises=premises[:MOST_SENTENCES], claims=claims[:most_claims])
 
 
 def _checks(name: str, options: SummacJudge) -> Iterator[Check]:

@@ -60,7 +60,8 @@ class UnitEntailer:
         windows: dict[tuple[LabelledText, ...], Windows] = {}
         for item in items:
             if item.documents not in windows:
-                windows[item.documents] = self._windows(item.documents)
+                split = [document.sentences or sentences(document.text) for document in item.documents]
+                windows[item.documents] = make_windows(split, self._section.most_words, dedupe=self._section.dedupe)
         pairings = {
             place: Pairing(windows[item.documents].texts, mine)
             for place, (item, mine) in enumerate(zip(items, units, strict=True))
@@ -84,10 +85,6 @@ class UnitEntailer:
             else item.units or Unscored(NO_UNIT)
             for item in items
         ]
-
-    def _windows(self, documents: Sequence[LabelledText]) -> Windows:
-        split = [document.sentences or sentences(document.text) for document in documents]
-        return make_windows(split, self._section.most_words, dedupe=self._section.dedupe)
 
     def close(self) -> None:
         """Give the memory of the comparer's and the splitter's model back."""

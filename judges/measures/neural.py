@@ -94,12 +94,12 @@ class Reader:
 
     def read(self, texts: Sequence[str]) -> list[ReadText]:
         """Each text as the model gets it."""
-        return [self._fitted(ids) for ids in token_ids(self._tokenizer, [*map(self._lay_out, texts)])]
-
-    def _fitted(self, ids: TokenIds) -> ReadText:
         n_special = self._frame.n_special
-        row = self._frame.row([ids[: self.most_tokens - n_special]])["input_ids"]
-        return ReadText(array("i", row), len(ids) + n_special)
+        found = []
+        for ids in token_ids(self._tokenizer, [*map(self._lay_out, texts)]):
+            row = self._frame.row([ids[: self.most_tokens - n_special]])["input_ids"]
+            found.append(ReadText(array("i", row), len(ids) + n_special))
+        return found
 
     def padded(self, texts: Sequence[ReadText]) -> Any:
         """The texts as one batch: `input_ids` and `attention_mask`, shape (texts, tokens); padding stands behind."""
