@@ -9,16 +9,17 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from pydantic import RootModel
 
 from ..config import ColumnsSection
 from ..errors import DataError
 from ..extras import need
 from ..records import Document, DocumentSet
-from ..storage import as_given, listed, listed_lines, numbered, numbered_lines, parse_json, read_text, shortened
+from ..storage import as_given, listed, listed_lines, numbered, read_numbered, read_text, shortened
 from ..text import did_you_mean, repeated, some_of
 
 # names of files that are tables whatever is in them
@@ -27,6 +28,10 @@ SURPLUS = "has more cells than there are columns; put cells with commas in quote
 
 # a row's number, and its cells by column
 Row = tuple[int, Mapping[str, Any]]
+
+
+class _JsonRow(RootModel[dict[str, Any]]):
+    """A row that is a line of JSON."""
 
 
 def is_table(path: Path) -> bool:
@@ -52,7 +57,13 @@ def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
         MissingExtra: the table is Parquet, and pyarrow is not installed.
     """
-    rows = table_rows(path, [columns.text]) if is_table(path) else _json_rows(path)
+    if is_table(path):
+        rows = table_rows(path, [columns.text])
+    else:
+        objects, mistakes = read_numbered(path, _JsonRow)
+        if mistakes:
+            raise DataError(listed_lines(path, mistakes))
+        rows = ((line, row.root) for line, row in objects)
     return sets_of_rows(
         rows, columns, attributes, source=str(path), unit="row" if _kind(path) == ".parquet" else "line"
     )
@@ -64,7 +75,14 @@ def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
     Raises:
         DataError, MissingExtra: as of `read_table`.
     """
-    yield from enumerate(_parquet_rows(path), start=1) if _kind(path) == ".parquet" else _csv_rows(path, text_columns)
+    if _kind(path) != ".parquet":
+        yield from _csv_rows(path, text_columns)
+        return
+    parquet = need("pyarrow.parquet", f"{path}: reading Parquet")
+    try:
+        yield from enumerate(parquet.read_table(path).to_pylist(), start=1)
+    except (need("pyarrow", "reading Parquet").ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
 
 
 def sets_of_rows(
@@ -160,54 +178,21 @@ def _csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
     first = text.partition("\n")[0]
     separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")
     fitting = [s for s in separators if {*text_columns} & {*next(csv.reader([first], delimiter=s), ())}]
-    with _long_cells():
+    # the library refuses cells of more than 131,072 characters, and documents may be longer
+    usual = csv.field_size_limit(sys.maxsize)
+    try:
         reader = csv.DictReader(
             StringIO(text), delimiter=[*fitting, *separators][0], strict=True, skipinitialspace=True
         )
         if twice := repeated(filter(None, reader.fieldnames or ())):
             raise DataError(f"{path}: column names occur more than once: {some_of(twice)}; rename them")
-        try:
-            for row in reader:
-                # a cell in quotes may run over several lines
-                yield reader.line_num - sum(str(cell).count("\n") for cell in row.values()), row
-        except csv.Error as error:
-            raise DataError(
-                f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write a quote "
-                "within a cell twice"
-            ) from error
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """The library refuses cells of more than 131,072 characters, and documents may be longer."""
-    usual = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
+        for row in reader:
+            # a cell in quotes may run over several lines
+            yield reader.line_num - sum(str(cell).count("\n") for cell in row.values()), row
+    except csv.Error as error:
+        raise DataError(
+            f"{path}: cannot be read as a table near line {reader.line_num}: {error}; close every quote, and write one within a "
+            "cell twice"
+        ) from error
     finally:
         csv.field_size_limit(usual)
-
-
-def _json_rows(path: Path) -> Iterator[Row]:
-    mistakes = []
-    for number, line in numbered_lines(read_text(path)):
-        try:
-            found = parse_json(line)
-        except DataError as error:
-            mistakes.append((number, str(error)))
-            continue
-        if isinstance(found, dict):
-            yield number, found
-        else:
-            mistakes.append((number, "is not an object; one document a line is expected"))
-    if mistakes:
-        raise DataError(listed_lines(path, mistakes))
-
-
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
-    parquet = need("pyarrow.parquet", f"{path}: reading Parquet")
-    arrow = need("pyarrow", "reading Parquet")
-    try:
-        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-    except (arrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
-    return rows

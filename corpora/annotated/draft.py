@@ -5,7 +5,7 @@ the measures kept away from them; this one leaves open what is not plain and lis
 Source: docs/papers.md#steen-drafts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...fairness.demographic.inputs.document import AnnotatedDocument, Chain, Mention, NamedEntity, Token
@@ -41,7 +41,8 @@ def draft_document(doc_id: str, text: TaggedText) -> AnnotatedDocument:
     words = [token.text for token in text.tokens]
     spans = [span for each in text.persons if (span := _trimmed(words, each))]
     people = _people(words, spans)
-    unresolved = [position for position in _pronouns(text) if not _link(text, people, position)]
+    pronouns = [i for i, token in enumerate(text.tokens) if class_of(token.text, token.pos) in PRONOUNS]
+    unresolved = [position for position in pronouns if not _link(text, people, position)]
     return AnnotatedDocument(
         doc_id=doc_id,
         tokens=text.tokens,
@@ -90,8 +91,12 @@ def _find(people: Sequence[_Person], name: Sequence[str]) -> _Person | None:
     """
     recent = sorted((p for p in people if p.mentions), key=lambda person: -person.mentions[-1][0])
     if len(name) > 1:
-        same = (p for p in recent if _same(p.last, name[-1]))
-        return next((p for p in same if p.first is None or _agree(p.first, name[0])), None)
+        for person in recent:
+            first = person.first or name[0]
+            agree = _same(first, name[0]) or _is_initial(first, name[0]) or _is_initial(name[0], first)
+            if agree and _same(person.last, name[-1]):
+                return person
+        return None
     by_last = next((p for p in recent if _same(p.last, name[0])), None)
     return by_last or next((p for p in recent if p.first and _same(p.first, name[0])), None)
 
@@ -100,19 +105,9 @@ def _same(a: str, b: str) -> bool:
     return a.casefold() == b.casefold()
 
 
-def _agree(a: str, b: str) -> bool:
-    return _same(a, b) or _is_initial(a, b) or _is_initial(b, a)
-
-
 def _is_initial(short: str, name: str) -> bool:
     letter = short.rstrip(".")
     return len(letter) == 1 and name.casefold().startswith(letter.casefold())
-
-
-def _pronouns(text: TaggedText) -> Iterator[int]:
-    for position, token in enumerate(text.tokens):
-        if class_of(token.text, token.pos) in PRONOUNS:
-            yield position
 
 
 def _link(text: TaggedText, people: Sequence[_Person], position: int) -> bool:

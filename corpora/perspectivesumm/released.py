@@ -83,7 +83,17 @@ def released_sets(
     mistakes += [(number, text) for number, each in read for text in _mistakes(each, attribute)]
     refuse_entries(path, "set", mistakes)
     name = path.name.partition(".")[0]
-    return [_document_set(f"{name}-{number:04d}", released, attribute, split) for number, released in read]
+    sets = []
+    for number, each in read:
+        set_id = f"{name}-{number:04d}"
+        kept = [attribute] if attribute is not None else list(each.value_mapping)
+        values = {key: [str(value) for value in each.value_mapping[key]] for key in kept}
+        units = [(unit.text, {key: str(unit.value[key]) for key in kept}) for unit in each.units]
+        notes = {"values": values, "separator": each.meta.separator, "meta": each.meta.model_extra or {}}
+        documents = numbered_documents(set_id, units)
+        references = tuple(each.gold_summary)
+        sets.append(DocumentSet(id=set_id, documents=documents, references=references, split=split, notes=notes))
+    return sets
 
 
 def _mistakes(released: ReleasedSet, attribute: str | None) -> Iterator[str]:
@@ -125,16 +135,3 @@ def _wrong_units(released: ReleasedSet, attribute: str) -> Iterator[str]:
                     f"units of {attribute} {value!r}, joined by {separator!r}, are not what 'value_input' says; it has "
                     f"{len(text):,} characters, they have {len(joined):,}"
                 )
-
-
-def _document_set(set_id: str, released: ReleasedSet, attribute: str | None, split: str | None) -> DocumentSet:
-    kept = [attribute] if attribute is not None else list(released.value_mapping)
-    values = {name: [str(value) for value in released.value_mapping[name]] for name in kept}
-    units = [(unit.text, {name: str(unit.value[name]) for name in kept}) for unit in released.units]
-    return DocumentSet(
-        id=set_id,
-        documents=numbered_documents(set_id, units),
-        references=tuple(released.gold_summary),
-        split=split,
-        notes={"values": values, "separator": released.meta.separator, "meta": released.meta.model_extra or {}},
-    )
