@@ -64,6 +64,32 @@ class Entry:
         """Candidates a request, as the recipe asks for them."""
         return self.recipe.generate.n_candidates
 
+    def unlike(self, first: "Entry") -> list[str]:
+        """What keeps the entry out of a table with the first one."""
+        mine = {request.id: request for request in first.output.requests}
+        theirs = {request.id: request for request in self.output.requests}
+        if mine.keys() != theirs.keys():
+            only = sorted(mine.keys() ^ theirs.keys())
+            return [
+                f"{len(only)} requests are in {first.label!r} or in {self.label!r} only, for example {only[0]!r}; give both "
+                "the same corpus and test split"
+            ]
+        problems = []
+        changed = [i for i in mine if (mine[i].side, mine[i].source) != (theirs[i].side, theirs[i].source)]
+        if changed:
+            problems.append(
+                f"{len(changed)} requests have another side or other documents than in {first.label!r}, for example "
+                f"{changed[0]!r}"
+            )
+        for name in first.recipe.evaluation.judges:
+            here, there = first.output.signatures.get(name), self.output.signatures.get(name)
+            if here != there:
+                problems.append(
+                    f"report judge {name!r} is {there or 'absent'} here, but {here} in {first.label!r}; give both recipes the "
+                    "same evaluation.judges"
+                )
+        return problems
+
 
 def read_entries(named: Sequence[Named]) -> list[Entry]:
     """The entries of finished runs: of each its evaluation, and of a run that trains the untrained model's too.
@@ -139,31 +165,6 @@ def refuse_incomparable(entries: Sequence[Entry]) -> None:
     mistakes = [f"two entries are called {label!r}; rename a recipe" for label in twice]
     first = entries[0]
     for other in entries[1:]:
-        mistakes += [f"{other.folder}: {problem}" for problem in _differences(first, other)]
+        mistakes += [f"{other.folder}: {problem}" for problem in other.unlike(first)]
     if mistakes:
         raise DataError(f"these runs cannot be compared:\n{listed(mistakes)}")
-
-
-def _differences(first: Entry, other: Entry) -> list[str]:
-    mine = {request.id: request for request in first.output.requests}
-    theirs = {request.id: request for request in other.output.requests}
-    if mine.keys() != theirs.keys():
-        only = sorted(mine.keys() ^ theirs.keys())
-        return [
-            f"{len(only)} requests are in {first.label!r} or in {other.label!r} only, for example {only[0]!r}; give both "
-            "the same corpus and test split"
-        ]
-    problems = []
-    changed = [i for i in mine if (mine[i].side, mine[i].source) != (theirs[i].side, theirs[i].source)]
-    if changed:
-        problems.append(
-            f"{len(changed)} requests have another side or other documents than in {first.label!r}, for example {changed[0]!r}"
-        )
-    for name in first.recipe.evaluation.judges:
-        here, there = first.output.signatures.get(name), other.output.signatures.get(name)
-        if here != there:
-            problems.append(
-                f"report judge {name!r} is {there or 'absent'} here, but {here} in {first.label!r}; give both recipes the same "
-                "evaluation.judges"
-            )
-    return problems

@@ -37,7 +37,7 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
     Raises:
         RecipeError: a recipe is wrong, a sweep fits no recipe, or two runs have the same name or folder; all are listed.
     """
-    swept = [_sweep(text) for text in sweeps]
+    swept = [_Setting.sweep(text) for text in sweeps]
     unused = [each.key for each, *_ in swept if not any(has_section(path, each.key) for path in paths)]
     mistakes = [
         f"--over {key}: no recipe has the section {key.rpartition('.')[0]!r}; write it into the recipe that is meant"
@@ -123,6 +123,24 @@ class _Setting:
     key: str
     value: Any
 
+    @classmethod
+    def sweep(cls, text: str) -> list["_Setting"]:
+        """A key with each of the values that it takes in turn."""
+        key, equals, written = text.partition("=")
+        try:
+            values = parse_yaml(f"[{written}]") if equals else []
+        except NotYamlError:
+            values = []
+        if not all(key.split(".")) or not values or None in values:
+            raise RecipeError(
+                f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value "
+                "in brackets"
+            )
+        twice = [value for place, value in enumerate(values) if value in values[:place]]
+        if twice:
+            raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
+        return [cls(key, value) for value in values]
+
     @property
     def override(self) -> str:
         """As `load_recipe` takes it: JSON is YAML."""
@@ -133,24 +151,6 @@ class _Setting:
         """The key's last step is enough to tell runs of one recipe apart: "agents 3"."""
         value = self.value if isinstance(self.value, str) else json.dumps(self.value)
         return f"{self.key.rpartition('.')[2]} {value}"
-
-
-def _sweep(text: str) -> list[_Setting]:
-    """A key with each of the values that it takes in turn."""
-    key, equals, written = text.partition("=")
-    try:
-        values = parse_yaml(f"[{written}]") if equals else []
-    except NotYamlError:
-        values = []
-    if not all(key.split(".")) or not values or None in values:
-        raise RecipeError(
-            f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value in "
-            "brackets"
-        )
-    twice = [value for place, value in enumerate(values) if value in values[:place]]
-    if twice:
-        raise RecipeError(f"--over {shortened(text)}: {shortened(twice[0])} is there twice; write each value once")
-    return [_Setting(key, value) for value in values]
 
 
 def folder_name(label: str) -> str:

@@ -92,7 +92,7 @@ def test_a_judge_without_direction_decides_nothing():
 def test_run_without_training_is_about_reranking():
     made = evidence([judge("a")], {"a": "higher"}, is_trained=False)
     assert title(made) == "The best of 9 is better than one draw"
-    assert findings(made)[0].text == "No checkpoint was trained: the recipe has rounds: 0."
+    assert (findings(made)[0].heading, findings(made)[0].comparison) == ("Training", None)
 
 
 def test_findings_name_judges_and_differences():
@@ -116,10 +116,9 @@ def test_for_whom_tells_each_side():
         score_gaps=[gap("DPO+RR", "a", "right", "left", "cannot tell")],
     )
     (text,) = [f.text for f in findings(made) if f.heading == "For whom"]
-    assert text == (
-        "One draw after training: for left, better by a; for right, no clear difference. "
-        "Left gains more than right by a. Under DPO+RR no side is clearly behind."
-    )
+    assert "for left, better by a; for right, no clear difference" in text
+    assert "Left gains more than right by a." in text
+    assert "no side is clearly behind" in text
 
 
 def test_how_sure_counts_what_would_be_clear_by_chance():

@@ -13,6 +13,7 @@ from evenhand.evaluation.checkpoint.page import curve_panels, flat_counts, ledge
 from evenhand.evaluation.checkpoint.report import read_report
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
+from evenhand.evaluation.systems.compare import RULE
 from evenhand.records import LeftOut
 from evenhand.storage import write_text
 
@@ -162,7 +163,7 @@ def test_sides_come_first_and_examples_are_folded(small_run: Any):
     examples = made.sections.index(next(h for h in made.sections if h.text == "Examples"))
     following = made.sections[examples + 1]
     body = list(made.body)
-    inside = body[body.index(made.sections[examples]) + 2 : body.index(following)]
+    inside = body[body.index(made.sections[examples]) + 1 : body.index(following)]
     assert inside and all(isinstance(block, Details) for block in inside)
 
 
@@ -181,6 +182,10 @@ def test_page_says_what_the_engine_made_of_the_adapter(small_run: Any, served: s
 def test_verdicts_are_words_and_not_colours_alone(small_page: str):
     assert 'aria-label="no clear difference"' in small_page
     assert "cannot tell" not in small_page
+
+
+def test_rule_of_the_verdicts_is_said_once(small_page: str):
+    assert small_page.count(RULE.name) == 1
 
 
 def test_verdicts_follow_what_the_judge_calls_better(make_run: Any):

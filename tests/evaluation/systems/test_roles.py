@@ -68,10 +68,8 @@ def test_judges_that_measure_different_things_differ_though_called_by_what_they_
 def test_a_shared_model_is_warned_of_once_for_all_reward_judges(make_run: Any):
     judges = {"fit": ALIGNMENT, "recall": RECALL, "opposing": {"kind": "alignment", "against": "opposing"}}
     made = recipe(make_run, judges, ["fit", "recall"], ["opposing"])
-    assert overlap_warnings(made, {}) == [
-        "Report judge 'opposing' and reward judges 'fit' and 'recall' rest on the model embedded:all-minilm-l6-v2, so "
-        "they share its blind spots."
-    ]
+    (warning,) = overlap_warnings(made, {})
+    assert "reward judges 'fit' and 'recall' rest on the model embedded:all-minilm-l6-v2" in warning
     assert judge_notes(made, {})[0].role == "report"
 
 
@@ -115,10 +113,9 @@ def test_metrics_on_one_model_share_its_blind_spots(make_run: Any):
         "grade": {"kind": "rubric", "rubric": "coverage", "model": {"name": "org/llm"}},
     }
     made = recipe(make_run, judges, ["fit", "grade"], ["zs", "facts"])
-    assert overlap_warnings(made, {}) == [
-        "Report judge 'zs' and reward judge 'fit' rest on the model org/nli, so they share its blind spots.",
-        "Report judge 'facts' and reward judge 'grade' rest on the model org/llm, so they share its blind spots.",
-    ]
+    nli, llm = overlap_warnings(made, {})
+    assert all(name in nli for name in ("'zs'", "'fit'", "org/nli"))
+    assert all(name in llm for name in ("'facts'", "'grade'", "org/llm"))
 
 
 def test_fairness_judges_share_the_model_or_the_words_that_they_rest_on(make_run: Any):
@@ -133,9 +130,8 @@ def test_fairness_judges_share_the_model_or_the_words_that_they_rest_on(make_run
     made = recipe(make_run, judges, ["ec"], ["ec-again"], "all")
     assert "are the same judge under another name" in " ".join(overlap_warnings(made, {}))
     assert judge_notes(made, {})[0].role == "both"
-    assert overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"], "all"), {}) == [
-        "Report judge 'ec' and reward judge 'fit' rest on the model embedded:all-minilm-l6-v2, so they share its blind spots."
-    ]
+    (warning,) = overlap_warnings(recipe(make_run, judges, ["fit"], ["ec"], "all"), {})
+    assert "the model embedded:all-minilm-l6-v2" in warning
     for report in ("bur", "ngram"):
         (warning,) = overlap_warnings(recipe(make_run, judges, ["uer"], [report], "all"), {})
         assert "rest on words in common, so" in warning
