@@ -1,7 +1,7 @@
 """Phrases that several families of results use."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ..systems.contents import Difference, JudgeNote
 from .blocks import Heading, Legend, Number, Prose, Text, Tone
@@ -87,7 +87,7 @@ def on_front(plot: PlanePlot) -> str:
     return "; ".join(point.name for point in plot.points if point.standing == "on the front") or "none"
 
 
-def counted(n: int, what: Literal["document"] | str, plural: str = "") -> str:
+def counted(n: int, what: str, plural: str = "") -> str:
     """ "1 document", "2 documents"."""
     return f"{n:,} {what if n == 1 else plural or what + 's'}"
 

@@ -41,8 +41,8 @@ def overlap_warnings(recipe: Recipe, signatures: Mapping[str, str]) -> list[str]
         for other, part in trained_on.items():
             if what := _shared(recipe, signatures, name, other):
                 shared.setdefault((part, what), []).append(other)
-        for (part, what), others in shared.items():
-            found.setdefault((part, what, tuple(others)), []).append(name)
+        for reason, others in shared.items():
+            found.setdefault((*reason, tuple(others)), []).append(name)
     warnings = []
     for (of, what, with_whom), names in found.items():
         if what:
