@@ -41,7 +41,7 @@ class UnfitModelError(ModelError):
 
 
 class JudgeError(EvenhandError, RuntimeError):
-    """A judge could not run at all (an unreadable reply is no error: it is unscored)."""
+    """A judge could not run at all (an unreadable reply is not an error: it is unscored)."""
 
 
 class StorageError(EvenhandError, OSError):

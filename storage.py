@@ -89,7 +89,7 @@ def explain(error: ValidationError) -> str:
     for problem in problems[:MOST_PROBLEMS]:
         where = shortened(".".join(str(step)[:MOST_SHOWN] for step in problem["loc"]) or "record")
         if problem["type"] == "extra_forbidden":
-            parts.append(f"{where}: is no key of this record; mend its spelling or take it out")
+            parts.append(f"{where}: is not a key of this record; mend its spelling or take it out")
             continue
         if problem["type"] == "missing":
             parts.append(f"{where}: is missing")
@@ -303,7 +303,7 @@ def read_bytes(path: Path) -> bytes:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == ".gz" else data
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DamagedFileError(f"{path}: is no whole gzip file ({error}); get it again") from error
+        raise DamagedFileError(f"{path}: is not a whole gzip file ({error}); get it again") from error
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
 

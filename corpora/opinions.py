@@ -150,7 +150,7 @@ def _wrong_labels(given: OpinionLabels, opinions: dict[str, tuple[str, ...]]) ->
     for name, label in given.labels.items():
         if name not in known:
             has = some_of([each[:MOST_SHOWN] for each in known])
-            yield f"{shortened(name)} is no opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}"
+            yield f"{shortened(name)} is not an opinion of set {name_of_set}{did_you_mean(name, known)} It has {has}"
         if label is not None and label not in LABELS and label not in LABELS.values():
             shown = ", ".join(f"{text} ({value:g})" for text, value in LABELS.items())
             yield f"opinion {shortened(name)} has the label {shortened(label)}; labels are {shown}"
@@ -180,7 +180,7 @@ def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
     try:
         header = list(rows.fieldnames or [])
     except csv.Error as error:
-        raise DataError(f"{path}:1: is no row of a table ({error})") from error
+        raise DataError(f"{path}:1: is not a row of a table ({error})") from error
     names = [name for name in header if name not in COLUMNS]
     absent = [name for name in NEEDED if name not in header]
     if absent or not names or len(set(header)) < len(header) or not all(name.strip() for name in header):
@@ -201,7 +201,7 @@ def _read_table(path: Path) -> tuple[list[tuple[int, OpinionList]], list[Numbere
                 mistakes.append((rows.line_num, explain(error)))
     except csv.Error as error:
         # where the next row begins cannot be told
-        mistakes.append((rows.reader.line_num, f"is no row of a table ({error}); the rows after it were not read"))
+        mistakes.append((rows.reader.line_num, f"is not a row of a table ({error}); the rows after it were not read"))
     sources = list(dict.fromkeys(given.set_id for _, given in labels))
     if len(sources) > 1:
         raise DataError(

@@ -151,7 +151,7 @@ def refuse_no_numbers(is_finite: bool) -> None:
     """
     if not is_finite:
         raise UnfitModelError(
-            "the model's logits are no numbers (NaN or infinite): it overflows in its dtype or is damaged; write model.dtype: "
+            "the model's logits are not numbers (NaN or infinite): it overflows in its dtype or is damaged; write model.dtype: "
             "bfloat16 or float32, or download it again"
         )
 

@@ -111,7 +111,7 @@ def _fill(module: Any, prefix: str, tensors: dict[str, Any], path: Path) -> None
         module.load_state_dict(own)
     except RuntimeError as error:
         raise JudgeError(
-            f"{path}: is no AlignScore checkpoint of the size that its config.json says: {error}"
+            f"{path}: is not an AlignScore checkpoint of the size that its config.json says: {error}"
         ) from error
 
 
@@ -175,7 +175,7 @@ def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> N
         folder: where to write; made if it is not there.
 
     Raises:
-        JudgeError: the file cannot be read or is no AlignScore checkpoint, or the encoder has another size; nothing is written.
+        JudgeError: the file cannot be read or is not an AlignScore checkpoint, or its encoder has another size.
         ModelError: the encoder cannot be opened.
         DataError: the folder is there already and not empty, or cannot be written.
     """
@@ -184,13 +184,13 @@ def convert_checkpoint(checkpoint: Path, encoder: str | None, folder: Path) -> N
     content = read_released(checkpoint)
     state = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(state, dict):
-        raise JudgeError(f"{checkpoint}: has no 'state_dict', so it is no AlignScore checkpoint")
+        raise JudgeError(f"{checkpoint}: has no 'state_dict', so it is not an AlignScore checkpoint")
     tensors = only_tensors(
         checkpoint, {key: value for key, value in state.items() if str(key).startswith((ENCODER, *HEADS))}
     )
     lacking = [f"{head}weight" for head in HEADS if f"{head}weight" not in tensors]
     if lacking:
-        raise JudgeError(f"{checkpoint}: has no {', '.join(lacking)}, so it is no AlignScore checkpoint")
+        raise JudgeError(f"{checkpoint}: has no {', '.join(lacking)}, so it is not an AlignScore checkpoint")
     settings = content.get("hyper_parameters")
     settings = settings if isinstance(settings, dict) else {}
     encoder = encoder or settings.get("model")

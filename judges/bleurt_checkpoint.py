@@ -65,7 +65,7 @@ def convert_bleurt(checkpoint: Path, folder: Path) -> None:
     if differing := differing_tensor(tensors, model):
         key, found, wanted = differing
         raise JudgeError(
-            f"{weights}: is no BLEURT checkpoint of the size that {source / 'config.json'} says: {key} is {found} in it and "
+            f"{weights}: is not a BLEURT checkpoint of the size that {source / 'config.json'} says: {key} is {found} in it and "
             f"should be {wanted}; download both again from one place"
         )
     config.architectures = [name]
@@ -103,7 +103,7 @@ def _settings(folder: Path) -> dict[str, Any]:
         kind = found.get("model_type") if isinstance(found, dict) else None
         raise JudgeError(
             f"{folder / 'config.json'}: says model_type {kind!r}, not 'bleurt'; a rembert or bert with one output is read as it "
-            "stands, anything else is no BLEURT checkpoint"
+            "stands, anything else is not a BLEURT checkpoint"
         )
     return found
 
@@ -136,7 +136,7 @@ def _tokenizer(folder: Path) -> Any:
 
 def _refuse_without(path: Path, tokens: Iterable[str], known: Container[str]) -> None:
     if absent := [token for token in tokens if token not in known]:
-        raise JudgeError(f"{path}: has no piece {' and no '.join(absent)}, so it is no tokenizer of BLEURT")
+        raise JudgeError(f"{path}: has no piece {' and no '.join(absent)}, so it is not a tokenizer of BLEURT")
 
 
 def sentencepiece_tokenizer(path: Path) -> Any:
@@ -156,7 +156,7 @@ def sentencepiece_tokenizer(path: Path) -> Any:
     try:
         proto.ParseFromString(path.read_bytes())
     except (OSError, need("google.protobuf.message", FEATURE).DecodeError) as error:
-        raise JudgeError(f"{path}: is no SentencePiece model, or damaged ({error}); download it again") from error
+        raise JudgeError(f"{path}: is not a SentencePiece model, or damaged ({error}); download it again") from error
     pieces = {piece.piece: i for i, piece in enumerate(proto.pieces)}
     special = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "mask": "[MASK]"}
     special = {role: token for role, token in special.items() if token in pieces or token in TOKENS}

@@ -85,7 +85,7 @@ def read_weights(path: Path) -> ReadOut:
     """
     if path.suffix != ".safetensors":
         raise JudgeError(
-            f"judge 'summac': weights {str(path)!r} is no safetensors file, and a pickle can run any code when it is opened; "
+            f"judge 'summac': weights {str(path)!r} is not a safetensors file, and a pickle can run any code when it is opened; "
             f"turn it once into plain tensors, evenhand convert summac {path} --out FOLDER, and name FOLDER/model.safetensors"
         )
     if not path.is_file():

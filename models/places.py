@@ -193,7 +193,7 @@ def _why_no_model(path: Path) -> str:
         return "the folder holds an adapter, not a model; name the model it was trained on, and the folder as model.adapter"
     if found := sorted(path.glob("*.gguf")):
         return f"the folder has no config.json; name the file in it: {found[0]}"
-    return f"the folder has no config.json, so it is no Hugging Face model; {remedy}"
+    return f"the folder has no config.json, so it is not a Hugging Face model; {remedy}"
 
 
 def signature(name: str, revision: str | None = None, adapter: Path | None = None) -> str:

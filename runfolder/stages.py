@@ -251,14 +251,14 @@ def read_receipt(path: Path) -> Receipt | None:
     """The receipt at this path, None when there is none.
 
     Raises:
-        StorageError: the file cannot be read or is no receipt.
+        StorageError: the file cannot be read or is not a receipt.
     """
     if not path.is_file():
         return None
     try:
         return parse_line(read_text(path), Receipt)
     except (DataError, DamagedFileError) as error:
-        raise StorageError(f"{path}: is no receipt: {error}; delete it, and the stage runs anew") from error
+        raise StorageError(f"{path}: is not a receipt: {error}; delete it, and the stage runs anew") from error
 
 
 def _copy(source: Path, target: Path) -> None:

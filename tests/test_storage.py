@@ -212,7 +212,7 @@ def test_a_file_named_gz_is_unpacked_or_told_to_be_damaged(tmp_path):
     assert read_text(path) == "new \u00e4\n"
     for damaged in (packed[:-4], b"no gzip at all", packed[:12] + b"\xff" * 20):
         path.write_bytes(damaged)
-        with pytest.raises(StorageError, match=r"docs\.jsonl\.gz: is no whole gzip file"):
+        with pytest.raises(StorageError, match=r"docs\.jsonl\.gz: is not a whole gzip file"):
             read_text(path)
     with pytest.raises(StorageError, match=r"absent\.gz: cannot be read: No such file"):
         read_text(tmp_path / "absent.gz")
@@ -295,7 +295,7 @@ def test_nan_is_read_where_a_format_has_it():
             '{"number": 1,',
             r"is not JSON \(EOF while parsing a value at column 13\); one object a line is expected; put",
         ),
-        ('{"number": 1, "notes": {}, "texts": 1}', "'texts': is no key of this record"),
+        ('{"number": 1, "notes": {}, "texts": 1}', "'texts': is not a key of this record"),
         ('{"number": "five"}', "'number': should be a valid integer"),
         ("[1]", "'record': should be an object"),
     ],

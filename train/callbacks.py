@@ -139,7 +139,7 @@ def _restore_continued_adapter(resume: Path | None) -> "TrainerCallback":
 
 
 def _check_loss(rule: LossRule | None) -> "TrainerCallback":
-    """Stops the run at a first loss that cannot be, and at a loss that is no number."""
+    """Stops the run at a first loss that cannot be, and at a loss that is not a number."""
     transformers = need("transformers", "training")
 
     class CheckLoss(transformers.TrainerCallback):  # type: ignore[misc, name-defined]

@@ -174,7 +174,7 @@ class _Tokens:
             if not ids:
                 continue
             if max(ids) >= len(self.tokenizer):
-                yield f"{name}: {max(ids)} is no token of the model, which has {len(self.tokenizer)}"
+                yield f"{name}: {max(ids)} is not a token of the model, which has {len(self.tokenizer)}"
             elif letters(self.decoded(ids)) != letters(text):
                 yield (
                     f"{name} say {shortened(self.decoded(ids))} and the text is {shortened(text)}; leave the tokens out, and the "

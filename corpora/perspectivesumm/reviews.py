@@ -27,7 +27,7 @@ def read_reviews(
     """A document set for each .csv or .tsv file of the folder, by name; the published sets had them as the disk listed them.
 
     Every review has a `rating`, its whole part. Columns are group id, text, rating, category; more are ignored, and so is a
-    first row of three columns or more whose rating is no number. A field may stand in quotation marks, but holds no tab and no
+    first row of three columns or more whose rating is not a number. A field may stand in quotation marks, but holds no tab and no
     line break: one that does has swallowed other fields after a stray quotation mark.
 
     Args:
@@ -40,7 +40,7 @@ def read_reviews(
         DataError: there is no file, two would give a set of the same name, or rows are wrong; all are listed.
     """
     if not folder.is_dir():
-        raise StorageError(f"{folder}: is no folder; give the one that holds a file of reviews for each product")
+        raise StorageError(f"{folder}: is not a folder; give the one that holds a file of reviews for each product")
     found = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".tsv"))
     if not found:
         raise DataError(f"{folder}: holds no .csv or .tsv file; one a product is expected, separated by tabs")
@@ -79,7 +79,7 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
                 rows.append(row)
     except csv.Error as error:
         mistakes.append(
-            f"{path}:{reader.line_num}: is no row of tab-separated fields ({error}); the rows after it were not read"
+            f"{path}:{reader.line_num}: is not a row of tab-separated fields ({error}); the rows after it were not read"
         )
     if not rows and not mistakes:
         mistakes.append(f"{path}: has no review; take it out")

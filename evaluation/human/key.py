@@ -49,7 +49,7 @@ def parse_key(path: Path, value: Any) -> PageKey:
     try:
         return PageKey.model_validate(value)
     except ValidationError as error:
-        raise DataError(f"{path}: is no key of a page: {explain(error)}") from error
+        raise DataError(f"{path}: is not a key of a page: {explain(error)}") from error
 
 
 def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet, HumanUnit]]:

@@ -144,7 +144,7 @@ def parse_sheet(path: Path, value: Any) -> AnnotationSheet:
     try:
         return AnnotationSheet.model_validate(value)
     except ValidationError as error:
-        raise DataError(f"{path}: is no sheet of annotations: {explain(error)}") from error
+        raise DataError(f"{path}: is not a sheet of annotations: {explain(error)}") from error
 
 
 def as_shown(texts: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ def group_counts(counts: Mapping[str, int], groups: Sequence[str], what: str) ->
         what: what was counted, as an error should name it ("present").
 
     Raises:
-        DataError: fewer than two groups, a group twice, a count of another group, or a count that is no number >= 0.
+        DataError: fewer than two groups, a group twice, a count of another group, or a count that is not a number >= 0.
     """
     check_groups(groups)
     check_known(counts, groups, what)

@@ -245,7 +245,7 @@ def parity_significance(
         seed: of the draws.
 
     Raises:
-        DataError: there is no document, a deviation is no number, or no draw is asked for, or the direction is neither.
+        DataError: there is no document, a deviation is not a number, or no draw is asked for, or the direction is neither.
     """
     values = np.asarray(deviations_of_value, dtype=float)
     if direction not in ("over", "under"):

@@ -240,7 +240,7 @@ def fair_pairs(ec: ArrayLike, difference: ArrayLike, counts: ArrayLike) -> FairP
         counts: documents of each value in the full set, shape (sets, values).
 
     Raises:
-        DataError: the shapes do not go together, or an Equal Coverage or the difference of a present value is no number.
+        DataError: the shapes do not go together, or an Equal Coverage or the difference of a present value is not a number.
     """
     scores, gaps, numbers = (np.asarray(x, dtype=float) for x in (ec, difference, counts))
     if scores.ndim != 2 or scores.shape[1] != len(CANDIDATES) or gaps.shape != (*scores.shape, *numbers.shape[1:]):

@@ -68,7 +68,7 @@ def open_nltk(feature: str, resources: tuple[str, ...], folder: Path | None = No
     named = str(folder or os.environ.get(SETTING, ""))
     if named:
         if not Path(named).is_dir():
-            raise DataError(f"{feature} looks for NLTK's data in {named!r} ({SETTING}), which is no folder")
+            raise DataError(f"{feature} looks for NLTK's data in {named!r} ({SETTING}), which is not a folder")
         # first, since NLTK's readers take the first that they find
         nltk.data.path[:] = [named, *(each for each in nltk.data.path if each != named)]
     missing = [name for name in resources if not _is_there(nltk, name, named)]

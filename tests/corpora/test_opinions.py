@@ -80,7 +80,7 @@ def test_all_mistakes_of_lines_are_listed(tmp_path):
     lines = str(caught.value).splitlines()
     expected = [
         (3, "annotator 'anna' labels 'us/1' in line 2 already"),
-        (4, "'wal' is no opinion of set 'us'; did you mean 'wall'?"),
+        (4, "'wal' is not an opinion of set 'us'; did you mean 'wall'?"),
         (5, "set 'us' has a list of opinions already"),
         (6, "opinion 'tax' has the label 0.7"),
         (6, "opinion 'wall' has the label 'fully'; labels are complete (1), somewhat (0.5)"),
@@ -127,9 +127,9 @@ HEADER = "set_id,summary_id,annotator,wall\n"
     [
         # the second row would be swallowed into the first one's cell
         ('us,"us/1,anna,absent\nus,us/2",anna,absent\nus,us/3,anna,absent\n', r":3: a cell holds a line break"),
-        ('us,"us/1,anna,absent\nus,us/2,anna,absent\n', r":3: is no row of a table"),
-        ('us,"us/1"x,anna,absent\n', r":2: is no row of a table"),
-        (f"us,us/1,{'a' * 140_000},absent\n", r":2: is no row of a table"),
+        ('us,"us/1,anna,absent\nus,us/2,anna,absent\n', r":3: is not a row of a table"),
+        ('us,"us/1"x,anna,absent\n', r":2: is not a row of a table"),
+        (f"us,us/1,{'a' * 140_000},absent\n", r":2: is not a row of a table"),
     ],
     ids=["closed later", "never closed", "closed within", "over the limit of a field"],
 )
@@ -143,7 +143,7 @@ def test_a_stray_quotation_mark_swallows_no_rows(tmp_path, rows, match):
 def test_a_header_that_is_no_row_is_refused(tmp_path):
     path = tmp_path / "o.csv"
     path.write_text('set_id,"summary_id"x\n')
-    with pytest.raises(DataError, match=r"o\.csv:1: is no row of a table"):
+    with pytest.raises(DataError, match=r"o\.csv:1: is not a row of a table"):
         read_opinions(path)
 
 

@@ -95,7 +95,7 @@ def test_an_absent_file_is_named(tmp_path):
 
 def test_bundled_corpora_go_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    # a folder of that name is no file
+    # a folder of that name is not a file
     (tmp_path / "reviews").mkdir()
     assert len(read_any(Path("reviews"), "sentiment")) == 48
     assert len(read_any(Path("sample"), "stance")) == 32

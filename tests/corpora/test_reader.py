@@ -57,7 +57,7 @@ def test_every_mistake_of_a_file_is_listed_with_its_line(tmp_path):
             "'documents.0.text': is empty",
             "document ids occur more than once: twice/left",
             "set id 'good' occurs in line 1 already",
-            "'tpoic': is no key of this record",
+            "'tpoic': is not a key of this record",
             "'documents': tuple should have at least 1 item",
             "should be an object",
         ],

@@ -287,7 +287,7 @@ def test_checkpoint_whose_tensors_are_none_is_refused(tmp_path, released):
 
 def test_folder_whose_weights_have_another_size_is_refused(converted, roberta_config):
     roberta_config(hidden_size=32).save_pretrained(converted)
-    with pytest.raises(JudgeError, match="is no AlignScore checkpoint of the size"):
+    with pytest.raises(JudgeError, match="is not an AlignScore checkpoint of the size"):
         AlignScore(str(converted))
 
 

@@ -215,7 +215,7 @@ def break_it(folder, how):
         ("a list", r"pytorch_model\.bin: holds no table of tensors"),
         ("tensorflow", r"holds TensorFlow's files, which are not read here; take .* from the PyTorch port"),
         ("no tokenizer", r"has no spm\.model, sent_piece\.model or vocab\.txt"),
-        ("tokenizer", r"spm\.model: (is no SentencePiece model|has no piece)"),
+        ("tokenizer", r"spm\.model: (is not a SentencePiece model|has no piece)"),
         ("config", r"needs its config\.json beside the weights"),
     ],
 )

@@ -185,7 +185,7 @@ def test_conv_without_weights_does_not_exist(tmp_path):
 
 
 def test_released_pickle_is_refused_before_it_is_opened(tmp_path):
-    with pytest.raises(JudgeError, match="is no safetensors file, and a pickle can run any code"):
+    with pytest.raises(JudgeError, match="is not a safetensors file, and a pickle can run any code"):
         judge(variant="conv", weights=tmp_path / "summac_conv.bin", model="org/model")
 
 

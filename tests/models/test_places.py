@@ -51,7 +51,7 @@ def test_what_can_only_be_a_path_must_exist(name):
 
 def test_a_folder_without_a_model_says_what_a_model_folder_is(tmp_path):
     with pytest.raises(
-        UnfitModelError, match=r"has no config\.json, so it is no Hugging Face model; name the folder that save_pre"
+        UnfitModelError, match=r"has no config\.json, so it is not a Hugging Face model; name the folder that save_pre"
     ):
         locate(str(tmp_path))
 

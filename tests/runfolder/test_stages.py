@@ -192,7 +192,7 @@ def test_a_damaged_receipt_is_named_with_a_way_out(tmp_path):
     stage(tmp_path).run(writer(tmp_path))
     path = tmp_path / "receipts" / "generate.json"
     path.write_text(path.read_text()[:50])
-    with pytest.raises(StorageError, match=r"generate\.json: is no receipt: is not JSON.*delete it"):
+    with pytest.raises(StorageError, match=r"generate\.json: is not a receipt: is not JSON.*delete it"):
         stage(tmp_path).run(writer(tmp_path))
 
 

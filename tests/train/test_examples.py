@@ -109,7 +109,7 @@ def test_contradictions_are_all_listed_with_their_lines(
         ),
         5: ({"rejected": pairs[5].chosen, "rejected_token_ids": ()}, "chosen and rejected are the same text"),
         6: ({"chosen_token_ids": (5, -1)}, "'chosen_token_ids.1': should be greater than or equal to 0, got -1"),
-        7: ({"chosen_token_ids": (5, len(tokenizer))}, f"{len(tokenizer)} is no token of the model, which has"),
+        7: ({"chosen_token_ids": (5, len(tokenizer))}, f"{len(tokenizer)} is not a token of the model, which has"),
         8: ({"rejected_token_ids": pairs[1].chosen_token_ids}, "rejected_token_ids say 'The Left says nurses"),
         9: ({"weight": 0.0}, "'weight': should be greater than 0"),
         10: ({"prompt": ()}, "prompt has the roles of nobody"),

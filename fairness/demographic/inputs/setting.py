@@ -152,7 +152,7 @@ def read_vocabulary(text: str) -> NameInventory:
         source = COMMON if part.casefold() == "first_only" else source.casefold()
         if not name or not source or kind is None or part.casefold() not in ("first", "last", "first_only"):
             mistakes.append(
-                f"line {reader.line_num}: {name!r}, {part!r}, {gender!r}, {source!r} is no first or last name"
+                f"line {reader.line_num}: {name!r}, {part!r}, {gender!r}, {source!r} is not a first or last name"
             )
             continue
         lists[source][kind].append(name)

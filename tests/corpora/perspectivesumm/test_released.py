@@ -110,7 +110,7 @@ def test_a_packed_file_gives_the_same_sets(tmp_path):
 def test_a_damaged_packed_file_is_told_as_such(tmp_path):
     packed = tmp_path / "a.json.gz"
     packed.write_bytes(gzip.compress(b"[" * 10_000)[:-9])
-    with pytest.raises(StorageError, match=r"a\.json\.gz: is no whole gzip file"):
+    with pytest.raises(StorageError, match=r"a\.json\.gz: is not a whole gzip file"):
         read_perspectivesumm(packed)
 
 

@@ -68,7 +68,7 @@ def test_wrong_rows_of_all_files_are_listed_with_their_lines(tmp_path):
 def test_a_folder_without_files_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"holds no \.csv or \.tsv file"):
         read_reviews(tmp_path)
-    with pytest.raises(StorageError, match="is no folder"):
+    with pytest.raises(StorageError, match="is not a folder"):
         read_reviews(tmp_path / "absent")
 
 
@@ -76,11 +76,11 @@ def test_a_folder_without_files_is_refused(tmp_path):
     ("rows", "mistakes"),
     [
         # the quotation mark would swallow all up to the next one
-        ('b\t"Good.\t5\nb\tBad" it was.\t1\n', ["3: is no row of tab-separated fields"]),
-        ('b\t"Good.\t5\nb\tBad.\t1\n', ["3: is no row of tab-separated fields"]),
+        ('b\t"Good.\t5\nb\tBad" it was.\t1\n', ["3: is not a row of tab-separated fields"]),
+        ('b\t"Good.\t5\nb\tBad.\t1\n', ["3: is not a row of tab-separated fields"]),
         ('b\t"Good.\t5\nb\tBad.\t1\nb\tSo-so"\t3\n', ["4: has a field with a tab or a line break in it"]),
         ('b\t"Good.\t5"\t5\n', ["2: has a field with a tab"]),
-        (f"b\t{'a' * 140_000}\t5\n", ["2: is no row of tab-separated fields"]),
+        (f"b\t{'a' * 140_000}\t5\n", ["2: is not a row of tab-separated fields"]),
     ],
     ids=["closed within a field", "never closed", "closed at the end of a field", "around a tab", "over the limit"],
 )

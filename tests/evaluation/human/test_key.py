@@ -47,7 +47,7 @@ def test_unknown_letters_and_items_are_all_listed():
 
 def test_a_key_of_another_version_is_refused(tmp_path):
     value = key(A="base", B="dpo").model_dump(mode="json") | {"version": 3}
-    with pytest.raises(DataError, match=r"k.json: is no key of a page: 'version'"):
+    with pytest.raises(DataError, match=r"k.json: is not a key of a page: 'version'"):
         parse_key(tmp_path / "k.json", value)
 
 

@@ -51,7 +51,7 @@ def test_all_mistakes_of_all_items_are_listed(tmp_path):
         ("format", "something", "'format'"),
         ("version", 2, "'version'"),
         ("items", [], "'items'"),
-        ("spelt", 1, "'spelt': is no key of this record"),
+        ("spelt", 1, "'spelt': is not a key of this record"),
     ],
 )
 def test_another_format_is_refused(tmp_path, key, value, mistake):

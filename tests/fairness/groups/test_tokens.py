@@ -9,7 +9,7 @@ from evenhand.fairness.groups.tokens import PLACES, TRAINED, NgramTokenizer, ope
 
 def test_setting_that_names_no_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("EVENHAND_NLTK", str(tmp_path / "none"))
-    with pytest.raises(DataError, match=r"none' \(EVENHAND_NLTK\), which is no folder"):
+    with pytest.raises(DataError, match=r"none' \(EVENHAND_NLTK\), which is not a folder"):
         open_nltk("the labels", ("stopwords",))
 
 
