@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_sums, defined, drawn_weights
-from ..ranking import order, strength_bounds, strengths
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Weighted
+from .bradley_terry import order, strength_bounds, strengths
 from .contents import Ranking, Strength
 
 PRIOR = 0.1

@@ -17,9 +17,9 @@ from evenhand.corpora.controlled import controlled_plan, ground_truth
 from evenhand.corpora.polisum import import_record
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.checkpoint.ledger import duplicates
+from evenhand.evaluation.comparison.bradley_terry import order, row_wins, strength_bounds, strengths, wins
 from evenhand.evaluation.human import aggregate, human_scores, read_annotation, span_overlap, string_overlap
 from evenhand.evaluation.meta.agreement import Article, agreement
-from evenhand.evaluation.ranking import order, row_wins, strength_bounds, strengths, wins
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
 from evenhand.judges.alignment import chunk_sizes
