@@ -140,8 +140,8 @@ def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Se
     journal = Journal(stage.journal_path(), Batch)
     # judge -> ids of the requests that it has judged already: a batch holds all candidates of its requests
     done: dict[str, set[str]] = defaultdict(set)
-    for batch in journal:
-        for judgement in batch.judgements:
+    for earlier in journal:
+        for judgement in earlier.judgements:
             done[judgement.judge].add(judgement.request_id)
     # all mistakes are found before the first judge is asked
     progress = _progress(phase, stage, judges, done)
