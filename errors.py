@@ -8,7 +8,8 @@
 | 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
 | 130 | interrupted; the same command continues (1) |
 
-(1) `audit`, `convert`, `human` and `import` write at their end alone: nothing is kept, and the same command begins anew.
+(1) `audit`, `card`, `convert`, `export`, `human`, `import` and `pairs` write at their end alone: nothing is kept, and the same
+command begins anew.
 """
 
 

@@ -23,6 +23,7 @@ EXTRAS: dict[str, str] = {
     "accelerate": "train",
     "datasets": "train",
     "gguf": "train",
+    "huggingface_hub": "train",
     "vllm": "vllm",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",

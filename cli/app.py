@@ -16,7 +16,7 @@ from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import start_logging
 from ..runfolder import processes
-from . import audit, bias, controlled, convert, exporting, human, importing, recipes, score
+from . import audit, bias, cards, controlled, convert, exporting, human, importing, recipes, score
 from .compare import compare
 from .progress import run_with_progress, watched
 from .terminal import console, note, print_plan, say, summary
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 # verbs that write at their end alone; all others keep what they have finished
-WRITE_AT_THE_END = ("audit", "convert", "export", "human", "import")
+WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pairs")
 EPILOG = (
     "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
     "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
-    "continues. audit, convert, export, human and import write at their end and begin anew."
+    "continues. audit, card, convert, export, human, import and pairs write at their end and begin anew."
 )
 
 app = Verbs(
@@ -227,6 +227,9 @@ def benchmark_judges_(
 
 
 app.command(epilog=exporting.EXAMPLE)(exporting.export)
+app.command(epilog=cards.PAIRS_EXAMPLE)(cards.pairs)
+app.command(epilog=cards.CARD_EXAMPLE)(cards.card)
+app.command(epilog=cards.VERIFY_EXAMPLE)(cards.verify)
 app.command(epilog=audit.EXAMPLE)(audit.audit)
 app.command(epilog=score.EXAMPLE)(score.score)
 app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)

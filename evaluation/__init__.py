@@ -1,6 +1,7 @@
-"""Reports, comparisons, audits, bias studies, human evaluation, and what judges are worth.
+"""Reports, comparisons, audits, bias studies, human evaluation, what judges are worth, and cards of what a run made.
 
-One folder for each family: `checkpoint` (report), `comparison` (compare), `audit`, `bias`, `human`, `meta` (benchmark-judges).
+One folder for each family: `checkpoint` (report, pairs), `comparison` (compare), `audit`, `bias`, `human`, `meta`
+(benchmark-judges), `cards` (card, verify).
 Below them are `systems`, what families share, `pages`, which writes all of them, and the measures in `ranking` and
 `abstractiveness`:
 

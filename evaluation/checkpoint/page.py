@@ -241,6 +241,10 @@ def _training(report: Report) -> Iterator[Block]:
     if report.probe:
         yield Prose(probe_sentence(report.probe))
     yield from map(Prose, report.training_notes)
+    if any(each.pairs for each in report.totals):
+        yield Prose(
+            "evenhand pairs RUN shows the pairs that it learnt from, with what the judges said of each.", "small"
+        )
     if panels:
         yield Charts(tuple(panels))
 

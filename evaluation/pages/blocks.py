@@ -209,9 +209,11 @@ class PlaneChart:
 
 @dataclass(frozen=True)
 class Code:
-    """Text as it is: a recipe."""
+    """Text as it is: a recipe, a program."""
 
     text: str
+    # of a program, for Markdown
+    language: str = ""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,11 @@ def render(page: Page, html_name: str = "index.html", tables: str = "tables") ->
     return "\n\n".join(parts) + "\n"
 
 
+def fragment(blocks: Iterable[Block]) -> str:
+    """Some blocks without a page around them, for a card."""
+    return "\n\n".join(_blocks(blocks))
+
+
 def plain(text: str) -> str:
     """Text from data on one line, without the characters that start HTML, code or a link."""
     return escape(fold(text), quote=False).replace("`", "'").replace("[", "\\[")
@@ -68,7 +73,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                     yield f"**{plain(title)}**"
                     yield _table(points(panel, MOST_POINTS))
             case Code():
-                yield _fenced(block.text)
+                yield _fenced(block)
             case Details():
                 note = f" ({plain(block.note)})" if block.note else ""
                 yield f"<details><summary>{plain(block.summary)}{note}</summary>"
@@ -83,10 +88,10 @@ def _prose(block: Prose) -> str:
     return f"{head}{f'`{plain(block.text)}`' if block.style == 'code' else plain(block.text)}"
 
 
-def _fenced(text: str) -> str:
+def _fenced(block: Code) -> str:
     """The text between fences longer than any of its own."""
-    fence = "`" * (1 + max(2, *(len(run) for run in re.findall("`+", text) or [""])))
-    return f"{fence}\n{text.rstrip()}\n{fence}"
+    fence = "`" * (1 + max(2, *(len(run) for run in re.findall("`+", block.text) or [""])))
+    return f"{fence}{block.language}\n{block.text.rstrip()}\n{fence}"
 
 
 def _table(table: Table) -> str:

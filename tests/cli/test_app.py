@@ -31,6 +31,9 @@ VERBS = [
     "cache",
     "env",
     "export",
+    "pairs",
+    "card",
+    "verify",
 ]
 FERRY = (
     '{"id": "ferry", "topic": "The ferry", "documents": ['

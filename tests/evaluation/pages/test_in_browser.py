@@ -18,6 +18,7 @@ from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page as report_page
+from evenhand.evaluation.checkpoint.pairs import pairs_page
 from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page as comparison_page
@@ -33,7 +34,12 @@ from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.pages import html
 from evenhand.judges import open_judges
 from evenhand.judges.measures import open_matcher
+from evenhand.records import Judgement
+from evenhand.rerank.pairs import preference_pair
 from evenhand.resampling import Bootstrap
+from evenhand.runfolder.files import with_groups
+from evenhand.runfolder.phases import JUDGEMENTS, PAIRS, open_phase
+from evenhand.storage import read_jsonl, write_jsonl
 
 pytestmark = pytest.mark.slow
 DRAWS = Bootstrap(resamples=100)
@@ -48,6 +54,16 @@ EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 
 def report(run: Any, folder: Path) -> str:
     return html.render(report_page(build_report(run.recipe, None)))
+
+
+def pairs(run: Any, folder: Path) -> str:
+    phase = open_phase(run.recipe, "round-00")
+    run.write(phase.name, {"t/left": [(0.1,), (0.5,)]}, candidate=lambda _, index: {"text": f"{EVIL} {index}"})
+    (_, group) = next(with_groups(phase.folder))
+    write_jsonl(phase.folder / PAIRS, [preference_pair(group, group.candidates[1], group.candidates[0])])
+    said = read_jsonl(phase.folder / JUDGEMENTS, Judgement)
+    write_jsonl(phase.folder / JUDGEMENTS, [said[0].model_copy(update={"raw": EVIL, "signature": EVIL}), *said[1:]])
+    return html.render(pairs_page(phase.folder, 200, "spread"))
 
 
 def comparison(run: Any, folder: Path) -> str:
@@ -130,7 +146,7 @@ def judges(run: Any, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "make", [report, comparison, audit, bias_study, human_scores, agreement, opinions, annotation, judges]
+    "make", [report, pairs, comparison, audit, bias_study, human_scores, agreement, opinions, annotation, judges]
 )
 def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper(
     make: Any, small_run: Any, chromium: Any, tmp_path: Path

@@ -1,0 +1,111 @@
+"""`evenhand card` and `evenhand verify`: what a run made, for others to check; `evenhand pairs`: what it learnt from."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..errors import DataError
+from ..storage import as_given
+from .terminal import note, say
+
+CARD_EXAMPLE = "Example: evenhand card runs/quickstart --licence apache-2.0"
+VERIFY_EXAMPLE = "Example: evenhand verify runs/quickstart/cards/model.md"
+PAIRS_EXAMPLE = "Example: evenhand pairs runs/quickstart --most 50 --order closest"
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", exists=True, file_okay=False, help="The output folder of a run.")]
+
+
+def card(
+    run: Run,
+    licence: Annotated[
+        str | None, typer.Option(help="Of the adapter, as the hub names it: apache-2.0. Default: unknown.")
+    ] = None,
+    data_licence: Annotated[
+        str | None, typer.Option(help="Of the pairs, which hold texts of the documents. Default: unknown.")
+    ] = None,
+    benchmark: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="benchmark.json of `evenhand benchmark-judges`: what the run's judges are worth. It is kept with the cards.",
+        ),
+    ] = None,
+) -> None:
+    """Write a model card of the trained adapter and a data card of its pairs: RUN/cards/model.md and data.md.
+
+    Every number is the finished run's own and says which file it is from. Your own sections, the licence and further metadata
+    stay when the cards are written anew. Nothing is sent anywhere; docs/cards.md shows how to publish.
+    """
+    from ..evaluation.cards.card import write_cards
+    from ..evaluation.cards.run import read_run
+
+    with as_given():
+        found = read_run(run, benchmark)
+    for path in write_cards(found, {"model": licence, "data": data_licence}):
+        say(f"{path.stem} card: {path}")
+    if not found.n_pairs:
+        note("no data card: the pairs were given to the run, which did not make them")
+
+
+def verify(
+    card: Annotated[
+        Path, typer.Argument(metavar="CARD", exists=True, dir_okay=False, help="As `evenhand card` wrote it.")
+    ],
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RUN",
+            exists=True,
+            file_okay=False,
+            help="What it speaks of. Default: the run in whose cards/ it lies.",
+        ),
+    ] = None,
+) -> None:
+    """Name every place at which a card says something else than its run: exit code 0 where there is none, else 2.
+
+    All numbers, hashes and sentences are compared but the publisher's own: sections marked as theirs, licence, tags, and metadata
+    that evenhand does not write. Before that, the run's files are compared with the hashes of its manifest.
+    """
+    from ..evaluation.cards.card import SECTIONS, read_card
+    from ..evaluation.cards.run import read_run
+    from ..evaluation.cards.verify import departures, made_anew
+    from ..text import some_of
+
+    with as_given():
+        read = read_card(card)
+        folder = run or card.resolve().parent.parent
+        found = departures(read, made_anew(read, card, read_run(folder)))
+    for each in found:
+        say(str(each))
+    if found:
+        raise DataError(f"{card}: {len(found):,} places are not as {folder} has them; `evenhand card` writes it anew")
+    say(
+        f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
+    )
+
+
+def pairs(
+    run: Run,
+    round_: Annotated[int | None, typer.Option("--round", min=0, help="Default: the last that has pairs.")] = None,
+    most: Annotated[int, typer.Option(min=1, help="Pairs on the page.")] = 200,
+    order: Annotated[
+        Literal["spread", "closest", "widest"],
+        typer.Option(help="Which: at even steps of the margin, those of the least margin, or those of the greatest."),
+    ] = "spread",
+    out: Annotated[
+        Path | None, typer.Option(help="File (.html) to write. Default: RUN/report/pairs-round-NN.html.")
+    ] = None,
+) -> None:
+    """Show what was learnt from: each pair with its prompt, both texts, and every judge's scores, signature and replies."""
+    from ..evaluation.checkpoint.pairs import paired_folder, pairs_page
+    from ..evaluation.pages.html import render
+    from ..storage import write_text
+    from .outputs import refuse_outputs
+
+    folder = paired_folder(run, round_)
+    path = out or run / "report" / f"pairs-{folder.name}.html"
+    refuse_outputs(path, ".html", [folder])
+    write_text(path, render(pairs_page(folder, most, order)))
+    say(f"pairs: {path}")

@@ -1,0 +1,165 @@
+"""A finished run, read from its files alone: a copy of the folder is enough, without model, corpus or recipe file."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...errors import DataError
+from ...models import public_name
+from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
+from ...runfolder.processes import refuse_held
+from ...storage import file_digest, listed, parse_line, read_json, read_text, write_text
+from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
+from ..checkpoint.report import JSON
+from ..meta.benchmark import Benchmark
+from ..systems.contents import Report
+
+# folder of the cards in a run
+CARDS = "cards"
+# what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
+BENCHMARK = "benchmark.json"
+RECIPE = "recipe.yaml"
+# a model on a hub; what lies elsewhere has no name that others know
+HUB_ID = re.compile(r"\w[\w.-]*(/[\w.-]+)?(?<!\.gguf)")
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A file of the run, by its path in it."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What cards say is in here."""
+
+    folder: Path
+    report: Report
+    # judge -> signatures of its judgements
+    signatures: dict[str, list[str]]
+    # what the stages made
+    files: tuple[RunFile, ...]
+    # round -> its training.json
+    trainings: dict[str, dict[str, Any]]
+    # None where none was kept with the cards
+    benchmark: Benchmark | None
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """With every default spelled out."""
+        return self.report.provenance.recipe
+
+    @property
+    def rounds(self) -> list[str]:
+        """Names of the rounds."""
+        return list(self.trainings)
+
+    @property
+    def adapter(self) -> str:
+        """Folder of the adapter that the run ended with."""
+        return f"{self.rounds[-1]}/{ADAPTER}"
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that the run made; none where it was given them."""
+        has_pairs = any(each.path.endswith(f"/{PAIRS}") for each in self.files)
+        return sum(each.pairs or 0 for each in self.report.totals) if has_pairs else 0
+
+    @property
+    def base(self) -> str | None:
+        """The base model's id on the hub; None of a model that has none."""
+        name = public_name(self.recipe["model"]["name"])
+        # a signature has the content of a folder, and of a model on a hub its name alone
+        local = f"{PurePosixPath(name).name}#"
+        is_local = any(each.startswith(local) for each in self.report.provenance.models.values())
+        return name if HUB_ID.fullmatch(name) and not is_local else None
+
+    @property
+    def base_name(self) -> str:
+        """What the base model is called; of a place on somebody's machine its last part."""
+        return self.base or PurePosixPath(self.recipe["model"]["name"]).name
+
+
+def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
+    """The run in this folder.
+
+    Args:
+        folder: output of a run.
+        benchmark: what its judges are worth, to be kept with its cards; None takes what is kept there, if anything.
+
+    Raises:
+        DataError: the run is not finished or trained nothing; its files were changed since its report, all of which are listed;
+            or the benchmark is something else, or of other judges.
+        StorageError: another command works there, or a file cannot be read or written.
+    """
+    refuse_held(folder)
+    for path in (folder / REPORT / JSON, folder / MANIFEST, folder / RECIPE):
+        if not path.is_file():
+            raise DataError(
+                f"{folder}: is not a finished run: it has no {path.relative_to(folder)}; name the output folder of "
+                "`evenhand loop RECIPE`, and let that come to its end"
+            )
+    report, manifest = parse_line(read_text(folder / REPORT / JSON), Report), read_json(folder / MANIFEST)
+    if manifest.get("format") != FORMAT:
+        raise DataError(f"{folder / MANIFEST}: has the format {manifest.get('format')!r}, expected is {FORMAT!r}")
+    rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]
+    if not rounds:
+        raise DataError(f"{folder}: nothing was trained there (rounds: 0), so there is no adapter to write a card for")
+    signatures = manifest["signatures"]["judges"]
+    return FinishedRun(
+        folder=folder,
+        report=report,
+        signatures=signatures,
+        files=_checked_files(folder, manifest["stages"]),
+        trainings={name: read_json(folder / name / TRAINING) for name in rounds},
+        benchmark=_benchmark(folder, signatures, benchmark),
+    )
+
+
+def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Benchmark | None:
+    kept = folder / CARDS / BENCHMARK
+    path = given or kept
+    if not path.is_file():
+        return None
+    text = read_text(path)
+    try:
+        found = parse_line(text, Benchmark)
+    except DataError as error:
+        raise DataError(f"{path}: is not the benchmark.json of `evenhand benchmark-judges`: {error}") from error
+    if given:
+        if not {each for mine in signatures.values() for each in mine} & {*found.signatures.values()}:
+            raise DataError(
+                f"{path}: has none of the run's judges as they were there; benchmark them with --judges {folder / RECIPE}"
+            )
+        write_text(kept, text)
+    return found
+
+
+def _checked_files(folder: Path, stages: list[dict[str, Any]]) -> tuple[RunFile, ...]:
+    """What the stages made, without the renderings of the report, whose numbers are all in report.json."""
+    found, mistakes = [folder / RECIPE, folder / MANIFEST], []
+    for stage in stages:
+        for name, digest in stage["outputs"].items():
+            path = folder / stage["phase"] / name
+            if stage["phase"] == REPORT and path.suffix != ".json":
+                continue
+            if not path.exists() or file_digest(path) != digest:
+                mistakes.append(f"{path}: is not what {stage['phase']} {stage['stage']!r} made")
+            else:
+                found += sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    if mistakes:
+        raise DataError(
+            f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
+            "run `evenhand loop` with its recipe again; a card belongs into cards/, not into the adapter's folder"
+        )
+    return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, _sha256(path)) for path in found)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

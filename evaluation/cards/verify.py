@@ -1,0 +1,120 @@
+"""A card beside its run: the card is made anew from the run, and every place that differs is named."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from .card import Card, card_text, parse_card
+from .run import FinishedRun
+
+NOTHING = "nothing there"
+# without the note behind it
+HEADING = re.compile(r"(#+) (.*?)(?: \(.*\))?$")
+BAR = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A place at which a card says something else than its run; "" is said where there is nothing."""
+
+    # section, row and column, as far as there are such
+    place: str
+    card: str
+    run: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: the card says {self.card or NOTHING}; the run says {self.run or NOTHING}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a card with where it stands."""
+
+    place: str
+    # names of the columns of a table; none of other lines
+    columns: tuple[str, ...]
+    text: str
+
+    @property
+    def cells(self) -> list[str]:
+        """Of a line of a table."""
+        return _cells(self.text) if self.columns else []
+
+
+def made_anew(card: Card, path: Path, run: FinishedRun) -> Card:
+    """What the card would be if it were written now, with what the publisher wrote; `path` is where the card comes from."""
+    return parse_card(path, card_text(run, card))
+
+
+def departures(card: Card, made: Card) -> list[Departure]:
+    """Every place at which a card differs from one that was made anew."""
+    return [*_in_metadata(card.metadata, made.metadata), *_in_lines(card.lines, made.lines)]
+
+
+def _in_metadata(card: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[Departure]:
+    said, known = dict(_leaves(card)), dict(_leaves(run))
+    for place in dict.fromkeys((*known, *said)):
+        if said.get(place) != known.get(place):
+            yield Departure(f"metadata, {place}", said.get(place, ""), known.get(place, ""))
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """The place of every single value, and the value as JSON writes it: there 1, 1.0 and true differ."""
+    if isinstance(value, dict | list) and value:
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in inside:
+            yield from _leaves(each, f"{place}.{key}".lstrip(".") if isinstance(value, dict) else f"{place}[{key}]")
+    else:
+        yield place, json.dumps(value, ensure_ascii=False)
+
+
+def _in_lines(card: Sequence[str], run: Sequence[str]) -> Iterator[Departure]:
+    said, known = _placed(card), _placed(run)
+    matcher = SequenceMatcher(None, [line.text for line in said], [line.text for line in known], autojunk=False)
+    for what, i, j, k, m in matcher.get_opcodes():
+        if what != "equal":
+            for mine, theirs in zip_longest(said[i:j], known[k:m]):
+                yield from _between(mine, theirs)
+
+
+def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
+    """What differs in two lines of the same place, cell by cell where both are lines of one table."""
+    at = run or card
+    assert at is not None
+    if card is None or run is None or not card.columns == run.columns != ():
+        yield Departure(at.place, card.text if card else "", run.text if run else "")
+        return
+    for column, mine, theirs in zip_longest(run.columns, card.cells, run.cells, fillvalue=""):
+        if mine != theirs:
+            yield Departure(f"{run.place}, column {column!r}", repr(mine), repr(theirs))
+
+
+def _placed(lines: Sequence[str]) -> list[Line]:
+    """The lines that say something, each with its section and, in a table, its row and the names of its columns."""
+    found: list[Line] = []
+    columns: tuple[str, ...] = ()
+    headings, group = ["", ""], ""
+    for text in filter(None, map(str.rstrip, lines)):
+        if heading := HEADING.match(text):
+            headings = [heading[2], ""] if len(heading[1]) < 3 else [headings[0], heading[2]]
+        place = ", ".join(filter(None, headings))
+        if not text.startswith("| "):
+            columns, group = (), ""
+        elif not columns:
+            columns = tuple(_cells(text))
+        else:
+            row, *others = _cells(text)
+            # a row that has a name alone heads those below it
+            group = group if any(others) else row
+            place = f"{place}, row {f'{group} {row}' if group and any(others) else row!r}"
+        found.append(Line(place, columns, text))
+    return found
+
+
+def _cells(text: str) -> list[str]:
+    return [cell.strip() for cell in BAR.split(text)[1:-1]]

@@ -1,0 +1,189 @@
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.errors import DataError
+from evenhand.evaluation.cards.card import Card, card_text, read_card, write_cards
+from evenhand.evaluation.cards.contents import REPORTED
+from evenhand.evaluation.cards.run import read_run
+from evenhand.evaluation.checkpoint.report import report
+from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow, Statistic
+from evenhand.storage import read_text, write_text
+
+hub = pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
+UNSAID = {"model": None, "data": None}
+
+
+def written(folder: Path, **licences: Any) -> tuple[str, str]:
+    write_cards(read_run(folder), {**UNSAID, **licences})
+    return read_text(folder / "cards/model.md"), read_text(folder / "cards/data.md")
+
+
+def rows_of(text: str, heading: str) -> list[list[str]]:
+    """Cells of the tables below a heading, up to the next one."""
+    section = re.search(rf"^## {heading}.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    return [[cell.strip() for cell in line.split(" | ")] for line in section[0].splitlines() if line.startswith("| ")]
+
+
+def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
+    text, _ = written(run_folder)
+    content = json.loads((run_folder / "report/report.json").read_text())
+    found = {each.metric_name: each for each in hub.ModelCard(text).data.eval_results}
+    # two trained systems, two sides and all, by the one judge that was not trained on
+    assert len(found) == 6
+    for each in content["scores"]:
+        if each["measure"] == "overlap" and each["subject"] == "DPO":
+            mine = found[f"overlap, DPO, {each['side'] or 'all'}"]
+            assert mine.metric_value == each["mean"]
+            assert (mine.metric_args["low"], mine.metric_args["high"]) == (each["low"], each["high"])
+
+
+def test_cards_name_what_was_dropped_by_side_and_what_was_trained_on(run_folder: Path):
+    model, data = written(run_folder)
+    for text in (model, data):
+        dropped = rows_of(text, "Left out")[-2:]
+        assert [row[2:] for row in dropped] == [["unscored", "0", "2", "2 |"], ["margin", "1", "0", "1 |"]]
+    assert rows_of(model, "Training")[2][1:6] == ["2 left, 1 right", "4", "0.0004", "0.1", "0.693"]
+    # mean margins of (0.4 + 0.2) / 2 and 0.65; every text has four words
+    assert [row[1:5] for row in rows_of(data, "Pairs by side")[2:]] == [
+        ["left", "2", "0.300", "4.0"],
+        ["right", "1", "0.650", "4.0"],
+    ]
+
+
+def test_hashes_are_those_of_the_files(run_folder: Path):
+    text, _ = written(run_folder)
+    rows = [row for row in rows_of(text, "Files") if row[0].startswith("| `")]
+    assert {row[0].strip("| `") for row in rows} >= {
+        "round-00/adapter/adapter_model.safetensors",
+        "round-00/pairs.jsonl",
+    }
+    for name, _, sha256 in rows:
+        path = run_folder / name.strip("| `")
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256.strip("` |")
+
+
+def test_cards_have_no_gap_to_fill_and_no_path_of_the_machine(run_folder: Path):
+    for text in written(run_folder):
+        assert "More Information Needed" not in text
+        assert str(run_folder.parent) not in text
+        assert "license: unknown" in text
+
+
+def test_every_section_taken_from_the_report_is_there_with_its_source(run_folder: Path):
+    text, _ = written(run_folder)
+    for name, source in REPORTED.items():
+        assert f"\n## {name} ({source})\n" in text
+
+
+def test_what_the_publisher_wrote_stays(run_folder: Path):
+    written(run_folder, model="apache-2.0")
+    path = run_folder / "cards/model.md"
+    text = read_text(path).replace(
+        "The publisher has not written here what this is meant for.", "### Use\n\nNews | only"
+    )
+    write_text(path, text.replace("tags:\n", "language: en\ntags:\n- mine\n"))
+    before = read_text(path)
+    model, data = written(run_folder)
+    assert "### Use\n\nNews | only" in model
+    assert read_card(path).metadata == hub.ModelCard(before).data.to_dict()
+    assert ("license: apache-2.0" in model, "license: unknown" in data) == (True, True)
+    assert "license: mit" in written(run_folder, model="mit")[0]
+
+
+def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
+    run = read_run(run_folder)
+    made = run.report.provenance.model_copy(
+        update={
+            "models": {"evaluation/base": "tiny#0123abcd|bfloat16|vllm"},
+            "recipe": run.recipe | {"model": {"name": "models/tiny"}},
+        }
+    )
+    local = replace(run, report=run.report.model_copy(update={"provenance": made}))
+    assert (local.base, local.base_name) == (None, "tiny")
+    text = card_text(local, Card("model", {"base_model": "me/tiny"}))
+    assert "models/tiny" not in text
+    assert "vllm serve BASE" in text
+    # which only the publisher can know
+    assert "base_model: me/tiny" in text
+
+
+def calibration(signature: str) -> Benchmark:
+    known = Statistic(value=0.5, low=0.25, high=0.75)
+    row = BenchmarkRow(
+        judge="overlap", attribute="coverage", side=None, spearman_pooled=known, spearman_macro=known, winrate_macro=known,
+        winrate_micro=known, articles=7, summaries=21, spearman_articles=7, winrate_articles=7, pairs=21, metric_ties=0,
+        left_out=0,
+    )  # fmt: skip
+    return Benchmark(
+        file="controlled.jsonl", digest="0" * 16, ties="half", level=0.95, resamples=100, seed=1, topics_unknown=0,
+        signatures={"overlap": signature}, versions={}, rows=(row,), unscored=(),
+    )  # fmt: skip
+
+
+def test_a_judge_is_worth_what_was_measured_of_that_very_judge(run_folder: Path, tmp_path: Path):
+    plain, _ = written(run_folder)
+    assert "No calibration is known of overlap and fit" in plain
+    run = read_run(run_folder)
+    path = tmp_path / "benchmark.json"
+    path.write_text(calibration("another").model_dump_json())
+    with pytest.raises(DataError, match=r"none of the run's judges"):
+        read_run(run_folder, path)
+    path.write_text(calibration(run.signatures["overlap"][0]).model_dump_json())
+    write_cards(read_run(run_folder, path), UNSAID)
+    model, data = written(run_folder)
+    assert "| overlap | coverage | all | 0.500 (0.250 to 0.750) | 0.500 (0.250 to 0.750) | 7 |" in model
+    assert "No calibration is known of fit:" in model
+    assert "No calibration is known of fit:" in data
+
+
+def test_unfinished_and_untrained_runs_are_refused(make_run: Any, tmp_path: Path):
+    with pytest.raises(DataError, match=r"is not a finished run: it has no report"):
+        read_run(tmp_path)
+    run = make_run(rounds=0)
+    run.write("evaluation/base", run.UNTRAINED)
+    run.finish()
+    report(run.recipe)
+    (run.recipe.output / "recipe.yaml").touch()
+    with pytest.raises(DataError, match=r"nothing was trained there"):
+        read_run(run.recipe.output)
+
+
+def test_files_changed_since_the_report_are_refused(run_folder: Path):
+    with (run_folder / "round-00/pairs.jsonl").open("a") as file:
+        file.write("\n")
+    with pytest.raises(DataError, match=r"pairs.jsonl: is not what round-00 'rerank' made"):
+        read_run(run_folder)
+
+
+def test_pairs_that_were_given_to_the_run_get_no_card(run_folder: Path):
+    manifest = json.loads((run_folder / "manifest.json").read_text())
+    for stage in manifest["stages"]:
+        stage["outputs"].pop("pairs.jsonl", None)
+    (run_folder / "manifest.json").write_text(json.dumps(manifest))
+    write_cards(read_run(run_folder), UNSAID)
+    assert [path.name for path in (run_folder / "cards").iterdir()] == ["model.md"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("<!-- end of yours -->\n\n## Limitations", "## Limitations", "are not as they were written"),
+        ("The publisher has not written anything here.", "## Scores", "write ### there"),
+        ("<!-- evenhand model card", "<!-- another card", "is not a card of this version"),
+        ("library_name: peft", "library_name: peft\nlibrary_name: peft", "library_name"),
+    ],
+)
+def test_a_file_that_is_no_card_is_left_alone(run_folder: Path, old: str, new: str, message: str):
+    text, _ = written(run_folder)
+    path = run_folder / "cards/model.md"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(DataError, match=message):
+        written(run_folder)
+    assert path.read_text() == text.replace(old, new, 1)

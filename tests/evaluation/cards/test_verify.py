@@ -1,0 +1,159 @@
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.errors import DataError
+from evenhand.evaluation.cards.card import parse_card, write_cards
+from evenhand.evaluation.cards.run import FinishedRun, read_run
+from evenhand.evaluation.cards.verify import Departure, departures, made_anew
+
+pytest.importorskip("huggingface_hub", reason="needs huggingface_hub: pip install huggingface_hub")
+BAR = re.compile(r"(?<!\\)\|")
+
+
+@pytest.fixture
+def run(run_folder: Path) -> FinishedRun:
+    found = read_run(run_folder)
+    write_cards(found, {"model": "mit", "data": None})
+    return found
+
+
+def found_in(path: Path, text: str, run: FinishedRun) -> list[Departure]:
+    card = parse_card(path, text)
+    return departures(card, made_anew(card, path, run))
+
+
+def verify(*arguments: object) -> int:
+    done = CliRunner().invoke(app, ["verify", *map(str, arguments)])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code
+
+
+# a change of a line; the line itself where there is nothing of the kind in it
+Change = Callable[[str, random.Random], str]
+
+
+def at(pattern: str, new: Callable[[str, random.Random], str]) -> Change:
+    """A change of one of the places that match."""
+
+    def change(line: str, rng: random.Random) -> str:
+        found = list(re.finditer(pattern, line))
+        if not found:
+            return line
+        each = rng.choice(found)
+        return line[: each.start()] + new(each[0], rng) + line[each.end() :]
+
+    return change
+
+
+def another(characters: str) -> Callable[[str, random.Random], str]:
+    return lambda old, rng: rng.choice([each for each in characters if each != old])
+
+
+def exchanged(line: str, rng: random.Random) -> str:
+    """Two cells of a row of a table in each other's place."""
+    cells = BAR.split(line)[1:-1]
+    unlike = [(i, j) for i in range(1, len(cells)) for j in range(1, i) if cells[i].strip() != cells[j].strip()]
+    if not line.startswith("| ") or not unlike:
+        return line
+    i, j = rng.choice(unlike)
+    cells[i], cells[j] = cells[j], cells[i]
+    return f"|{'|'.join(cells)}|"
+
+
+def with_another_bound(interval: str, rng: random.Random) -> str:
+    low, high = interval.split(" to ")
+    return rng.choice([f"{high} to {low}", f"{low}1 to {high}", f"{low} to {high}9"])
+
+
+CHANGES: dict[str, Change] = {
+    "digit": at(r"\d", another("0123456789")),
+    "sign": at(r"[+\u2212](?=\d)|(?<=: )(?=\d)", lambda old, _: {"+": "\u2212", "\u2212": "+", "": "-"}[old]),
+    "sides": exchanged,
+    "count": at(r"(?<=\| )\d+(?= \|)", lambda old, rng: str(int(old) + rng.randint(1, 9))),
+    "hash": at(r"[0-9a-f]{64}", at("[0-9a-f]", another("0123456789abcdef"))),
+    "interval": at(r"[+\u2212]?[\d.]+ to [+\u2212]?[\d.]+", with_another_bound),
+}
+
+
+@pytest.mark.parametrize("kind", ["model", "data"])
+def test_all_of_a_hundred_planted_changes_are_found_where_they_are(run: FinishedRun, kind: str):
+    path, rng, n_planted = run.folder / f"cards/{kind}.md", random.Random(12), 0  # noqa: S311 (no secret)
+    lines = path.read_text().splitlines()
+    made = made_anew(parse_card(path, path.read_text()), path, run)
+    # neither the line that says what kind of card it is, nor what the publisher says
+    ours = [k for k, line in enumerate(lines) if line and not line.startswith(("<!--", "license"))]
+    names = [name for name in CHANGES if any(CHANGES[name](lines[k], rng) != lines[k] for k in ours)]
+    while n_planted < 100:
+        place, change = rng.choice(ours), CHANGES[names[n_planted % len(names)]]
+        changed = change(lines[place], rng)
+        if changed == lines[place]:
+            continue
+        n_planted += 1
+        card = parse_card(path, "\n".join([*lines[:place], changed, *lines[place + 1 :]]) + "\n")
+        found = departures(card, made)
+        assert found, changed
+        said = [each.card.strip("'\"") for each in found]
+        assert any(each in changed.replace("\\", "") or changed in each for each in said if each), (changed, found)
+
+
+def test_an_unchanged_card_passes_wherever_it_lies(run: FinishedRun, tmp_path: Path):
+    for kind in ("model", "data"):
+        assert verify(run.folder / f"cards/{kind}.md") == 0
+    elsewhere = tmp_path / "README.md"
+    elsewhere.write_bytes((run.folder / "cards/model.md").read_bytes().replace(b"\n", b"\r\n"))
+    assert verify(elsewhere, run.folder) == 0
+
+
+def test_a_changed_card_is_named_by_section_row_and_column(run: FinishedRun, capsys: pytest.CaptureFixture[str]):
+    path = run.folder / "cards/model.md"
+    line = next(each for each in path.read_text().splitlines() if each.startswith("| DPO | 0.500"))
+    # trained overlap is the untrained one and 0.1: of the left 0.5, of the right 0.3
+    path.write_text(path.read_text().replace(line, line.replace("| 0.500 (", "| 0.600 (", 1)))
+    (found,) = found_in(path, path.read_text(), run)
+    assert found.place == "Scores, overlap, row 'DPO', column 'left'"
+    assert (found.card[1:6], found.run[1:6]) == ("0.600", "0.500")
+    with pytest.raises(DataError, match=r"1 places are not as"):
+        verify(path)
+
+
+def test_metadata_are_compared_by_value_and_what_is_the_publishers_is_left_alone(run: FinishedRun):
+    path = run.folder / "cards/model.md"
+    text = path.read_text().replace("license: mit", "license: apache-2.0\nlanguage: [en, de]")
+    text = text.replace("library_name: peft\n", "library_name:   'peft'\n").replace("- trl\n", "- trl\n- my-tag\n")
+    # the licence stands in the body, too
+    text = text.replace("- licence: mit (", "- licence: apache-2.0 (")
+    assert found_in(path, text, run) == []
+    forged = text.replace("document_sets: 4", "document_sets: 4.0", 1)
+    assert [each.place for each in found_in(path, forged, run)] == [
+        "metadata, model-index[0].results[0].metrics[0].args.document_sets"
+    ]
+
+
+def test_rows_that_are_added_taken_away_or_moved_are_found(run: FinishedRun):
+    path = run.folder / "cards/data.md"
+    text = path.read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| round-00 | ")]
+    left, right = (next(row for row in rows if side in row) for side in ("| left |", "| right |"))
+    for changed in (
+        text.replace(left + "\n", ""),
+        text.replace(left, f"{left}\n{left}"),
+        text.replace(f"{left}\n{right}", f"{right}\n{left}"),
+    ):
+        assert changed != text
+        found = found_in(path, changed, run)
+        assert found and all(each.place.startswith("Pairs by side, row 'round-00'") for each in found)
+
+
+def test_a_card_of_another_run_is_found_out(run: FinishedRun):
+    path = run.folder / "cards/data.md"
+    training = run.folder / "round-00/training.json"
+    training.write_text(training.read_text().replace("0.512", "0.215"))
+    with pytest.raises(DataError, match=r"training.json: is not what round-00 'train' made"):
+        verify(path)
