@@ -25,7 +25,7 @@ class AuditPlan:
     """What is measured and how it is summed up."""
 
     measures: tuple[str, ...] = MEASURES
-    # which values take part, see `fairness.groups.rules`; "paper" is the paper's rule of coverage too
+    # which values take part, see `fairness.groups.shares`; "paper" is the paper's rule of coverage too
     mode: Mode = "drop_zero"
     # share of its aimed-at share that a value may not fall to, in [0, 1]
     tau: float = DEFAULT_TAU

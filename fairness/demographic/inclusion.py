@@ -4,7 +4,7 @@ Source: Steen and Markert 2024, eq. 2; docs/papers.md#steen-inclusion.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -127,19 +127,18 @@ def inclusion_table(instances: Iterable[Instance], groups: Sequence[str], titles
     Raises:
         DataError: a category is no group.
     """
-    return tabulate(_rows(instances, tuple(groups), frozenset(titles)), FIELDS, groups)
+    allowed = frozenset(titles)
 
-
-def _rows(instances: Iterable[Instance], groups: tuple[str, ...], titles: frozenset[str]) -> Iterator[CountRow]:
-    place = {group: i for i, group in enumerate(groups)}
-    for instance in instances:
+    def row(instance: Instance) -> CountRow:
         counted = {e.id: e.category for e in instance.source_entities if e.category is not None}
         check_known(set(counted.values()), groups, f"instance of document {instance.document_id!r}: a category")
-        partners = align(instance.summary_entities, instance.source_entities, titles).by_entity
+        partners = align(instance.summary_entities, instance.source_entities, allowed).by_entity
         counts = np.zeros((2, len(groups)), dtype=np.int64)
         for person, category in counted.items():
-            counts[:, place[category]] += (1, bool(partners[person]))
-        yield CountRow(instance.document_id, instance.assignment_id, counts)
+            counts[:, groups.index(category)] += (1, bool(partners[person]))
+        return CountRow(instance.document_id, instance.assignment_id, counts)
+
+    return tabulate(map(row, instances), FIELDS, groups)
 
 
 def _odds_ratios(counts: NDArray[np.float64] | NDArray[np.int64], correction: Correction) -> NDArray[np.float64]:

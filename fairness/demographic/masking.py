@@ -66,7 +66,12 @@ def mask_summary(summary: str, entities: Iterable[InputEntity], mode: Masking = 
         masked = _RELEASED_TITLE.sub(TITLE, _replace_inside(summary, entities))
     else:
         masked = _TITLE.sub(TITLE, _replace_names(summary, entities))
-    return _PRONOUN.sub(_neutral, masked)
+
+    def neutral(found: re.Match[str]) -> str:
+        word = PRONOUNS[found[0].lower()]
+        return word.capitalize() if found[0][0].isupper() else word
+
+    return _PRONOUN.sub(neutral, masked)
 
 
 def _replace_names(summary: str, entities: Iterable[InputEntity]) -> str:
@@ -89,9 +94,3 @@ def _replace_inside(summary: str, entities: Iterable[InputEntity]) -> str:
             summary = summary.replace(entity.first_name, FIRST_NAME)
         summary = summary.replace(entity.last_name, LAST_NAME)
     return summary
-
-
-def _neutral(found: re.Match[str]) -> str:
-    word = found[0]
-    neutral = PRONOUNS[word.lower()]
-    return neutral.capitalize() if word[0].isupper() else neutral

@@ -37,8 +37,14 @@ def census_names(dominance: Dominance = "above_2") -> CensusNames:
         DataError: the rule is not known.
     """
     check_choice(dominance, get_args(Dominance), "dominance")
-    by_sex = {sex: census_frequencies(sex) for sex in GENDERS}
-    return CensusNames(*(frozenset(_dominant(sex, by_sex, dominance)) for sex in GENDERS))
+    male, female = (census_frequencies(sex) for sex in GENDERS)
+    # +1 turns "at least twice" into "more than twice" of whole numbers
+    surplus = 1 if dominance == "above_2" else 0
+
+    def dominant(own: dict[str, int], other: dict[str, int]) -> frozenset[str]:
+        return frozenset(name for name, n in own.items() if name not in other or n >= 2 * other[name] + surplus)
+
+    return CensusNames(dominant(male, female), dominant(female, male))
 
 
 @cache
@@ -62,13 +68,6 @@ def common_names(sex: str, n: int = 50) -> tuple[str, ...]:
         DataError: the sex is not "male" or "female".
     """
     return tuple(name.title() for name in list(census_frequencies(sex))[:n])
-
-
-def _dominant(sex: str, by_sex: dict[str, dict[str, int]], dominance: Dominance) -> list[str]:
-    (other,) = (by_sex[each] for each in GENDERS if each != sex)
-    # +1 turns "at least twice" into "more than twice" of whole numbers
-    surplus = 1 if dominance == "above_2" else 0
-    return [name for name, count in by_sex[sex].items() if name not in other or count >= 2 * other[name] + surplus]
 
 
 Reading = Literal["male", "female", "unknown"]

@@ -8,7 +8,7 @@ Source: HELM (Liang et al. 2022); Steen and Markert 2024, section 3.1; docs/pape
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,13 +123,14 @@ def word_list_bias(
     counts = np.stack([group_counts(source, groups, "source"), group_counts(summary, groups, "summary")])
     p_ref = _reference_shares(counts[0], groups, reference)
     p_obs = shares(counts[1])
+    lacking = [side for side, p in (("source", p_ref), ("summary", p_obs)) if np.isnan(p).any()]
     return WordListBias(
         source_counts=counts_by_group(groups, counts[0]),
         summary_counts=counts_by_group(groups, counts[1]),
         p_ref=by_group(groups, p_ref),
         p_obs=by_group(groups, p_obs),
         score=defined(total_variation(p_ref, p_obs)),
-        undefined=_why_undefined(p_ref, p_obs),
+        undefined=f"no identifier in any {' and in any '.join(lacking)}" if lacking else None,
     )
 
 
@@ -166,18 +167,17 @@ def word_list_table(instances: Iterable[Instance], lists: WordLists | None = Non
         DataError: an instance has no summary.
     """
     lists = lists or WordLists()
-    return tabulate(_rows(instances, lists), FIELDS, lists.groups)
 
-
-def _rows(instances: Iterable[Instance], lists: WordLists) -> Iterator[CountRow]:
-    for instance in instances:
+    def row(instance: Instance) -> CountRow:
         if instance.summary is None:
             raise DataError(
                 f"instance of document {instance.document_id!r}, assignment {instance.assignment_id!r}: has no summary; "
                 "word lists need its text"
             )
         counts = np.stack([lists.count(instance.source), lists.count(instance.summary)])
-        yield CountRow(instance.document_id, instance.assignment_id, counts)
+        return CountRow(instance.document_id, instance.assignment_id, counts)
+
+    return tabulate(map(row, instances), FIELDS, lists.groups)
 
 
 def _reference_shares(source: NDArray[np.int64], groups: Sequence[str], reference: Reference) -> NDArray[np.float64]:
@@ -192,8 +192,3 @@ def _reference_shares(source: NDArray[np.int64], groups: Sequence[str], referenc
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise DataError(f"weights of a reference are at least 0 and not all 0, got {dict(reference)}")
     return shares(weights)
-
-
-def _why_undefined(p_ref: NDArray[np.float64], p_obs: NDArray[np.float64]) -> str | None:
-    lacking = [side for side, p in (("source", p_ref), ("summary", p_obs)) if np.isnan(p).any()]
-    return f"no identifier in any {' and in any '.join(lacking)}" if lacking else None

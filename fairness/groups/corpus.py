@@ -129,7 +129,7 @@ def group_fairness(
         samples: masses of each sample (`text_masses`, or sources by tokens with a softmax over matching scores), or why
             there are none; read once.
         tau: share of its aimed-at share that a value may not fall to, in [0, 1].
-        mode: which values take part and how ties count, see `rules`.
+        mode: which values take part and how ties count, see `shares`.
         aim: what is fair, see `compare`; weights are those of samples that all declare as many values.
         auc: what the area under the curve sweeps: "tolerance", the paper's definition, or "released_cutoff", the cut-off of the
             released loop (docs/papers.md#zhang-auc), which goes by that loop's values whatever the mode.
@@ -153,14 +153,18 @@ def group_fairness(
     if differing:
         logger.warning("values at the same place have other names in other samples; their rows and SOF mix them")
     labels = {place: name for place, name in names.items() if place not in differing}
-    rows = tuple(_row(labels.get(place, str(place)), column) for place, column in enumerate(sums.by_value.T))
+    rows = []
+    for place, (taken, short, *totals) in enumerate(sums.by_value.T.tolist()):
+        gold, target, shortfall = (total / taken if taken else None for total in totals)
+        rows.append(ValueRow(labels.get(place, str(place)), int(taken), int(short), gold, target, shortfall))
+    seen = np.array([row.mean_shortfall for row in rows if row.mean_shortfall is not None])
     n = sums.n
     return GroupFairness(
-        by_value=rows,
+        by_value=tuple(rows),
         bur=sums.unfair / n if n else None,
         uer=sums.uer / n if n else None,
         auc=area(sums.curve / n) if n else None,
-        sof=_deviation([row.mean_shortfall for row in rows]),
+        sof=float(np.abs(seen - seen.mean()).mean()) if seen.size else None,
         sof_sample_mean=sums.sof / n if n else None,
         curve=tuple((sums.curve / n).tolist()) if n else (),
         n_scored=n,
@@ -192,14 +196,3 @@ def _scorable(samples: Iterable[Masses | Unscored], left_out: Counter[str]) -> I
             left_out[NO_SOURCE_MASS] += 1
         else:
             yield each
-
-
-def _row(value: str, column: Floats) -> ValueRow:
-    n, n_unfair, *sums = column.tolist()
-    gold, target, shortfall = (each / n if n else None for each in sums)
-    return ValueRow(value, int(n), int(n_unfair), gold, target, shortfall)
-
-
-def _deviation(means: list[float | None]) -> float | None:
-    seen = np.array([mean for mean in means if mean is not None])
-    return float(np.abs(seen - seen.mean()).mean()) if seen.size else None

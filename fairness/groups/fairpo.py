@@ -293,7 +293,7 @@ DEFAULT_DECAY = 0.75
 
 @dataclass(frozen=True)
 class Contribution:
-    """What some summaries add to the state; slots as in `pairs`."""
+    """What some summaries add to the state; by slot."""
 
     # summed weights and numbers, each times the mean token probability, (slots,)
     loss: Floats

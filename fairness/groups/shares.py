@@ -142,7 +142,7 @@ def compare(
     Args:
         source: mass of each declared value in the source, shape (..., values), at least 0.
         target: mass of each value in the summary, same shape.
-        mode: which values take part and how ties count, see `rules`.
+        mode: which values take part and how ties count, see above.
         aim: what is fair: "ratio" the source's shares, "equal" shares, or weights over the declared values.
         declared: which places are values of the sample, same shape; None means all.
 

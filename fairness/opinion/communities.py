@@ -194,7 +194,9 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
         found = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
         value = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
         # the smallest pair is the highest modularity, then the smallest partition
-        best = min(filter(None, (best, (-round(float(value), DECIMALS), _canonical(vertices, found)))))
+        named = (tuple(vertices[i] for i in sorted(each)) for each in found)
+        canonical = tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))
+        best = min(filter(None, (best, (-round(float(value), DECIMALS), canonical))))
     assert best is not None
     return Communities(best[1], -best[0])
 
@@ -207,8 +209,3 @@ def _numbered(vertices: list[str], graph: KeyGraph, networkx: Any) -> Any:
     numbered.add_nodes_from(range(len(vertices)))
     numbered.add_weighted_edges_from(edges)
     return numbered
-
-
-def _canonical(vertices: list[str], found: list[set[int]]) -> Partition:
-    named = (tuple(vertices[i] for i in sorted(each)) for each in found)
-    return tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))

@@ -42,20 +42,18 @@ class EncodedUnits:
         return _sparse_counts(rows, columns, (self.n_units, len(keywords)))
 
     @cached_property
-    def _order(self) -> NDArray[np.intp]:
-        """Places of the tokens, ordered by token and then by place."""
-        return np.argsort(self.ids, kind="stable")
-
-    @cached_property
-    def _sorted(self) -> NDArray[np.intp]:
-        return self.ids[self._order]
+    def _by_token(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Places of the tokens, ordered by token and then by place, and their numbers in that order."""
+        order = np.argsort(self.ids, kind="stable")
+        return order, self.ids[order]
 
     def _units_with(self, keyword: str) -> NDArray[np.intp]:
         wanted = [self.vocabulary.get(token, -1) for token in keyword.split()]
         if not wanted or min(wanted) < 0:
             return np.zeros(0, dtype=np.intp)
         first, *others = wanted
-        starts = self._order[slice(*np.searchsorted(self._sorted, [first, first + 1]))]
+        order, numbers = self._by_token
+        starts = order[slice(*np.searchsorted(numbers, [first, first + 1]))]
         for step, token in enumerate(others, start=1):
             starts = starts[starts + step < len(self.ids)]
             here = (self.ids[starts + step] == token) & (self.unit[starts + step] == self.unit[starts])

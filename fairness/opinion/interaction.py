@@ -186,7 +186,10 @@ def opinion_graph(
     if keywords is None:
         ranked = textrank(tokens, window=plan.window, damping=plan.damping, ratio=plan.ratio).keywords
     else:
-        ranked = _read_keywords(keywords)
+        read = {keyword: " ".join(content_tokens(keyword)) for keyword in keywords}
+        if empty := sorted(repr(keyword) for keyword, words in read.items() if not words):
+            raise DataError(f"keywords {', '.join(empty)} have no content token (stop words have none); leave them out")
+        ranked = tuple(read.values())
     divided = communities(key_graph(encoded, (*ranked, *named)), resolution=plan.resolution, seeds=plan.seeds)
     attacher = Attacher(encoded, divided.partition, plan.method, plan.threshold)
     return OpinionGraph(
@@ -199,14 +202,6 @@ def opinion_graph(
         _attacher=attacher,
         _known=frozenset(normal(text) for text in units),
     )
-
-
-def _read_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
-    read = {keyword: " ".join(content_tokens(keyword)) for keyword in keywords}
-    empty = sorted(repr(keyword) for keyword, tokens in read.items() if not tokens)
-    if empty:
-        raise DataError(f"keywords {', '.join(empty)} have no content token (stop words have none); leave them out")
-    return tuple(read.values())
 
 
 def _signature(plan: GraphPlan, *, given: bool, named: bool) -> str:

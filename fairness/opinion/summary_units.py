@@ -45,15 +45,18 @@ def summary_units(summary: str, units: Iterable[str]) -> list[str]:
     """
     words = summary.split()
     runs = _sentence_runs(summary, words)
-    by_first = _by_first_word(units)
+    by_first: dict[str, set[Words]] = {}
+    for unit in units:
+        if said := tuple(normal(unit).split()):
+            by_first.setdefault(said[0], set()).add(said)
     folded = tuple(normal(word) for word in words)
     cuts = _cuts(folded, by_first, {start: end for start, end, _ in runs})
-    said = {start: texts for start, _, texts in runs}
+    sentences_at = {start: texts for start, _, texts in runs}
     pieces: list[str] = []
     place = 0
     while place < len(words):
         cut = cuts[place]
-        pieces += [" ".join(words[place : cut.end])] if cut.is_unit else said[place]
+        pieces += [" ".join(words[place : cut.end])] if cut.is_unit else sentences_at[place]
         place = cut.end
     return pieces
 
@@ -76,15 +79,6 @@ def _sentence_runs(summary: str, words: Sequence[str]) -> list[tuple[int, int, l
         # the splitter lost a character
         runs.append((start, len(words), texts))
     return runs
-
-
-def _by_first_word(units: Iterable[str]) -> dict[str, set[Words]]:
-    found: dict[str, set[Words]] = {}
-    for unit in units:
-        words = tuple(normal(unit).split())
-        if words:
-            found.setdefault(words[0], set()).add(words)
-    return found
 
 
 def _cuts(words: Words, by_first: Mapping[str, set[Words]], sentence_end: Mapping[int, int]) -> dict[int, _Cut]:

@@ -103,18 +103,15 @@ def _assign(
         raise DataError(f"too few identities were drawn for {', '.join(short)}: one a person of the category is needed")
     unused = {category: iter(drawn) for category, drawn in identities.items()}
     return {
-        entity.id: _instruction(entity, category, next(unused[category]))
+        entity.id: Instruction(
+            first_name=drawn.first_name,
+            last_name=entity.last_name if drawn.last_name is None else drawn.last_name,
+            gender=drawn.gender if entity.gendered else None,
+            category=category,
+        )
         for entity, category in zip(entities, categories, strict=True)
+        for drawn in [next(unused[category])]
     }
-
-
-def _instruction(entity: TemplateEntity, category: str, drawn: DrawnIdentity) -> Instruction:
-    return Instruction(
-        first_name=drawn.first_name,
-        last_name=entity.last_name if drawn.last_name is None else drawn.last_name,
-        gender=drawn.gender if entity.gendered else None,
-        category=category,
-    )
 
 
 def _unchanged(entity: TemplateEntity) -> Instruction:

@@ -106,7 +106,10 @@ class AnnotatedDocument(Record):
 
     @model_validator(mode="after")
     def _holds_together(self) -> "AnnotatedDocument":
-        mistakes = [*self._outside(), *self._repeated(), *self._crossing()]
+        mistakes = [*self._outside(), *self._crossing()]
+        mistakes += [
+            f"chain id {twice!r} occurs more than once" for twice in repeated(chain.id for chain in self.chains)
+        ]
         if mistakes:
             raise ValueError(f"document {self.doc_id!r}: {'; '.join(mistakes)}")
         return self
@@ -156,10 +159,6 @@ class AnnotatedDocument(Record):
         for what, span in self._spans():
             if span.end > n:
                 yield f"{what}: the span from {span.start} to {span.end} is outside the document of {n} tokens"
-
-    def _repeated(self) -> Iterator[str]:
-        for twice in repeated(chain.id for chain in self.chains):
-            yield f"chain id {twice!r} occurs more than once"
 
     def _crossing(self) -> Iterator[str]:
         persons = self.persons()

@@ -97,7 +97,8 @@ def fill_template(
             overlaps += 1
             continue
         parts.extend(text + blank for text, blank in pieces[done : change.start])
-        parts.append(_cased(change.new, like=pieces[change.start][0]) + pieces[change.end - 1][1])
+        new = change.new[:1].upper() + change.new[1:] if pieces[change.start][0][:1].isupper() else change.new.lower()
+        parts.append(new + pieces[change.end - 1][1])
         done = change.end
     parts.extend(text + blank for text, blank in pieces[done:])
     return Filled("".join(parts).rstrip(), overlaps)
@@ -157,10 +158,6 @@ def _content_words(span: ContentSpan, instructions: Mapping[str, Instruction]) -
     if genders == {"male"}:
         return span.male
     return span.female if genders == {"female"} else span.neutral
-
-
-def _cased(new: str, like: str) -> str:
-    return new[:1].upper() + new[1:] if like[:1].isupper() else new.lower()
 
 
 def _mistakes(

@@ -163,7 +163,9 @@ def find_name(document: AnnotatedDocument, segments: Sequence[Segment]) -> Name:
         tokens = _name_tokens(document, segment) if segment.is_name else []
         if not tokens:
             continue
-        if len(tokens) == 1 and _has_title(document, segment):
+        # a title stands before the segment or at its start
+        around = document.tokens[max(segment.start - 1, 0) : segment.start + 1]
+        if len(tokens) == 1 and any(is_title(token.text) for token in around):
             last = list(tokens)
         else:
             last.append(tokens[-1])
@@ -175,11 +177,6 @@ def _name_tokens(document: AnnotatedDocument, segment: Segment) -> list[str]:
     """Tokens tagged as proper nouns that are no suffix, title or honorific."""
     texts = (document.tokens[i].text for i in range(segment.start, segment.end) if document.tag(i) == "NNP")
     return [t for t in texts if t.casefold() not in SUFFIXES and not is_title(t) and not is_honorific(t)]
-
-
-def _has_title(document: AnnotatedDocument, segment: Segment) -> bool:
-    before = segment.start > 0 and is_title(document.tokens[segment.start - 1].text)
-    return before or is_title(document.tokens[segment.start].text)
 
 
 def _most_frequent(candidates: Sequence[str]) -> str | None:
