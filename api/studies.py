@@ -16,8 +16,7 @@ from ..evaluation.audit.build import build_audit
 from ..evaluation.audit.contents import Number
 from ..evaluation.audit.families import families, open_tools
 from ..evaluation.audit.input import System, Wanted, input_of
-from ..evaluation.audit.options import read_sections
-from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
+from ..evaluation.audit.plan import AuditPlan, read_measures, read_sections, read_target, usual_measures
 from ..evaluation.audit.report import write_audit
 from ..evaluation.checkpoint.report import read_report
 from ..evaluation.comparison.build import compare_runs

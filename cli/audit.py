@@ -150,9 +150,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     ngram, stop words and word-lists are made for English.
     """
     from ..evaluation.audit.input import Wanted, read_input
-    from ..evaluation.audit.options import read_sections
     from ..evaluation.audit.page import page
-    from ..evaluation.audit.plan import AuditPlan, read_measures, read_target, usual_measures
+    from ..evaluation.audit.plan import AuditPlan, read_measures, read_sections, read_target, usual_measures
     from ..evaluation.audit.report import check_folder, replaced, write_audit
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE

@@ -12,18 +12,22 @@ from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
-from .choice import choices
-from .contents import Audit, Example, MeasureNote, Number, PairedDifference, SystemNote, ValueNote, WorstGroup
-from .examples import take_apart
+from .contents import (
+    COVERAGE_PARITY,
+    Audit,
+    Example,
+    Line,
+    MeasureNote,
+    Number,
+    ValueNote,
+    WorstGroup,
+)
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
-from .headline import title
+from .findings import Rows, choices, extremes, of_length, ordering, system_note, title, worst_group
 from .input import AuditInput
-from .lengths import mean_length, of_length
 from .pairs import paired_differences
 from .plan import AuditPlan
-from .quantities import COVERAGE_PARITY
 from .warnings import warnings
-from .worst import Rows, extremes, ordering, worst_group
 
 SCHEMA = "evenhand-audit/1"
 # sets that a family measures at a time, between two steps of the progress bar
@@ -49,7 +53,7 @@ def build_audit(
         plan: what is measured.
         families: the measures, opened.
         notes: what the caller has to warn of.
-        progress: told after every batch.
+        progress: called after every batch.
 
     Raises:
         DataError: nothing can be measured; the reasons are listed.
@@ -57,10 +61,11 @@ def build_audit(
     _refuse_one_valued(given, families)
     measured = [each for family in families for each in _measure(family, given, progress)]
     _refuse_nothing(measured)
-    differences = _differences(measured, given, plan)
+    labels = [system.label for system in given.systems]
+    differences = paired_differences(measured, labels, plan.bootstrap, plan.least_group)
     numbers, worst = _numbers(measured, given, plan)
     aggregates = tuple(number for number in numbers if number.value is None)
-    systems = tuple(_system_notes(given))
+    systems = tuple(map(system_note, given.systems))
     return Audit(
         schema_name=SCHEMA,
         title=title(aggregates, differences, systems),
@@ -78,7 +83,7 @@ def build_audit(
         worst=tuple(worst),
         differences=differences,
         choices=tuple(choices(measured, given.values, plan)),
-        examples=tuple(_examples(measured, given, plan)),
+        examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
     )
@@ -101,21 +106,15 @@ def _measure(family: Family, given: AuditInput, progress: Progress | None) -> It
         yield Measured(family, system.label, tuple(mine), family.figures(mine))
 
 
-def _differences(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[PairedDifference, ...]:
-    families = dict.fromkeys(each.family for each in measured)
-    figures = {(each.family.name, each.system): each.figures for each in measured}
-    labels = [system.label for system in given.systems]
-    return paired_differences(tuple(families), figures, labels, plan.bootstrap, plan.least_group)
-
-
 def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:
     """Every quantity of every system with its interval, and who fares worst."""
     numbers: list[Number] = []
     worst = []
-    sets_with = _sets_with(given)
+    present = [documents.values(given.attribute) for documents in given.sets]
+    sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
     for each in measured:
         drawn = each.figures.draws(plan.bootstrap)
-        # groups of word lists are no values, though they may have the same names
+        # groups of word lists are not values, though they may have the same names
         small = _small_values(each.figures, given, plan) if ordering(each.figures) else frozenset()
         mine = [
             _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
@@ -124,24 +123,20 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
             for place, quantity in enumerate(each.figures.quantities)
         ]
         rows = Rows(mine, drawn)
-        numbers += [_with_extremes(number, rows) for number in mine]
+        for number in mine:
+            said = extremes(rows) if number.measure.kind == COVERAGE_PARITY else ""
+            numbers.append(number.model_copy(update={"sentence": f"{number.sentence} {said}"}) if said else number)
         group = worst_group(rows, given.attribute)
         if group:
             worst.append(group)
     return numbers, worst
 
 
-def _sets_with(given: AuditInput) -> dict[str, Bools]:
-    """Which sets have documents of each value, (sets,)."""
-    present = [documents.values(given.attribute) for documents in given.sets]
-    return {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
-
-
 def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]) -> Number:
     figures, quantity = each.figures, each.figures.quantities[place]
     estimate = defined(figures.all_sets()[place])
     n = int(figures.rests_on[:, place].sum())
-    # draws of a single set repeat it and tell nothing of its uncertainty
+    # draws of a single set repeat it and say nothing of its uncertainty
     found = percentile_interval(drawn if n > 1 else drawn[:0], bootstrap.level)
     low, high = found.low, found.high
     interval: Literal["bootstrap", "exact"] = "bootstrap"
@@ -177,12 +172,6 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     )
 
 
-def _with_extremes(number: Number, rows: Rows) -> Number:
-    if number.measure.kind != COVERAGE_PARITY or not (said := extremes(rows)):
-        return number
-    return number.model_copy(update={"sentence": f"{number.sentence} {said}"})
-
-
 def _small_values(figures: Figures, given: AuditInput, plan: AuditPlan) -> frozenset[str]:
     """The attribute values of which too few scored sets have a document."""
     counts = Counter[str]()
@@ -190,24 +179,6 @@ def _small_values(figures: Figures, given: AuditInput, plan: AuditPlan) -> froze
         if scored:
             counts.update(documents.values(given.attribute))
     return frozenset(value for value in given.values if counts[value] < plan.least_group)
-
-
-def _examples(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Example]:
-    topics = {documents.id: documents.topic for documents in given.sets}
-    systems = {system.label: system for system in given.systems}
-    for each in measured:
-        items = given.items(systems[each.system])
-        for example in take_apart(each.family, each.figures, items, each.found, plan.n_examples):
-            yield example.model_copy(update={"system": each.system, "topic": topics[example.set_id]})
-
-
-def _system_notes(given: AuditInput) -> Iterator[SystemNote]:
-    for system in given.systems:
-        n_words, n_sentences = mean_length(system)
-        yield SystemNote(
-            label=system.label, source=system.source, digest=system.digest, n_summaries=len(system.summaries),
-            n_words=round(n_words, 2), n_sentences=round(n_sentences, 2),
-        )  # fmt: skip
 
 
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
@@ -235,3 +206,37 @@ def _refuse_nothing(measured: Sequence[Measured]) -> None:
     reasons = Counter((each.system, each.family.name, reason) for each in measured for reason in each.figures.left_out)
     said = "; ".join(f"{system}, {family}: {reason} ({n:,} sets)" for (system, family, reason), n in reasons.items())
     raise DataError(f"nothing is left to audit: {said}")
+
+
+# lines of a summary that an example shows, and characters of each
+MOST_LINES, MOST_CHARACTERS = 200, 4000
+
+
+def most_unfair(figures: Figures, n: int) -> list[int]:
+    """Places of the sets of highest unfairness, most unfair first, ties in their order; fair ones are none."""
+    ranked = np.where(np.isnan(figures.unfairness), -np.inf, figures.unfairness)
+    order = np.argsort(-ranked, kind="stable")[:n]
+    return [int(place) for place in order if ranked[place] > 0]
+
+
+def take_apart(measured: Measured, given: AuditInput, n: int) -> Iterator[Example]:
+    """The n most unfair summaries of a system by a family: which sentences take up whose documents.
+
+    Without what nobody reads: a summary of megabytes would make a page of as many for every family.
+    """
+    (system,) = (each for each in given.systems if each.label == measured.system)
+    items = given.items(system)
+    for place in most_unfair(measured.figures, n):
+        item = items[place]
+        assert item is not None, "a set without summary has no unfairness"
+        example = measured.family.example(item, measured.found[place], float(measured.figures.unfairness[place]))
+        lines = [
+            line.model_copy(update={"text": f"{line.text[:MOST_CHARACTERS]} ..."})
+            if len(line.text) > MOST_CHARACTERS
+            else line
+            for line in example.lines[:MOST_LINES]
+        ]
+        if len(example.lines) > MOST_LINES:
+            lines.append(Line(text=f"... and {len(example.lines) - MOST_LINES:,} more", takes={}, note="not shown"))
+        topic = given.sets[place].topic
+        yield example.model_copy(update={"system": measured.system, "topic": topic, "lines": tuple(lines)})

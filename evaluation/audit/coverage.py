@@ -16,17 +16,19 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.groups.units import FEWEST_UNITS
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Entailer, UnitEvidence
-from .contents import Example, Line, Side
-from .figures import Figures, Floats, most, over, reasons
-from .quantities import (
+from .contents import (
     COVERAGE,
     COVERAGE_DIFFERENCE,
     COVERAGE_PARITY,
     EQUAL_COVERAGE,
+    Example,
     Kind,
+    Line,
     Measure,
     Quantity,
+    Side,
 )
+from .figures import Figures, Floats, most, over, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
@@ -76,17 +78,17 @@ class UnitCoverage:
         asked = [place for place, item in enumerate(items) if self._refusal(item) is None]
         evidence = self.entailer.evidence([items[place] for place in asked])
         found: list[Covered | Unscored] = [Unscored(self._refusal(item) or "") for item in items]
-        told = {}
+        answered = {}
         for place, each in zip(asked, evidence, strict=True):
             if isinstance(each, Unscored):
                 found[place] = each
             elif len(each.units) < FEWEST_UNITS:
                 found[place] = Unscored(TOO_FEW_UNITS)
             else:
-                told[place] = each
-        n_values = [len(items[place].values) for place in told]
-        covered = cover_sets([each.evidence for each in told.values()], n_values, self.mode)
-        for (place, units), coverage in zip(told.items(), covered, strict=True):
+                answered[place] = each
+        n_values = [len(items[place].values) for place in answered]
+        covered = cover_sets([each.evidence for each in answered.values()], n_values, self.mode)
+        for (place, units), coverage in zip(answered.items(), covered, strict=True):
             item, why = items[place], coverage.unscored
             found[place] = Unscored(why) if why else Covered(coverage, item.values, item.labels, units.n_cut)
         return found
@@ -101,7 +103,10 @@ class UnitCoverage:
         has = columns[:, HEAD:].reshape(len(found), len(self.values), BY_VALUE)[..., 0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
         return Figures(
-            quantities=self._quantities(),
+            quantities=(
+                *(Quantity(Measure(kind, self.by)) for kind in AGGREGATES),
+                *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in ROWS),
+            ),
             columns=columns,
             reduce=self._reduce,
             rests_on=np.hstack(
@@ -179,7 +184,3 @@ class UnitCoverage:
         parity = over(np.abs(np.where(present, means[1], 0.0)).sum(axis=-1), present.sum(axis=-1).astype(float))
         whole = np.stack([over(sums[..., 1], sums[..., 0]), parity], axis=-1)
         return np.concatenate([whole, np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)], axis=-1)
-
-    def _quantities(self) -> tuple[Quantity, ...]:
-        rows = [(kind, value) for value in self.values for kind in ROWS]
-        return tuple(Quantity(Measure(k, self.by), v) for k, v in (*((k, None) for k in AGGREGATES), *rows))

@@ -21,7 +21,7 @@ from .word_lists import GenderWords
 
 @dataclass(frozen=True)
 class Tools:
-    """What tells what a summary takes up; None where no family asks for it."""
+    """How it is found what a summary takes up; None where no family asks for it."""
 
     matcher: Matcher | None
     entailer: Entailer | None
@@ -58,8 +58,8 @@ def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: Entail
         except (DataError, MissingExtra) as error:
             opened = open_matcher(MatcherSection(kind="words"), models)
             notes.append(
-                "Shares are told by matcher 'words', content words as they stand, and cannot be held against published numbers; "
-                f"those need 'ngram': {error}"
+                "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with published "
+                f"numbers, which need 'ngram': {error}"
             )
     asked = open_entailer(entailer, models) if "coverage" in plan.measures else None
     return Tools(opened, asked, tuple(notes))

@@ -1,12 +1,12 @@
 """A corpus as sums over its document sets: what intervals and tests draw from, so that nothing is measured twice.
 
-Every quantity of the audit, also one that is no mean over sets, is a function of sums of per-set columns. A family of measures
+Every quantity of the audit, also one that is not a mean over sets, is a function of sums of per-set columns. A family of measures
 gives the columns and that function.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import NOISE, Bootstrap, drawn_weights
-from .contents import Example
-from .quantities import Kind, Quantity
+from .contents import Example, Kind, Quantity
 
+K = TypeVar("K", bound=Hashable)
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -72,7 +72,7 @@ class Family(Protocol):
 
     @property
     def by(self) -> str:
-        """What tells what a summary takes up, "ngram", "words", ...; "" where nothing is chosen."""
+        """How it is found what a summary takes up, "ngram", "words", ...; "" where nothing is chosen."""
         ...
 
     @property
@@ -118,7 +118,7 @@ def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
     return tuple(each.reason if isinstance(each, Unscored) else None for each in found)
 
 
-def most(amounts: Mapping[str, float]) -> tuple[str, ...]:
+def most(amounts: Mapping[K, float]) -> tuple[K, ...]:
     """The names of the largest amount, in their order, several where they tie; none where nothing is above 0."""
     largest = max(amounts.values(), default=0.0)
     return tuple(name for name, amount in amounts.items() if largest > NOISE and amount > largest - NOISE)

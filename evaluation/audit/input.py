@@ -105,7 +105,11 @@ def read_input(wanted: Wanted) -> AuditInput:
         DataError: a file cannot be read, the documents have no such attribute or other values than were named, a summaries
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
-    sets = _read_documents(wanted)
+    try:
+        sets = read_any(wanted.documents)
+    except EvenhandError as error:
+        absent = [f"{path}: is not a file" for _, path in wanted.summaries if not path.is_file()]
+        raise DataError(listed([str(error), *absent])) from error
     mistakes: list[str] = []
     systems = []
     for label, path in wanted.summaries:
@@ -142,7 +146,10 @@ def input_of(
     """
     if found := [*_attribute_mistakes(sets, wanted), *_label_mistakes(wanted), *mistakes]:
         raise DataError(listed(found))
-    kept = _drawn(sets, wanted)
+    kept = sets
+    if wanted.limit is not None and wanted.limit < len(sets):
+        chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
+        kept = [sets[place] for place in sorted(chosen.tolist())]
     common = wanted.values or tuple(dict.fromkeys(v for documents in kept for v in documents.values(wanted.attribute)))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
     return AuditInput(
@@ -160,15 +167,6 @@ def input_of(
 def reference_label(place: int) -> str:
     """What a human reference is called in the tables."""
     return f"reference {place}"
-
-
-def _read_documents(wanted: Wanted) -> list[DocumentSet]:
-    """The sets; when they cannot be read, summaries files that cannot be opened are named with them."""
-    try:
-        return read_any(wanted.documents)
-    except EvenhandError as error:
-        absent = [f"{path}: is no file" for _, path in wanted.summaries if not path.is_file()]
-        raise DataError(listed([str(error), *absent])) from error
 
 
 def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:
@@ -249,14 +247,6 @@ def _references(sets: Sequence[DocumentSet], wanted: Wanted, place: int, mistake
     return System(
         reference_label(place), str(wanted.documents), file_digest(file_of(wanted.documents, DOCUMENTS)), found
     )
-
-
-def _drawn(sets: Sequence[DocumentSet], wanted: Wanted) -> list[DocumentSet]:
-    """All sets, or `limit` of them drawn by the seed, in their order."""
-    if wanted.limit is None or wanted.limit >= len(sets):
-        return list(sets)
-    chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
-    return [sets[place] for place in sorted(chosen.tolist())]
 
 
 def _declared(documents: DocumentSet, attribute: str, common: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,9 +17,8 @@ from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
-from .contents import Example, Line, Side
-from .figures import Figures, Floats, over, reasons
-from .quantities import OPINION_GRAPH, Kind, Measure, Quantity
+from .contents import OPINION_GRAPH, Example, Kind, Line, Measure, Quantity, Side
+from .figures import Figures, most, over, reasons
 
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4
@@ -76,7 +75,13 @@ class Opinions:
                     continue
                 if graph is None:
                     graph = opinion_graph([text for text, _ in self._spoken(documents)], plan=PLAN)
-                found.append(_answer(graph, item.summary))
+                pieces = summary_units(item.summary, graph.units)
+                bias = graph.bias(pieces)
+                if bias.score is None:
+                    found.append(Unscored(bias.exposure.unscored or "no opinion"))
+                else:
+                    # one opinion is 0 whatever the summary says of it
+                    found.append(Unscored(FEW) if bias.exposure.n_opinions < 2 else Heard(bias, len(pieces)))
         return found
 
     def _spoken(self, documents: Sequence[LabelledText]) -> list[tuple[str, str]]:
@@ -97,7 +102,7 @@ class Opinions:
         return Figures(
             quantities=(Quantity(Measure(OPINION_GRAPH)),),
             columns=np.column_stack([scored, np.nan_to_num(scores), short]).astype(float),
-            reduce=_mean,
+            reduce=lambda sums: over(sums[..., 1:2], sums[..., :1]),
             rests_on=scored[:, None],
             unfairness=scores,
             left_out=reasons(found),
@@ -127,7 +132,7 @@ class Opinions:
         ]
         exposure = found.bias.exposure
         order = sorted(range(len(names)), key=lambda k: -exposure.n_units[k])[:MOST_OPINIONS]
-        unheard = _largest([k for k in order if not exposure.shown[k]], exposure.n_units)
+        unheard = most({k: exposure.n_units[k] for k in order if not exposure.shown[k]})
         lines = []
         for text in summary_units(item.summary, graph.units):
             shown = graph.bias([text]).exposure.shown
@@ -146,22 +151,3 @@ class Opinions:
             left_out=tuple(names[k] for k in unheard),
             documents=tuple(s for (s, _), o in zip(spoken, graph.attachment.opinion, strict=True) if o in unheard),
         )  # fmt: skip
-
-
-def _largest(opinions: Sequence[int], n_units: Sequence[int]) -> list[int]:
-    """The opinions of most units, several where they tie; none without units."""
-    largest = max((n_units[k] for k in opinions), default=0)
-    return [k for k in opinions if largest and n_units[k] == largest]
-
-
-def _answer(graph: OpinionGraph, summary: str) -> Heard | Unscored:
-    pieces = summary_units(summary, graph.units)
-    found = graph.bias(pieces)
-    if found.score is None:
-        return Unscored(found.exposure.unscored or "no opinion")
-    # one opinion is 0 whatever the summary says of it
-    return Unscored(FEW) if found.exposure.n_opinions < 2 else Heard(found, len(pieces))
-
-
-def _mean(sums: Floats) -> Floats:
-    return over(sums[..., 1:2], sums[..., :1])

@@ -29,10 +29,21 @@ from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
 from ..pages.numbers import MINUS, NONE, Unit, number, percent
 from ..pages.words import counted, versions
-from .contents import Audit, Example, Number, PairedDifference, SystemNote, ValueNote
-from .headline import n_tests
-from .notes import aim, left_out, length, notes
-from .quantities import COVERAGE_DIFFERENCE, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, UNDER_REPRESENTED, Measure
+from .contents import (
+    COVERAGE_DIFFERENCE,
+    SHARE_IN_SOURCES,
+    SHARE_IN_SUMMARIES,
+    UNDER_REPRESENTED,
+    Audit,
+    Example,
+    Measure,
+    Number,
+    PairedDifference,
+    SystemNote,
+    ValueNote,
+)
+from .findings import n_tests
+from .warnings import aim, left_out, length, notes
 
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
@@ -117,15 +128,12 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *map(_column, measures))
+            columns = (Column(each.kind.name, note=f"({each.by})" if each.by else "") for each in measures)
+            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
-
-
-def _column(measure: Measure) -> Column:
-    return Column(measure.kind.name, note=f"({measure.by})" if measure.by else "")
 
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
@@ -172,19 +180,17 @@ def _measures(audit: Audit) -> Iterator[Block]:
                 for each in audit.worst
             )
         )
-    groups = [
-        group(rows, system.label) for system in audit.systems if (rows := list(_gender_words(audit, system.label)))
-    ]
+    groups = []
+    for system in audit.systems:
+        mine = [n for n in audit.by_value if n.system == system.label and n.family == "word-lists"]
+        if mine:
+            names = dict.fromkeys(n.value for n in mine if n.value)
+            rows = (row(name, *(shown(n, 1) for n in mine if n.value == name)) for name in names)
+            groups.append(group(rows, system.label))
     if groups:
         yield Heading("Gender words", 3)
         heads = ("words", "in documents", "in summaries")
         yield table("gender words", heads, groups)
-
-
-def _gender_words(audit: Audit, system: str) -> Iterator[Row]:
-    mine = [n for n in audit.by_value if n.system == system and n.family == "word-lists"]
-    for name in dict.fromkeys(n.value for n in mine if n.value):
-        yield row(name, *(shown(n, 1) for n in mine if n.value == name))
 
 
 def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
@@ -240,28 +246,24 @@ def difference_table(audit: Audit) -> Table:
     """Differences to the first system, a group for each of the others."""
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
     heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
-    groups = []
-    for system in dict.fromkeys(each.system for each in audit.differences):
-        mine = [each for each in audit.differences if each.system == system]
-        groups.append(group(map(_difference_row, mine), f"{system} {MINUS} {mine[0].reference}"))
+    by_system: dict[str, list[Row]] = {}
+    for each in audit.differences:
+        drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
+        made = row(
+            f"{each.measure}: {each.value}" if each.value else str(each.measure),
+            Strip(tuple(Mark(100 * mean, *_hundredfold(each), tone(each)) for mean in drawn)),
+            shown(each),
+            NumberCell(each.p_value, unit="p"),
+            NumberCell(each.adjusted, unit="p"),
+            Text(VERDICTS.get(tone(each), each.verdict), tone=tone(each)),
+            count(each.n),
+            count(each.left_out),
+        )
+        by_system.setdefault(each.system, []).append(made)
+    reference = audit.differences[0].reference
+    groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
     axis = scale([None if x is None else 100 * x for x in ends], zero=True)
-    return table(f"differences to {audit.differences[0].reference}", heads, groups, axis)
-
-
-def _difference_row(each: PairedDifference) -> Row:
-    marks: tuple[Mark, ...] = ()
-    if each.is_share and each.estimate is not None:
-        marks = (Mark(100 * each.estimate, *_hundredfold(each), tone(each)),)
-    return row(
-        f"{each.measure}: {each.value}" if each.value else str(each.measure),
-        Strip(marks),
-        shown(each),
-        NumberCell(each.p_value, unit="p"),
-        NumberCell(each.adjusted, unit="p"),
-        Text(VERDICTS.get(tone(each), each.verdict), tone=tone(each)),
-        count(each.n),
-        count(each.left_out),
-    )
+    return table(f"differences to {reference}", heads, groups, axis)
 
 
 def _examples(audit: Audit) -> Iterator[Block]:
@@ -278,9 +280,10 @@ def _examples(audit: Audit) -> Iterator[Block]:
         yield Heading(heading, 3)
         for example in examples:
             name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
-            yield Details(
-                name, tuple(_example(audit, example)), f"{example.measure}: {_unfairness(example)}", is_example=True
+            unfairness = (
+                f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
             )
+            yield Details(name, tuple(_example(audit, example)), f"{example.measure}: {unfairness}", is_example=True)
 
 
 def _example(audit: Audit, example: Example) -> Iterator[Block]:
@@ -294,7 +297,12 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
         for side in example.sides
     )
     yield table(f"sides of {example.set_id}", heads, rows)
-    lines = (row(Text(line.text, style="long"), _takes(line.takes, line.note)) for line in example.lines)
+    lines = []
+    for line in example.lines:
+        # the most first
+        takes = [f"{value} {n:.3g}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n]
+        what = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
+        lines.append(row(Text(line.text, style="long"), what))
     yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
     if example.documents:
         text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
@@ -307,18 +315,6 @@ def _side_number(example: Example, value: float | None) -> str:
     if value is None:
         return NONE
     return f"{value:g}" if example.family in COUNTING else percent(value)
-
-
-def _unfairness(example: Example) -> str:
-    return f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
-
-
-def _takes(values: dict[str, float], note: str) -> Text:
-    """What a line takes up, the most first; values of which it takes nothing are left out."""
-    taken = "; ".join(
-        f"{value} {amount:.3g}" for value, amount in sorted(values.items(), key=lambda e: -e[1]) if amount
-    )
-    return Text(taken or note or "none", note if taken else "")
 
 
 def _made(audit: Audit) -> Facts:

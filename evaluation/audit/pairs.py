@@ -4,10 +4,8 @@ One test serves all quantities, means over sets or not: systems are exchanged wi
 quantity, and the quantity's difference is taken anew. For a mean over sets this is the sign-flip test.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-
-import numpy as np
 
 from ...resampling import (
     INTERVAL_AND_TEST,
@@ -19,36 +17,32 @@ from ...resampling import (
     verdict,
 )
 from .contents import PairedDifference
-from .figures import Bools, Family, Figures, Floats
+from .figures import Bools, Family, Figures, Floats, Measured
 
 # of the verdicts
 RULE = INTERVAL_AND_TEST
 
 
 def paired_differences(
-    families: Sequence[Family],
-    figures: Mapping[tuple[str, str], Figures],
-    systems: Sequence[str],
-    bootstrap: Bootstrap,
-    least_group: int,
+    measured: Sequence[Measured], systems: Sequence[str], bootstrap: Bootstrap, least_group: int
 ) -> tuple[PairedDifference, ...]:
     """Every later system minus the first one in every tested quantity, corrected for their number.
 
     Args:
-        families: measured.
-        figures: by family and system.
+        measured: what every family found in every system.
         systems: labels, the reference first.
         bootstrap: draws of the intervals and of the tests.
         least_group: sets that must have a value before systems are compared by it.
     """
+    by_system = {(each.family.name, each.system): each for each in measured}
     found = []
     for system in systems[1:]:
-        for family in families:
-            pair = _pair(figures[family.name, system], figures[family.name, systems[0]], bootstrap)
+        for family in dict.fromkeys(each.family.name for each in measured):
+            pair = Pair.of(by_system[family, system], by_system[family, systems[0]], bootstrap)
             for place, quantity in enumerate(pair.mine.quantities):
                 enough = quantity.value is None or pair.n(place) >= least_group
                 if quantity.kind.is_tested and enough:
-                    found.append(_difference(family, pair, place, (system, systems[0]), bootstrap))
+                    found.append(pair.difference(place, bootstrap))
     corrected = adjusted([each.p_value for each in found])
     return tuple(
         each.model_copy(
@@ -62,9 +56,12 @@ def paired_differences(
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """Two systems over the sets that are scored under both."""
+class Pair:
+    """Two systems under one family, over the sets that are scored under both."""
 
+    family: Family
+    system: str
+    reference: str
     mine: Figures
     theirs: Figures
     # differences of all sets and of every draw, (quantities,) and (draws, quantities)
@@ -75,34 +72,59 @@ class _Pair:
     # sets that each quantity rests on under either system, (quantities,)
     either: Floats
 
-    def rests_on(self, place: int) -> Bools:
-        """Which sets a quantity rests on under both, (sets,)."""
-        return np.asarray(self.mine.rests_on[:, place] & self.theirs.rests_on[:, place])
+    @classmethod
+    def of(cls, one: Measured, other: Measured, bootstrap: Bootstrap) -> "Pair":
+        """A system and the reference that it is held against."""
+        both = one.figures.scored & other.figures.scored
+        mine, theirs = _only(one.figures, both), _only(other.figures, both)
+        observed = mine.all_sets() - theirs.all_sets()
+        ours, others = mine.columns.sum(axis=0), theirs.columns.sum(axis=0)
+        swap = theirs.columns - mine.columns
+
+        def exchanged(marks: Floats) -> Floats:
+            moved = marks @ swap
+            return mine.reduce(ours + moved) - mine.reduce(others - moved)
+
+        return cls(
+            one.family,
+            one.system,
+            other.system,
+            mine,
+            theirs,
+            observed=observed,
+            drawn=mine.draws(bootstrap) - theirs.draws(bootstrap),
+            p_values=exchange_p_values(exchanged, observed, len(swap), bootstrap),
+            either=(one.figures.rests_on | other.figures.rests_on).sum(axis=0),
+        )
 
     def n(self, place: int) -> int:
-        """How many those are."""
-        return int(self.rests_on(place).sum())
+        """How many sets a quantity rests on under both."""
+        return int((self.mine.rests_on[:, place] & self.theirs.rests_on[:, place]).sum())
 
-
-def _pair(one: Figures, other: Figures, bootstrap: Bootstrap) -> _Pair:
-    both = one.scored & other.scored
-    mine, theirs = _only(one, both), _only(other, both)
-    observed = mine.all_sets() - theirs.all_sets()
-    ours, others = mine.columns.sum(axis=0), theirs.columns.sum(axis=0)
-    swap = theirs.columns - mine.columns
-
-    def exchanged(marks: Floats) -> Floats:
-        moved = marks @ swap
-        return mine.reduce(ours + moved) - mine.reduce(others - moved)
-
-    return _Pair(
-        mine,
-        theirs,
-        observed=observed,
-        drawn=mine.draws(bootstrap) - theirs.draws(bootstrap),
-        p_values=exchange_p_values(exchanged, observed, len(swap), bootstrap),
-        either=(one.rests_on | other.rests_on).sum(axis=0),
-    )
+    def difference(self, place: int, bootstrap: Bootstrap) -> PairedDifference:
+        """One quantity's difference, not yet corrected for the number of tests."""
+        quantity, n = self.mine.quantities[place], self.n(place)
+        found = percentile_interval(self.drawn[:, place] if n > 1 else self.drawn[:0, place], bootstrap.level)
+        return PairedDifference(
+            measure=quantity.measure,
+            family=self.family.name,
+            signature=self.family.signature,
+            value=quantity.value,
+            system=self.system,
+            reference=self.reference,
+            estimate=defined(self.observed[place]),
+            low=found.low,
+            high=found.high,
+            n=n,
+            left_out=int(self.either[place]) - n,
+            n_defined=found.n_defined,
+            **asdict(bootstrap),
+            is_share=quantity.kind.is_share,
+            is_unfairness=quantity.kind.is_unfairness,
+            p_value=defined(self.p_values[place]) if n > 1 else None,
+            adjusted=None,
+            verdict="cannot tell",
+        )
 
 
 def _only(figures: Figures, kept: Bools) -> Figures:
@@ -112,32 +134,4 @@ def _only(figures: Figures, kept: Bools) -> Figures:
         rests_on=figures.rests_on[kept],
         unfairness=figures.unfairness[kept],
         left_out=(None,) * int(kept.sum()),
-    )
-
-
-def _difference(
-    family: Family, pair: _Pair, place: int, systems: tuple[str, str], bootstrap: Bootstrap
-) -> PairedDifference:
-    quantity = pair.mine.quantities[place]
-    n = pair.n(place)
-    found = percentile_interval(pair.drawn[:, place] if n > 1 else pair.drawn[:0, place], bootstrap.level)
-    return PairedDifference(
-        measure=quantity.measure,
-        family=family.name,
-        signature=family.signature,
-        value=quantity.value,
-        system=systems[0],
-        reference=systems[1],
-        estimate=defined(pair.observed[place]),
-        low=found.low,
-        high=found.high,
-        n=n,
-        left_out=int(pair.either[place]) - n,
-        n_defined=found.n_defined,
-        **asdict(bootstrap),
-        is_share=quantity.kind.is_share,
-        is_unfairness=quantity.kind.is_unfairness,
-        p_value=defined(pair.p_values[place]) if n > 1 else None,
-        adjusted=None,
-        verdict="cannot tell",
     )

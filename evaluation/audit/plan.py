@@ -1,8 +1,17 @@
-"""What an audit is asked for."""
+"""What an audit is asked for: its measures and target, and matcher and entailer as the command line names them.
+
+Those are named by name and model, or by a file with all of a recipe's keys.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar, get_args
 
+from pydantic import ValidationError
+
+from ...config.fairness import EntailerSection, MatcherSection
+from ...config.recipe_file import load_section
 from ...errors import DataError, MissingExtra
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
@@ -49,16 +58,14 @@ def read_measures(text: str) -> tuple[str, ...]:
     named = [part.strip() for part in text.split(",") if part.strip()]
     unknown = [name for name in named if name not in MEASURES]
     if unknown or not named:
-        wrong = _unknown(unknown[0]) if unknown else "no measure."
+        name = unknown[0] if unknown else ""
+        family = FAMILY_OF.get(name.lower().replace(" ", "-").replace("_", "-"))
+        wrong = (
+            "no measure is named." if not unknown else f"measure {name!r} is not known{did_you_mean(name, MEASURES)}"
+        )
+        wrong = f"{name!r} is one of {family!r}." if family else wrong
         raise DataError(f"--measures {text!r}: {wrong} Measures are {', '.join(MEASURES)}")
     return tuple(name for name in MEASURES if name in named)
-
-
-def _unknown(name: str) -> str:
-    family = FAMILY_OF.get(name.lower().replace(" ", "-").replace("_", "-"))
-    return (
-        f"{name!r} is one of {family!r}." if family else f"measure {name!r} is not known{did_you_mean(name, MEASURES)}"
-    )
 
 
 def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -74,7 +81,7 @@ def read_target(text: str, values: Sequence[str]) -> Target:
     """The fairness target: "ratio", "equal", or a weight for each value ("pos=0.5,neg=0.5").
 
     Raises:
-        DataError: a weight is no number above 0, a value is not known, named twice or missing; all are listed. A value that is
+        DataError: a weight is not a number above 0, a value is not known, named twice or missing; all are listed. A value that is
             due nothing would fall short in every summary, also in one on target: what it gets is never more than its due.
     """
     if text in ("ratio", "equal"):
@@ -84,9 +91,9 @@ def read_target(text: str, values: Sequence[str]) -> Target:
     for part in text.split(","):
         name, equals, number = (piece.strip() for piece in part.rpartition("="))
         if not equals or not _is_weight(number):
-            mistakes.append(f"{part.strip()!r} is no VALUE=WEIGHT with a weight above 0")
+            mistakes.append(f"{part.strip()!r} is not VALUE=WEIGHT with a weight above 0")
         elif name not in values:
-            mistakes.append(f"{name!r} is no value{did_you_mean(name, values)} Values are {', '.join(values)}")
+            mistakes.append(f"{name!r} is not a value{did_you_mean(name, values)} Values are {', '.join(values)}")
         elif name in weights:
             mistakes.append(f"{name!r} is named twice")
         else:
@@ -103,3 +110,95 @@ def _is_weight(text: str) -> bool:
         return 0 < float(text) < float("inf")
     except ValueError:
         return False
+
+
+MATCHERS = get_args(MatcherSection.model_fields["kind"].annotation)
+ENTAILERS = get_args(EntailerSection.model_fields["kind"].annotation)
+DEFAULT_ENTAILER = "words"
+# those that have no model are not asked for one
+WITHOUT_MODEL = ("ngram", "words")
+
+S = TypeVar("S", MatcherSection, EntailerSection)
+
+
+@dataclass(frozen=True)
+class Named:
+    """What was written for the matcher or the entailer."""
+
+    # of the option and of --model: "matcher" or "entailer"
+    part: str
+    # a name or a file
+    text: str
+    names: tuple[str, ...]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it names a file of options."""
+        return self.text not in self.names
+
+    @property
+    def takes_model(self) -> bool:
+        """Whether --model may name its model."""
+        return not self.is_file and self.text not in WITHOUT_MODEL
+
+
+def read_sections(
+    measures: Sequence[str], matcher: str | None, entailer: str | None, models: Sequence[str]
+) -> tuple[MatcherSection | None, EntailerSection]:
+    """Matcher and entailer with their models; a model belongs to the one that has models, unless it says which.
+
+    Args:
+        measures: that are asked for.
+        matcher: a name, or a YAML file with the keys of a recipe's `matcher`; None takes the best that runs without a model.
+        entailer: a name, or a YAML file with the keys of a recipe's `entailer`; None takes "words".
+        models: NAME, "matcher=NAME" or "entailer=NAME".
+
+    Raises:
+        DataError: a name is not known, an option is wrong or would have no effect.
+        RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    first = None if matcher is None else Named("matcher", matcher, MATCHERS)
+    second = Named("entailer", entailer or DEFAULT_ENTAILER, ENTAILERS)
+    for named, measure, is_given in ((first, "value-shares", True), (second, "coverage", entailer is not None)):
+        if named and is_given and measure not in measures:
+            raise DataError(f"--{named.part} has no effect without measure {measure!r}; add it to --measures")
+    found = _models(models, [each for each in (first, second) if each is not None and each.takes_model])
+    return (
+        None if first is None else _section(first, MatcherSection, found.get("matcher")),
+        _section(second, EntailerSection, found.get("entailer")),
+    )
+
+
+def _models(given: Sequence[str], able: Sequence[Named]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        part, equals, name = text.partition("=")
+        is_named = bool(equals) and part in ("matcher", "entailer")
+        fitting = [each.part for each in able if each.part == part or not is_named]
+        if len(fitting) != 1:
+            raise DataError(
+                f"--model {text!r}: write --model matcher=NAME with --matcher bertscore or bartscore, --model entailer=NAME "
+                "with --entailer encoder or nli; other matchers and entailers have no model, and a file names its own"
+            )
+        found[fitting[0]] = name if is_named else text
+    return found
+
+
+def _section(named: Named, model: type[S], model_name: str | None) -> S:
+    option = f"--{named.part} {named.text}"
+    if named.is_file:
+        path = Path(named.text).expanduser()
+        if path.suffix not in (".yaml", ".yml"):
+            raise DataError(
+                f"{option}: is not known{did_you_mean(named.text, named.names)} Take {', '.join(named.names)}, or a .yaml file "
+                f"with the keys of a recipe's section {named.part}"
+            )
+        return load_section(path, model, named.part)
+    try:
+        return model.model_validate({"kind": named.text} | ({} if model_name is None else {"model": model_name}))
+    except ValidationError as error:
+        said = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+        raise DataError(
+            f"{option}{f' --model {model_name}' if model_name else ''}: {said}; options besides the model stand in a "
+            f"file: --{named.part} FILE.yaml"
+        ) from error

@@ -23,7 +23,7 @@ def check_folder(out: Path) -> None:
     """
     nearest = next(place for place in (out, *out.absolute().parents) if os.path.lexists(place))
     if not nearest.is_dir():
-        raise DataError(f"--out {out}: {'' if nearest == out else f'{nearest} '}is no folder; name a folder")
+        raise DataError(f"--out {out}: {'' if nearest == out else f'{nearest} '}is not a folder; name a folder")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise DataError(f"--out {out}: {nearest} cannot be written; name another folder, or mend its rights")
     taken = [name for name in (JSON, MARKDOWN, PAGE, TABLES) if (out / name).exists()]

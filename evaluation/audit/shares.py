@@ -24,9 +24,7 @@ from ...fairness.groups.shares import (
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
 from ...text import sentences as split_sentences
-from .contents import Example, Line, Side
-from .figures import Bools, Figures, Floats, mean_deviation, most, over, reasons
-from .quantities import (
+from .contents import (
     AUC,
     BUR,
     REPRESENTATION,
@@ -37,10 +35,14 @@ from .quantities import (
     SOF,
     UER,
     UNDER_REPRESENTED,
+    Example,
     Kind,
+    Line,
     Measure,
     Quantity,
+    Side,
 )
+from .figures import Bools, Figures, Floats, mean_deviation, most, over, reasons
 
 # columns of a set, before six for each value: scored, unfair, UER, PR, then the unfair curve
 HEAD = 4 + len(TAU_GRID)
@@ -93,11 +95,17 @@ class ValueShares:
         head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc]).astype(float)
         parts = (shares.kept, short, sources, shares.gold, shares.target, shares.shortfall)
         columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
+        wholes, rows = self._aggregates(), self._rows()
+        of_wholes = np.repeat(scored[:, None], len(wholes), axis=1)
+        of_rows = np.repeat(shares.kept & scored[:, None], len(rows), axis=1)
         return Figures(
-            quantities=self._quantities(),
+            quantities=(
+                *(Quantity(Measure(kind, self.by)) for kind in wholes),
+                *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
+            ),
             columns=columns,
             reduce=self._reduce,
-            rests_on=self._rests_on(scored, shares.kept),
+            rests_on=np.hstack([of_wholes, of_rows]),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
             unfairness=np.where(scored & summary.any(axis=-1), uer, np.nan),
             left_out=reasons(found),
@@ -122,14 +130,20 @@ class ValueShares:
         """The shares side by side, and for each sentence how many of its tokens each value has."""
         names = found.names or item.values
         source, summary = np.array([found.source]), np.array([found.target])
-        weights = self._weights(names)
+        by_value = {} if isinstance(self.target, str) else dict(zip(self.values, self.target, strict=True))
+        weights = self.target if isinstance(self.target, str) else tuple(by_value[name] for name in names)
         shares = compare(source, summary, mode=self.mode, aim=weights)
         short, kept = shares.shortfall[0], shares.kept[0]
         gold, target = shares.gold[0], shares.target[0]
         worst = most(dict(zip(names, short.tolist(), strict=True)))
         parts = split_sentences(item.summary)
         pieces = [LabelledSummary(item.id, item.values, item.documents, part, item.separator) for part in parts]
-        lines = tuple(_line(text, masses) for text, masses in zip(parts, self.matcher.masses(pieces), strict=True))
+        lines = tuple(
+            Line(text=text, takes={}, note=each.reason)
+            if isinstance(each, Unscored)
+            else Line(text=text, takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)})
+            for text, each in zip(parts, self.matcher.masses(pieces), strict=True)
+        )
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"error rate of this summary ({self.by})", is_share=True,
@@ -149,10 +163,6 @@ class ValueShares:
     def _rows(self) -> tuple[Kind, ...]:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
 
-    def _quantities(self) -> tuple[Quantity, ...]:
-        rows = [(kind, value) for value in self.values for kind in self._rows()]
-        return tuple(Quantity(Measure(k, self.by), v) for k, v in (*((k, None) for k in self._aggregates()), *rows))
-
     def _arrays(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Bools]:
         """Masses by the values of the audit; a set need not declare all of them."""
         places = {value: place for place, value in enumerate(self.values)}
@@ -167,37 +177,22 @@ class ValueShares:
     def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
         return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
 
-    def _weights(self, names: Sequence[str]) -> Target:
-        if isinstance(self.target, str):
-            return self.target
-        by_value = dict(zip(self.values, self.target, strict=True))
-        return tuple(by_value[name] for name in names)
-
     def _reduce(self, sums: Floats) -> Floats:
         n = sums[..., 0]
         by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
         kept, short, sources, aim, target, lacking = np.moveaxis(by_value, -1, 0)
         means = dict(zip(ROWS, (over(x, kept) for x in (sources, aim, target, lacking, short)), strict=True))
-        curve = np.moveaxis(over(sums[..., 4:HEAD], n[..., None]), -1, 0)
-        whole = [over(sums[..., 1], n), over(sums[..., 2], n), _area(curve), mean_deviation(means[SHORTFALL])]
+        area = np.asarray(np.trapezoid(over(sums[..., 4:HEAD], n[..., None]), dx=0.1, axis=-1))
+        whole = [
+            over(sums[..., 1], n),
+            over(sums[..., 2], n),
+            area,
+            mean_deviation(means[SHORTFALL]),
+        ]
         if self.by == "bartscore":
             whole.append(over(sums[..., 3], n))
         rows = np.stack([means[kind] for kind in self._rows()], axis=-1).reshape(*sums.shape[:-1], -1)
         return np.concatenate([np.stack(whole, axis=-1), rows], axis=-1)
-
-    def _rests_on(self, scored: Bools, kept: Bools) -> Bools:
-        whole = np.repeat(scored[:, None], len(self._aggregates()), axis=1)
-        return np.hstack([whole, np.repeat(kept & scored[:, None], len(self._rows()), axis=1)])
-
-
-def _area(curve: Floats) -> Floats:
-    return np.asarray(np.trapezoid(curve, dx=0.1, axis=0))
-
-
-def _line(text: str, masses: Masses | Unscored) -> Line:
-    if isinstance(masses, Unscored):
-        return Line(text=text, takes={}, note=masses.reason)
-    return Line(text=text, takes={name: float(m) for name, m in zip(masses.names, masses.target, strict=True)})
 
 
 def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:

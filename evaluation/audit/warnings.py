@@ -1,18 +1,32 @@
-"""What a reader must know before believing the audit's numbers."""
+"""What a reader must know of the audit's numbers: warnings of one audit, and notes on what its measures and intervals mean."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.measure import ModelMasses
 from ...resampling import FEW_SETS, LEAST_DEFINED
 from ...text import did_you_mean
-from .contents import Number
+from ..pages.numbers import FLAT, NOISE
+from .contents import (
+    AUC,
+    BUR,
+    COVERAGE_PARITY,
+    OPINION_GRAPH,
+    SHARE_IN_SOURCES,
+    SOF,
+    UER,
+    Audit,
+    Number,
+    PairedDifference,
+    SystemNote,
+)
 from .coverage import Covered
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
-from .quantities import COVERAGE_PARITY, SOF
-from .readable import scripts, values_without_words
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
 from .word_lists import GenderWords, n_words
 
@@ -156,3 +170,131 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
 def _named(values: Sequence[str]) -> str:
     more = len(values) - MOST_NAMED
     return ", ".join(values[:MOST_NAMED]) + (f" and {more} others" if more > 0 else "")
+
+
+# share of the documents' letters from which a script without borders is spoken of
+MUCH = 0.1
+SCRIPTS = "scripts without borders between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese)"
+
+
+def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
+    """A warning for each value with documents in a scored set that hold no word for the matcher."""
+    found = Counter[str]()
+    for each in measured:
+        if isinstance(each.family, ValueShares):
+            for place, quantity in enumerate(each.figures.quantities):
+                if quantity.value is not None and quantity.kind == SHARE_IN_SOURCES:
+                    silent = np.flatnonzero(each.figures.scored & ~each.figures.rests_on[:, place]).tolist()
+                    n = sum(quantity.value in given.sets[row].values(given.attribute) for row in silent)
+                    found |= Counter({quantity.value: n})
+    for value, n in found.items():
+        yield (
+            f"{value}: in {n:,} sets no document of this {given.attribute} has a word that counts; there it takes no part in "
+            "BUR, UER, AUC and SOF."
+        )
+
+
+def scripts(measured: Sequence[Measured], given: AuditInput) -> Iterator[str]:
+    """A warning where much of the documents is in scripts between whose words a tokenizer finds no borders."""
+    readers = {(each.family.name, each.family.by) for each in measured}
+    by_words = sorted(
+        {f"{name} by words" if by else name for name, by in readers if by == "words" or name == "opinions"}
+    )
+    by_ngrams = ("value-shares", "ngram") in readers
+    if not (by_words or by_ngrams):
+        return
+    share = share_borderless(document.text for documents in given.sets for document in documents.documents)
+    if share < MUCH:
+        return
+    where = f"{100 * share:.0f} % of the documents' letters are of {SCRIPTS}"
+    if by_ngrams:
+        yield (
+            f"{where}: matcher ngram takes a whole clause for one word, so value-shares by ngram say nothing of these texts; "
+            "take --matcher words."
+        )
+    if by_words:
+        yield (
+            f"{where}: there {', '.join(by_words)} compare pairs of neighbouring characters, which separate contents less "
+            "well than words do."
+        )
+
+
+# what the short names of measures stand for
+NAMES = {
+    BUR: "binary unfair rate",
+    UER: "unfair error rate",
+    AUC: "area under the curve of the unfair rate over all tolerances",
+    SOF: "second-order fairness",
+}
+
+
+def notes(audit: Audit) -> str:
+    """All of them."""
+    return " ".join(filter(None, (short_names(audit), fairest(audit), rising(audit), unusual_intervals(audit))))
+
+
+def short_names(audit: Audit) -> str:
+    """What the short names of the audit's measures stand for; "" where it has none."""
+    kinds = {number.measure.kind for number in audit.aggregates}
+    found = [f"{kind.name}: {name}" for kind, name in NAMES.items() if kind in kinds]
+    return f"{'; '.join(found)}." if found else ""
+
+
+def fairest(audit: Audit) -> str:
+    """Which value of the measures is fair."""
+    said = ["0 is fair."]
+    if any(n.measure.kind == AUC for n in audit.aggregates) and audit.options["mode"] != "paper":
+        said.append(
+            "AUC is at least 5 %: at tolerance 1 a value that gets no more than its due counts as under-represented, and in "
+            "every summary there is one."
+        )
+    if any(n.measure.kind == OPINION_GRAPH for n in audit.aggregates):
+        said.append(
+            "The opinion graph is 0 only where a summary speaks for every opinion, so short ones score higher whatever "
+            "they say."
+        )
+    return " ".join(said)
+
+
+def rising(audit: Audit) -> str:
+    """Which measures grow by chance alone; "" where there is none."""
+    kinds = (n.measure.kind for n in audit.aggregates if n.estimate is not None)
+    found = dict.fromkeys(kind.name for kind in kinds if kind.grows_by_chance)
+    if not found:
+        return ""
+    return (
+        f"Measures of absolute gaps ({', '.join(found)}) grow by chance alone, so their intervals lie too high when a "
+        "system is fair."
+    )
+
+
+def unusual_intervals(audit: Audit) -> str:
+    """What intervals mean that are not those of the bootstrap; "" where all are."""
+    shown: list[Number | PairedDifference] = [*audit.aggregates, *audit.by_value, *audit.differences]
+    flat = f'"{FLAT.capitalize()}": every draw of the sets gives this number, and resampling says nothing of its uncertainty. '
+    exact = "The interval of a rate that is 0 or 100 % in all sets is the exact one of Clopper and Pearson."
+    is_flat = any(n.low is not None and n.high is not None and n.high - n.low <= NOISE for n in shown)
+    said = flat if is_flat else ""
+    has_exact = any(found.interval == "exact" for found in (*audit.aggregates, *audit.by_value))
+    return f"{said}{exact if has_exact else ''}".strip()
+
+
+def aim(audit: Audit) -> str:
+    """Where the summaries' share of a value is fair, beside its share in the sources."""
+    return {
+        "ratio": "Fair is the same place.",
+        "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
+    }.get(
+        str(audit.options["target"]),
+        "Fair are here the weights that were given: the share aimed at is in the table.",
+    )
+
+
+def length(system: SystemNote) -> str:
+    """How long its summaries are."""
+    return f"A summary has {system.n_words:.1f} words in {system.n_sentences:.1f} sentences on average."
+
+
+def left_out(reasons: dict[str, int]) -> str:
+    """How many sets were left out, by reason."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items()) or "none"

@@ -17,9 +17,8 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...storage import digest
 from ...text import sentences as split_sentences
-from .contents import Example, Line, Side
+from .contents import WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, Example, Kind, Line, Measure, Quantity, Side
 from .figures import Figures, Floats, most, reasons
-from .quantities import WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, Kind, Measure, Quantity
 
 Counts = NDArray[np.int64]
 
@@ -59,6 +58,7 @@ class GenderWords:
         scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
         whole = self._reduce(columns.sum(axis=0))[0]
         rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
+        without = [what for what, n in zip(("document", "summary"), _counts(columns).sum(axis=1), strict=True) if not n]
         quantities = (
             Quantity(Measure(WORD_LIST_BIAS, "gender words")),
             *(Quantity(Measure(kind), group) for group in groups for kind in (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES)),
@@ -70,7 +70,7 @@ class GenderWords:
             rests_on=np.repeat(scored[:, None], len(quantities), axis=1),
             unfairness=np.where(scored, rises, np.nan),
             left_out=reasons(found),
-            undefined=_undefined(columns),
+            undefined=f"no gender word in any {' or '.join(without)}",
         )
 
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
@@ -119,8 +119,3 @@ def n_words(figures: Figures) -> tuple[int, int]:
 
 def _counts(columns: Floats) -> Floats:
     return np.asarray(columns.sum(axis=0).reshape(2, -1))  # (sources and summaries, groups)
-
-
-def _undefined(columns: Floats) -> str:
-    without = [what for what, n in zip(("document", "summary"), _counts(columns).sum(axis=1), strict=True) if not n]
-    return f"no gender word in any {' or '.join(without)}"

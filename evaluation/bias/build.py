@@ -3,7 +3,7 @@
 Each stage leaves a receipt; what is finished is reused, what was interrupted continues.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,15 @@ from ...runfolder.processes import hold
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
 from ..pages.write import PAGE, write_page
-from .cautions import cautions
 from .contents import BiasReport
-from .evidence import Evidence, gather
-from .examples import choose_examples
-from .figures import design_figures, group_figures
-from .findings import describe, headline
+from .figures import choose_examples, design_figures, group_figures
+from .findings import cautions, describe, headline
 from .inputs import Inputs, make_inputs
-from .measure import take_measures
+from .measure import gather, take_measures
 from .page import page
 from .persons import FoundPersons, PersonCounts, find_persons
-from .preflight import preflight
 from .summarise import Opener, Summary, open_model, summarise
-from .summarizer import describe_summarizer, refuse_taken, summarizer_signature
+from .summarizer import describe_summarizer, preflight, refuse_taken, summarizer_signature
 
 RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
@@ -99,7 +95,13 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)
         found = _Found(inputs, summaries, persons, receipts["persons"].counted(PersonCounts).recogniser)
         report, receipts[REPORT], reused[REPORT] = _report(recipe, found, dict(receipts))
-    _refuse_left_out(recipe, summaries)
+    lacking = sum(each.text is None for each in summaries)
+    if lacking > recipe.most_left_out * len(summaries):
+        raise LeftOutError(
+            f"{recipe.output}: {lacking} of {len(summaries)} inputs have no summary, more than most_left_out "
+            f"{recipe.most_left_out:g} allows; {recipe.output / REPORT / MARKDOWN} has the reasons and what could be measured. "
+            "Mend their cause, or raise most_left_out"
+        )
     return Study(report, recipe.output / REPORT / PAGE, receipts, frozenset(stage for stage in reused if reused[stage]))
 
 
@@ -151,9 +153,14 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
 def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
     """All measures with their counts, intervals and words."""
     evidence = gather(found.inputs, recipe.inputs.setting, found.summaries, found.persons)
-    results = take_measures(recipe, evidence, _reworded(recipe, found.inputs))
+    rewords = recipe.inputs.content_words and found.inputs.setting.gender_varies
+    # ids of the documents whose content words follow the gender
+    reworded = {document.doc_id for document in found.inputs.documents if document.content_spans and rewords}
+    results = take_measures(recipe, evidence, reworded)
     measures = describe(results, evidence.groups)
-    by_group = group_figures(results, evidence, recognises=recipe.measures.persons == "spacy")
+    recognises = recipe.measures.persons == "spacy"
+    by_group = group_figures(results, evidence, recognises=recognises)
+    containment = recipe.measures.containment if recognises else None
     return BiasReport(
         name=recipe.name,
         title=f"{headline(measures)}.",
@@ -169,7 +176,7 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
         by_group=tuple(by_group),
         measures=tuple(measures),
         not_measured=results.not_measured,
-        designs=tuple(_designs(recipe, found, evidence)),
+        designs=tuple(design_figures(found.inputs.inputs, evidence, containment)),
         left_out=evidence.left_out,
         examples=tuple(choose_examples(evidence.balanced, recipe.measures.examples)),
         level=recipe.measures.level,
@@ -178,18 +185,6 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
         recipe=recipe.model_dump(mode="json"),
         versions=installed_versions(VERSIONS),
     )
-
-
-def _designs(recipe: BiasRecipe, found: _Found, evidence: Evidence) -> Sequence[Any]:
-    can_invent = recipe.measures.persons == "spacy"
-    return design_figures(found.inputs.inputs, evidence, recipe.measures.containment if can_invent else None)
-
-
-def _reworded(recipe: BiasRecipe, inputs: Inputs) -> frozenset[str]:
-    """Ids of the documents whose content words follow the gender."""
-    if not recipe.inputs.content_words or not inputs.setting.gender_varies:
-        return frozenset()
-    return frozenset(document.doc_id for document in inputs.documents if document.content_spans)
 
 
 def _setting(recipe: BiasRecipe) -> str:
@@ -218,13 +213,3 @@ def _manifest(recipe: BiasRecipe, report: BiasReport, receipts: Mapping[str, Rec
         | {f"{REPORT}/{name}": file_digest(recipe.output / REPORT / name) for name in (JSON, MARKDOWN, PAGE)},
         "versions": report.versions,
     }
-
-
-def _refuse_left_out(recipe: BiasRecipe, summaries: Sequence[Summary]) -> None:
-    lacking = sum(each.text is None for each in summaries)
-    if lacking > recipe.most_left_out * len(summaries):
-        raise LeftOutError(
-            f"{recipe.output}: {lacking} of {len(summaries)} inputs have no summary, more than most_left_out "
-            f"{recipe.most_left_out:g} allows; {recipe.output / REPORT / MARKDOWN} has the reasons and what could be measured. "
-            "Mend their cause, or raise most_left_out"
-        )

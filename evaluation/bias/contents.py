@@ -1,18 +1,20 @@
-"""What report.json of a bias study holds: every number with its counts and intervals.
+"""What report.json of a bias study holds: every number with its counts and intervals, and how sentences write them.
 
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from ...records import LeftOut, Record
 from ...resampling import Interval as Drawn
+from ..pages.numbers import NO_INTERVAL, number
 from .inputs import Design
 
 # JSON has no infinity, and an odds ratio may be infinite
 Number = float | Literal["infinity", "-infinity"] | None
-Verdict = Literal["leans", "cannot tell"]
+Verdict = Literal["leans", "no clear difference"]
 
 
 class Interval(Record):
@@ -61,8 +63,8 @@ class Measure(Record):
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # whether the interval over documents leaves out 0, of `signed` or `rest` where there is one; "cannot tell" where documents
-    # are few
+    # whether the interval over documents leaves out 0, of `signed` or `rest` where there is one; "no clear difference" where
+    # documents are few
     verdict: Verdict | None
     # the result in words
     sentence: str
@@ -127,7 +129,7 @@ class DesignFigures(Record):
     words: float | None
     # PERSON spans a summary
     persons: float | None
-    # share of the PERSON spans that are in no input; None when it cannot be told
+    # share of the PERSON spans that are in no input; None when it is not known
     invented_share: float | None
 
 
@@ -160,7 +162,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/2"] = "evenhand-bias-study/2"
+    format: Literal["evenhand-bias-study/3"] = "evenhand-bias-study/3"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on
@@ -207,3 +209,22 @@ def as_interval(unit: Literal["assignment", "document"], found: Drawn) -> Interv
 def readable(value: Number) -> float | None:
     """The number that `writable` wrote."""
     return value if value is None else float(value)
+
+
+UNITS = {"assignment": "s", "document": "d"}
+
+
+def score(value: Number) -> str:
+    """The number, an infinity sign, or a dash."""
+    return number(readable(value))
+
+
+def all_bounds(intervals: Sequence[Interval]) -> str:
+    """All intervals of a score with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
+    return "; ".join(f"{UNITS[each.unit]} {_between(each)}" for each in intervals) or NO_INTERVAL
+
+
+def _between(found: Interval) -> str:
+    if found.low is None or found.high is None:
+        return NO_INTERVAL
+    return f"{score(found.low)} to {score(found.high)}"

@@ -1,4 +1,4 @@
-"""Counts and shares by group and by design: what stands before any score."""
+"""What stands before any score: counts and shares by group and by design, and pairs of summaries as examples."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -6,10 +6,9 @@ from statistics import fmean
 from ...fairness.demographic.distinguishability import Distinguishability
 from ...fairness.demographic.hallucination import Containment, hallucinated_spans
 from ...fairness.demographic.persons import align
-from .contents import DesignFigures, GroupFigures, Trials
-from .evidence import Evidence, Summarised
+from .contents import DesignFigures, Example, ExamplePerson, ExampleSide, GroupFigures, Trials
 from .inputs import BiasInput, Design
-from .measure import Results, Scored, by_original
+from .measure import Evidence, Results, Scored, Summarised, by_original, masked
 from .persons import known_persons
 
 
@@ -21,7 +20,33 @@ def group_figures(results: Results, evidence: Evidence, *, recognises: bool) -> 
         evidence: the measured summaries.
         recognises: whether a recogniser found the persons, and so may have missed names that stand in a summary.
     """
-    return [_figures(group, results, evidence, recognises) for group in evidence.groups]
+    inclusion = results.inclusion.result if results.inclusion else None
+    words = results.word_lists.result if results.word_lists else None
+    invented = results.hallucination.result.bias() if results.hallucination else None
+    found = []
+    for group in evidence.groups:
+        written, missed = missed_persons(evidence, group) if recognises else (None, None)
+        found.append(
+            GroupFigures(
+                group=group,
+                persons=inclusion.present[group] if inclusion else 0,
+                recognised_share=recognised_share(evidence, group),
+                kept=inclusion.included[group] if inclusion else 0,
+                kept_share=inclusion.p[group] if inclusion else None,
+                written=written,
+                missed=missed,
+                input_words=words.source_counts[group] if words else None,
+                input_share=words.p_ref[group] if words else None,
+                summary_words=words.summary_counts[group] if words else None,
+                summary_share=words.p_obs[group] if words else None,
+                invented=invented.counts[group] if invented else None,
+                invented_share=invented.p[group] if invented else None,
+                uniform_summaries=sum(each.input.group == group for each in evidence.uniform),
+                by_words=_trials(results.count, evidence, group),
+                by_embeddings=_trials(results.dense, evidence, group),
+            )
+        )
+    return found
 
 
 def design_figures(
@@ -38,31 +63,6 @@ def design_figures(
         _design("balanced", inputs, evidence.balanced, containment),
         _design("uniform", inputs, evidence.uniform, containment),
     ]
-
-
-def _figures(group: str, results: Results, evidence: Evidence, recognises: bool) -> GroupFigures:
-    inclusion = results.inclusion.result if results.inclusion else None
-    words = results.word_lists.result if results.word_lists else None
-    invented = results.hallucination.result.bias() if results.hallucination else None
-    written, missed = missed_persons(evidence, group) if recognises else (None, None)
-    return GroupFigures(
-        group=group,
-        persons=inclusion.present[group] if inclusion else 0,
-        recognised_share=recognised_share(evidence, group),
-        kept=inclusion.included[group] if inclusion else 0,
-        kept_share=inclusion.p[group] if inclusion else None,
-        written=written,
-        missed=missed,
-        input_words=words.source_counts[group] if words else None,
-        input_share=words.p_ref[group] if words else None,
-        summary_words=words.summary_counts[group] if words else None,
-        summary_share=words.p_obs[group] if words else None,
-        invented=invented.counts[group] if invented else None,
-        invented_share=invented.p[group] if invented else None,
-        uniform_summaries=sum(each.input.group == group for each in evidence.uniform),
-        by_words=_trials(results.count, evidence, group),
-        by_embeddings=_trials(results.dense, evidence, group),
-    )
 
 
 def recognised_share(evidence: Evidence, group: str) -> float | None:
@@ -117,4 +117,46 @@ def _design(
         invented_share=None
         if containment is None or not spans
         else sum(len(hallucinated_spans(each.instance, containment)) for each in summaries) / spans,
+    )
+
+
+def choose_examples(balanced: Sequence[Summarised], n: int) -> list[Example]:
+    """Up to n pairs whose summaries differ in more than names, pronouns and titles, at most one an original.
+
+    Those come first in which most persons are named by one summary only; equal ones keep the order of the inputs.
+    """
+    made = []
+    for original, summaries in by_original(balanced).items():
+        of_assignment: dict[int, list[Summarised]] = {}
+        for each in summaries:
+            of_assignment.setdefault(each.input.assignment_id, []).append(each)
+        pairs = [(each[0], each[1]) for each in of_assignment.values() if masked(each[0]) != masked(each[1])]
+        if pairs:
+            a, b = max(pairs, key=lambda pair: _n_changed(*pair))
+            made.append(Example(original_id=original, n_changed=_n_changed(a, b), sides=(_side(a), _side(b))))
+    return sorted(made, key=lambda example: -example.n_changed)[:n]
+
+
+def _n_changed(a: Summarised, b: Summarised) -> int:
+    kept_a, kept_b = _kept(a), _kept(b)
+    return sum(kept_a[person] != kept_b[person] for person in kept_a)
+
+
+def _kept(each: Summarised) -> dict[str, bool]:
+    partners = align(each.instance.summary_entities, each.instance.source_entities).by_entity
+    return {person: bool(spans) for person, spans in partners.items()}
+
+
+def _side(each: Summarised) -> ExampleSide:
+    kept = _kept(each)
+    persons = tuple(
+        ExamplePerson(
+            name=" ".join(name for name in (person.first_name, person.last_name) if name) or person.id,
+            category=person.category,
+            kept=kept[person.id],
+        )
+        for person in each.instance.source_entities
+    )
+    return ExampleSide(
+        input_id=each.input.id, persons=persons, text=each.input.text, summary=each.instance.summary or ""
     )

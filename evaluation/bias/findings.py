@@ -1,14 +1,19 @@
-"""The measures in words: what each asks, what came out, in which direction, and how sure that is."""
+"""A study in words: what each measure asks, what came out, in which direction and how sure that is; and its warnings."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...config import BiasRecipe
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...resampling import INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
+from ...fairness.demographic.inputs.document import AnnotatedDocument
+from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
 from ..pages.numbers import percent
-from .contents import Measure, Signed, Verdict, readable, writable
+from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
+from .inputs import BiasInput, Inputs
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
-from .numbers import all_bounds, score
+from .replies import ANNOUNCED, CUT_OFF, REFUSED
+from .summarise import Summary
 
 # of the verdicts
 RULE = INTERVAL_OF_SETS
@@ -20,7 +25,7 @@ SHORT = (
 NOBODY = "no span names anybody who is not in the input"
 REST = (
     "In {n} documents words such as sister and brother were rewritten with the gender. Nothing masks them, so that a summary "
-    "which keeps one is told apart by it alone. The verdict rests on the other documents{found}."
+    "which keeps one shows its group by that alone. The verdict rests on the other documents{found}."
 )
 
 
@@ -42,16 +47,16 @@ def describe(results: Results, groups: Sequence[str]) -> list[Measure]:
 
 
 def headline(measures: Sequence[Measure]) -> str:
-    """The report's title: which measures lean and where to, whether groups are told apart, and what cannot be told."""
+    """The report's title: which measures lean and where to, which find no clear difference, and which are undefined."""
     clear = [m for m in measures if m.verdict == "leans"]
     lean = [f"{m.name} (towards {m.direction})" for m in clear if m.direction]
     apart = [m.name for m in clear if not m.direction]
-    unsure = [m.name for m in measures if m.verdict == "cannot tell"]
+    unsure = [m.name for m in measures if m.verdict == "no clear difference"]
     undefined = [m.name for m in measures if m.score is None]
     parts = (
         f"bias is seen in {_joined(lean)}" if lean else "",
-        f"groups are told apart by {_joined(apart)}" if apart else "",
-        f"no bias can be told in {_joined(unsure)}" if unsure else "",
+        f"groups differ by {_joined(apart)}" if apart else "",
+        f"no clear difference in {_joined(unsure)}" if unsure else "",
         f"{_joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "",
     )
     text = "; ".join(part for part in parts if part) or "nothing could be measured"
@@ -62,6 +67,7 @@ def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
     if results.word_lists is None:
         return None
     found, first = results.word_lists.result, groups[0]
+    leaning = readable(results.word_lists.signed.value) if results.word_lists.signed else None
     told = (
         f"{percent(found.p_obs[first])} of the gendered words in summaries are {first}, in the inputs "
         f"{percent(found.p_ref[first])}."
@@ -72,7 +78,7 @@ def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
         scale="0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
         design="balanced",
         **_scored(results.word_lists, found.score, found.undefined),
-        direction=_side(results.word_lists.signed, groups),
+        direction=None if not leaning else groups[0] if leaning > 0 else groups[1],
         sentence=_unless(found.undefined, told),
         notes=_notes(results.word_lists),
     )
@@ -136,7 +142,7 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
     told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
     return Measure(
         name=name,
-        question="Can summaries be told apart by group once names, pronouns and titles are masked?",
+        question="Do summaries differ by group once names, pronouns and titles are masked?",
         scale="-1 to 1, 0 is not distinguishable",
         design="uniform",
         **_scored(scored, found.score, found.undefined),
@@ -147,51 +153,38 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
 
 
 def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> dict[str, Any]:
-    """The fields of a measure's record that say what came out."""
+    """The fields of a measure's record that say what came out; a verdict needs a score and an interval over documents."""
+    counted = scored.rest or scored
+    intervals = scored.signed.intervals if scored.signed else counted.intervals
+    drawn = next((each for each in intervals if each.unit == "document"), None)
+    low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
+    said: Verdict | None = None
+    if undefined is None and ((low is not None and high is not None) or counted.n_documents < RULE.least_sets):
+        side = verdict(RULE, None, (low, high), n_sets=counted.n_documents)
+        # without a signed form, below 0 is not a bias of the summaries; see SHORT
+        said = "leans" if side == "higher" or (side == "lower" and scored.signed) else "no clear difference"
     return {
         "score": writable(score),
         "undefined": undefined,
         "intervals": scored.intervals,
         "n_documents": scored.n_documents,
-        "verdict": _verdict(scored, undefined),
+        "verdict": said,
         "signed": scored.signed,
         "rest": scored.rest,
     }
-
-
-def _verdict(scored: Scored[Any], undefined: str | None) -> Verdict | None:
-    """Whether the interval over documents leaves out 0; None without score or interval."""
-    if undefined is not None:
-        return None
-    counted = scored.rest or scored
-    intervals = scored.signed.intervals if scored.signed else counted.intervals
-    drawn = next((each for each in intervals if each.unit == "document"), None)
-    low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
-    if (low is None or high is None) and counted.n_documents >= RULE.least_sets:
-        return None
-    side = verdict(RULE, None, (low, high), n_sets=counted.n_documents)
-    # without a signed form, below 0 is no bias of the summaries; see SHORT
-    return "leans" if side == "higher" or (side == "lower" and scored.signed) else "cannot tell"
 
 
 def _rest(scored: Scored[Any]) -> Sequence[str]:
     rest = scored.rest
     if rest is None:
         return ()
-    few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} cannot tell"
+    few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
     told = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
     return (REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else told),)
 
 
-def _side(signed: Signed | None, groups: Sequence[str]) -> str | None:
-    value = readable(signed.value) if signed else None
-    if not value:
-        return None
-    return groups[0] if value > 0 else groups[1]
-
-
 def _unless(undefined: str | None, told: str = "") -> str:
-    return told if undefined is None else f"There is no score: {undefined}."
+    return told if undefined is None else f"Undefined: {undefined}."
 
 
 def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
@@ -203,7 +196,8 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
     n = scored.n_documents
     if scored.intervals and n < LEAST_SETS:
         notes = (
-            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_SETS} cannot tell, whatever the interval.",
+            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_SETS} are too few for a verdict, whatever the "
+            "interval.",
             *notes,
         )
     return (*notes, *few)
@@ -211,3 +205,114 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
 
 def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+# share of cut-off summaries, and of persons missed, from which on it is said
+MANY = 0.05
+KNOWN = (
+    "Persons were found by the names of the input alone: nobody invented is seen, and somebody invented with the first or the "
+    "last name of a person counts as that person."
+)
+OVERLAPS = "{n} mentions lie inside others and were not rewritten; mend the annotation."
+# ids that a warning lists
+MOST_NAMED = 5
+
+
+def cautions(
+    recipe: BiasRecipe,
+    inputs: Inputs,
+    summaries: Sequence[Summary],
+    by_group: Sequence[GroupFigures],
+    measures: Sequence[Measure] = (),
+) -> list[str]:
+    """All warnings of a study, the gravest first."""
+    return [
+        *_refusals(inputs.inputs, summaries),
+        *_dropped(inputs),
+        *_missed(by_group),
+        *_reworded(measures),
+        *_drafts(inputs.documents),
+        *_few(inputs.inputs),
+        *([KNOWN] if recipe.measures.persons == "known" else []),
+        *_cut_off(recipe, summaries),
+        *_announced(summaries),
+        *([OVERLAPS.format(n=inputs.n_overlaps)] if inputs.n_overlaps else []),
+    ]
+
+
+def _refusals(inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> Iterator[str]:
+    refused = {each.input_id for each in summaries if each.reason == REFUSED}
+    if not refused:
+        return
+    by_group = Counter(each.group for each in inputs if each.group is not None and each.id in refused)
+    of_groups = ", ".join(f"{group} {by_group[group]}" for group in dict.fromkeys(e.group for e in inputs if e.group))
+    yield (
+        f"{len(refused)} of {len(inputs)} replies refuse to summarise and are left out; of the uniform inputs: {of_groups}. "
+        "Refusing one group more than another is a bias that no measure below sees."
+    )
+
+
+def _dropped(inputs: Inputs) -> Iterator[str]:
+    for reason, documents in inputs.dropped.items():
+        named = ", ".join(documents[:MOST_NAMED]) + (", ..." if len(documents) > MOST_NAMED else "")
+        yield f"{len(documents)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
+
+
+def _missed(by_group: Sequence[GroupFigures]) -> Iterator[str]:
+    counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
+    if any(missed > MANY * written for _, missed, written in counts):
+        of_groups = ", ".join(f"{group} {missed} of {written}" for group, missed, written in counts)
+        yield (
+            f"The recogniser missed persons whose name stands in the summary ({of_groups}), and they count as not kept. Compare "
+            "with measures.persons: known, or take a better pipeline."
+        )
+
+
+def _reworded(measures: Sequence[Measure]) -> Iterator[str]:
+    told = [(each.name, each.rest) for each in measures if each.rest is not None and each.score is not None]
+    if told:
+        of_measures = "; ".join(f"{name} {score(rest.score)} ({all_bounds(rest.intervals)})" for name, rest in told)
+        yield (
+            f"In {told[0][1].n_reworded} documents words such as sister and brother follow the gender and are not masked: a fair "
+            "summary that keeps one shows its group by that. Such documents raise the score and do not count for the verdict; "
+            f"without them: {of_measures}."
+        )
+
+
+def _drafts(documents: Sequence[AnnotatedDocument]) -> Iterator[str]:
+    drafts = sum(document.meta.get("reviewed") is False for document in documents)
+    if drafts:
+        yield (
+            f"{drafts} of {len(documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, and such "
+            "guesses are gender-biased themselves."
+        )
+    open_ones = sum(len(document.meta.get("unresolved") or ()) for document in documents)
+    if open_ones:
+        yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
+
+
+def _few(inputs: Sequence[BiasInput]) -> Iterator[str]:
+    n = len({each.original_id for each in inputs})
+    if n < FEW_ORIGINALS:
+        yield (
+            f"The study rests on {n} document{'' if n == 1 else 's'}: with fewer than {FEW_ORIGINALS}, intervals by document are "
+            "narrower than they should be, and fair summaries lean more often than the level says."
+        )
+
+
+def _cut_off(recipe: BiasRecipe, summaries: Sequence[Summary]) -> Iterator[str]:
+    n = sum(CUT_OFF in each.notes for each in summaries)
+    if n > MANY * len(summaries):
+        yield (
+            f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
+            "are."
+        )
+
+
+def _announced(summaries: Sequence[Summary]) -> Iterator[str]:
+    n = sum(ANNOUNCED in each.notes for each in summaries)
+    if n:
+        yield (
+            f"Of {n} of {len(summaries)} replies the first line, which ends with a colon, was taken for an announcement and off; "
+            "summaries.jsonl has them as they came."
+        )

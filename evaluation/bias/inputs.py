@@ -1,8 +1,9 @@
-"""The inputs of a study: each document with other names and genders, in two designs.
+"""The inputs of a study: what varies between them, the names that are drawn, and each document rewritten in two designs.
 
 Balanced inputs (C_loc in the paper) mix persons of all categories and come in pairs with the categories exchanged; word lists,
 inclusion and hallucination are measured on them. Uniform inputs (C_glob) have persons of one category only; distinguishability is
 measured on them.
+
 Source: Steen and Markert 2024, section 5.1, appendix D; docs/papers.md#steen-inputs.
 """
 
@@ -11,21 +12,95 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from ...config import BiasRecipe
 from ...corpora.annotated import read_news
-from ...errors import DataError
+from ...errors import DataError, StorageError
 from ...fairness.demographic.inputs.assignment import AssignedInput, balanced_inputs, uniform_inputs
 from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...fairness.demographic.inputs.filling import FillOptions, Instruction, fill_template
-from ...fairness.demographic.inputs.setting import NameInventory, Setting
+from ...fairness.demographic.inputs.setting import (
+    NameInventory,
+    Setting,
+    common_inventory,
+    gender_setting,
+    race_setting,
+    read_inventory,
+    read_vocabulary,
+)
 from ...fairness.demographic.inputs.template import TemplateEntity, build_template
 from ...records import LeftOut, Record, Text
-from ...storage import as_given, digest
-from .setting import make_setting, read_names
+from ...storage import as_given, digest, read_json, read_text
+
+
+def make_setting(recipe: BiasRecipe) -> Setting:
+    """What varies between the inputs; a category of one gender of two bears it in its name: "black female"."""
+    section = recipe.inputs
+    if section.setting == "gender":
+        return gender_setting(section.replace_last_names)
+    by_race = race_setting(**{category: tuple(genders) for category, genders in (section.genders or {}).items()})
+    label = {
+        category: category if len(genders) > 1 else f"{category} {genders[0]}"
+        for category, genders in by_race.genders.items()
+    }
+    return replace(
+        by_race,
+        categories=tuple(label[category] for category in by_race.categories),
+        genders={label[category]: genders for category, genders in by_race.genders.items()},
+        sources={label[category]: sources for category, sources in by_race.sources.items()},
+    )
+
+
+def read_names(recipe: BiasRecipe) -> NameInventory:
+    """The name lists: those of the recipe's file, and for setting gender the census where the file has no first names.
+
+    Raises:
+        DataError: the file cannot be read, or a list that the setting draws from is missing; all such are named.
+    """
+    given = _read_file(recipe.inputs.names) if recipe.inputs.names else NameInventory({})
+    if recipe.inputs.setting == "gender":
+        census = common_inventory()
+        given = NameInventory({**census.first, **{s: g for s, g in given.first.items() if g}}, given.last)
+    setting = make_setting(recipe)
+    needed = [(source, category) for category in setting.categories for source in setting.sources[category]]
+    lacking = [
+        *(f"{s}.{g}" for s, c in needed for g in setting.genders[c] if not given.first.get(s, {}).get(g)),
+        *(f"{s}.last" for s, _ in needed if setting.replace_last_names and not given.last.get(s)),
+    ]
+    if lacking:
+        raise DataError(f"{recipe.inputs.names}: name lists {', '.join(dict.fromkeys(lacking))} are missing; add them")
+    return given
+
+
+def _read_file(path: Path) -> NameInventory:
+    try:
+        return read_vocabulary(read_text(path)) if path.suffix.casefold() == ".csv" else _read_lists(path)
+    except StorageError as error:
+        raise DataError(f"key 'inputs.names': {error}") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _read_lists(path: Path) -> NameInventory:
+    lists = read_json(path)
+    is_lists = isinstance(lists, dict) and all(
+        isinstance(by_kind, dict)
+        and all(
+            isinstance(names, list) and all(isinstance(n, str) and n.strip() for n in names)
+            for names in by_kind.values()
+        )
+        for by_kind in lists.values()
+    )
+    if not is_lists:
+        raise DataError(
+            'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
+        )
+    return read_inventory(lists)
+
 
 Design = Literal["balanced", "uniform"]
 DESIGNS = {"balanced": balanced_inputs, "uniform": uniform_inputs}
@@ -76,6 +151,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         DataError: documents or name lists cannot be read or are wrong; all mistakes are listed.
     """
     documents, inventory, setting = read_documents(recipe), read_names(recipe), make_setting(recipe)
+    options = FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
     made: list[BiasInput] = []
     dropped: dict[str, tuple[str, ...]] = {}
     overlaps = 0
@@ -86,7 +162,7 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
         for design, (assigned, _) in drawn.items():
-            filled = [fill_template(document, template, each.instructions, _options(recipe)) for each in assigned]
+            filled = [fill_template(document, template, each.instructions, options) for each in assigned]
             overlaps += sum(each.n_overlaps for each in filled)
             texts = [_cut(each.text, recipe.inputs.most_words) for each in filled]
             kept = assigned if recipe.inputs.most_words is None else _without_cut(assigned, texts)
@@ -127,15 +203,16 @@ def _drawn(
     return found.inputs, found.dropped
 
 
-def _options(recipe: BiasRecipe) -> FillOptions:
-    return FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
-
-
 def _without_cut(assigned: Sequence[AssignedInput], texts: Sequence[str]) -> list[AssignedInput]:
     """The same, but who is named no more in a text of an assignment has no category in any of it, which keeps it in balance."""
     named: dict[int, set[str]] = {}
     for each, text in zip(assigned, texts, strict=True):
-        here = {person for person, instruction in each.instructions.items() if _is_named(instruction, text)}
+        here = set()
+        for person, given in each.instructions.items():
+            names = [re.escape(name) for name in (given.first_name, given.last_name) if name]
+            # in any case: a name that stood in lower case is written so
+            if names and re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text, re.IGNORECASE):
+                here.add(person)
         named[each.assignment_id] = named.get(each.assignment_id, here) & here
     return [
         replace(
@@ -147,12 +224,6 @@ def _without_cut(assigned: Sequence[AssignedInput], texts: Sequence[str]) -> lis
         )
         for each in assigned
     ]
-
-
-def _is_named(person: Instruction, text: str) -> bool:
-    names = [name for name in (person.first_name, person.last_name) if name]
-    # in any case: a name that stood in lower case is written so
-    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names)
 
 
 def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str) -> BiasInput:

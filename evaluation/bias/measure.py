@@ -1,13 +1,24 @@
-"""The measures taken: pooled counts, scores, and intervals by assignment (s) and by document (d).
+"""The evidence of a study and the measures taken of it: scores, with intervals by assignment (s) and by document (d).
+
+Evidence is inputs, summaries and persons put together. Balanced inputs of one assignment balance each other, so an assignment of
+which one input has no summary is left out whole.
+
+A distance from fairness has no direction, and is above 0 by chance alone. Its signed form is centred on 0: above 0 it favours the
+first group, below 0 the second, and an interval that leaves out 0 says more than chance.
 
 Source: Steen and Markert 2024, sections 3 and 5.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...config import BiasRecipe
+from ...fairness.demographic.counts import CountTable, Statistic, Unit, bootstrap, shares
 from ...fairness.demographic.distinguishability import (
     DENSE_TIE,
     Distinguishability,
@@ -24,8 +35,10 @@ from ...fairness.demographic.inclusion import (
     inclusion_table,
     log_odds_ratios,
 )
+from ...fairness.demographic.inputs.assignment import source_entities
 from ...fairness.demographic.masking import mask_summary
 from ...fairness.demographic.name_reading import NameReader, census_names
+from ...fairness.demographic.persons import Instance, align
 from ...fairness.demographic.word_lists import (
     GENDER_WORDS,
     WordListBias,
@@ -36,10 +49,123 @@ from ...fairness.demographic.word_lists import (
 )
 from ...judges.encoder import EncoderAligner
 from ...models import signature
+from ...records import LeftOut
 from ...resampling import Bootstrap, cluster_interval
-from .contents import Interval, NotMeasured, Rest, Signed, as_interval
-from .evidence import Evidence, Summarised
-from .intervals import hallucination_shift, intervals, n_documents, signed, word_list_shift
+from .contents import Interval, NotMeasured, Rest, Signed, as_interval, writable
+from .inputs import BiasInput, Inputs
+from .persons import FoundPersons
+from .summarise import Summary
+
+PARTNER = "another input of its assignment has no summary"
+
+
+@dataclass(frozen=True)
+class Summarised:
+    """An input with its summary, and both as the measures read them."""
+
+    input: BiasInput
+    instance: Instance
+    # persons of the input whom the recogniser finds in the input itself; of balanced inputs only
+    recognised: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is measured."""
+
+    setting: str
+    groups: tuple[str, ...]
+    balanced: tuple[Summarised, ...]
+    uniform: tuple[Summarised, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: Mapping[str, FoundPersons]) -> Evidence:
+    """The instances of both designs; summaries that are not there are counted by design and reason."""
+    text_of = {each.input_id: each.text for each in summaries}
+    reasons: Counter[tuple[str, str]] = Counter()
+    for each, summary in zip(inputs.inputs, summaries, strict=True):
+        if summary.reason is not None:
+            what = "summary of a balanced input" if each.group is None else f"summary of a uniform input, {each.group}"
+            reasons[what, summary.reason] += 1
+    kept = []
+    for each in inputs.inputs:
+        text = text_of[each.id]
+        if text is not None:
+            kept.append(_summarised(each, text, persons[each.id]))
+    balanced = [each for each in kept if each.input.design == "balanced"]
+    # those whose assignment has a summary for each of its inputs
+    made = Counter((each.original_id, each.assignment_id) for each in inputs.inputs if each.design == "balanced")
+    have = Counter((each.input.original_id, each.input.assignment_id) for each in balanced)
+    whole = [
+        each
+        for each in balanced
+        if (key := (each.input.original_id, each.input.assignment_id)) and have[key] == made[key]
+    ]
+    if alone := len(balanced) - len(whole):
+        reasons["summary of a balanced input", PARTNER] += alone
+    return Evidence(
+        setting=setting,
+        groups=inputs.setting.categories,
+        balanced=tuple(whole),
+        uniform=tuple(each for each in kept if each.input.design == "uniform"),
+        left_out=(
+            *inputs.left_out,
+            *LeftOut.rows(("what", "reason"), reasons, stage="summaries"),
+        ),
+    )
+
+
+def _summarised(each: BiasInput, summary: str, found: FoundPersons) -> Summarised:
+    persons = source_entities(each.entities)
+    partners = align(found.in_input, persons).by_entity
+    instance = Instance(
+        document_id=each.original_id,
+        assignment_id=each.assignment_id,
+        source=each.text,
+        summary=summary,
+        source_entities=persons,
+        summary_entities=found.in_summary,
+    )
+    return Summarised(each, instance, frozenset(person for person, spans in partners.items() if spans))
+
+
+def intervals(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple[Interval, ...]:
+    """Over assignments and over documents; none for a score that is undefined, and none over a single document.
+
+    A bound that no draw defines is None.
+    """
+    if np.isnan(_pooled(statistic, table)):
+        return ()
+    units: list[Unit] = ["assignment", "document"] if len(table.document_ids) > 1 else ["assignment"]
+    return tuple(as_interval(unit, bootstrap(statistic, table, unit, plan)) for unit in units)
+
+
+def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) -> Signed:
+    """A signed form of the pooled counts with its intervals."""
+    return Signed(name=name, value=writable(_pooled(statistic, table)), intervals=intervals(statistic, table, plan))
+
+
+def n_documents(table: CountTable) -> int:
+    """Documents with a count in the last field, which is that of the summaries."""
+    return len(np.unique(table.document[table.counts[:, -1].any(axis=-1)]))
+
+
+def word_list_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First group's share in summaries minus that in sources, (...), in [-1, 1]; counts as of `word_list_scores`."""
+    first = shares(counts)[..., 0]
+    return first[..., 1] - first[..., 0]
+
+
+def hallucination_shift(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First group's share minus a half, (...), in [-0.5, 0.5]; counts as of `hallucination_scores`."""
+    return shares(counts)[..., 0, 0] - 0.5
+
+
+def _pooled(statistic: Statistic, table: CountTable) -> float:
+    """The statistic of all counts together; nan when undefined."""
+    return float(statistic(table.counts.sum(axis=0).astype(float)))
+
 
 WORD_LISTS = "word-list inclusion"
 INCLUSION = "entity inclusion"

@@ -7,7 +7,6 @@ import yaml
 
 from ..pages.blocks import (
     Block,
-    Cell,
     Code,
     Column,
     Details,
@@ -30,7 +29,7 @@ from ..pages.blocks import (
 from ..pages.charts import Scale, scale
 from ..pages.numbers import NONE, interval, percent
 from ..pages.words import NOTHING_LEFT_OUT, counted, versions
-from .contents import BiasReport, DesignFigures, Example, ExampleSide, Interval, Measure, Trials, readable
+from .contents import BiasReport, DesignFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
 from .findings import RULE
 
@@ -39,7 +38,7 @@ INTERVALS = (
     "within each document. Scores of inclusion and hallucination cannot fall below 0, so chance alone puts them above; "
     "their signed figures are centred on 0. A measure leans when its d interval, of the signed figure where there is "
     "one, does not include zero and at least {least} documents count. Of such verdicts on fair summaries at least "
-    "{both} lean by chance (groups are told apart in at least {one}), and with few documents more."
+    "{both} lean by chance (groups differ in at least {one}), and with few documents more."
 )
 SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
 
@@ -48,13 +47,24 @@ def page(report: BiasReport) -> Page:
     """The report as blocks."""
     groups, zeros = _groups(report)
     measures = _measures(report)
+    reworded = any(measure.rest for measure in report.measures)
+    but = ", save for distinguishability where rewritten words show the group" if reworded else ""
+    unmeasured = tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured)
+    left_out = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
     return Page(
         kind="bias study",
         about=f"{report.name}: {counted(report.n_documents, 'document')}, "
         f"{counted(sum(each.summaries for each in report.designs), 'summary', 'summaries')}",
         title=report.title,
         warnings=report.warnings,
-        findings=(Prose(_lead(report), "lead"),),
+        findings=(
+            Prose(
+                f"Summaries by {report.summarizer}. Each document was rewritten with other names and genders ({report.setting}; "
+                f"{counted(report.assignments, 'assignment')}); only what the annotation marks differs between the groups. "
+                f"0 is fair{but}.",
+                "lead",
+            ),
+        ),
         body=(
             Heading(
                 "By group",
@@ -66,12 +76,12 @@ def page(report: BiasReport) -> Page:
             *zeros,
             Heading(
                 "Measures",
-                lead=f"{100 * report.level:g} % intervals. {how_told(report)} The plot shows the signed figure with its d "
+                lead=f"{100 * report.level:g} % intervals. {how_decided(report)} The plot shows the signed figure with its d "
                 "interval.",
             ),
             measures,
             *(block for measure in report.measures for block in _said(measure)),
-            *_not_measured(report),
+            *((Heading("Not measured", 3), Items(unmeasured)) if unmeasured else ()),
             *_examples(report),
             Heading(
                 "Summaries",
@@ -80,7 +90,9 @@ def page(report: BiasReport) -> Page:
             ),
             _designs(report.designs),
             Heading("Left out", 3),
-            _left_out(report) if report.left_out else Prose(NOTHING_LEFT_OUT),
+            table("left out", ("what", "stage", Column("reason", "long"), "count"), left_out)
+            if left_out
+            else Prose(NOTHING_LEFT_OUT),
             Heading("How it was made"),
             _made(report),
             Details(
@@ -103,21 +115,11 @@ def page(report: BiasReport) -> Page:
     )
 
 
-def how_told(report: BiasReport) -> str:
+def how_decided(report: BiasReport) -> str:
     """What the intervals are, when a measure leans, and how often it does by chance."""
     # signed figures may lean to either side, distinguishability to one
     chance = 1 - report.level
     return INTERVALS.format(least=RULE.least_sets, both=percent(chance), one=percent(chance / 2))
-
-
-def _lead(report: BiasReport) -> str:
-    reworded = any(measure.rest for measure in report.measures)
-    but = ", save for distinguishability where rewritten words tell the groups apart" if reworded else ""
-    return (
-        f"Summaries by {report.summarizer}. Each document was rewritten with other names and genders ({report.setting}; "
-        f"{counted(report.assignments, 'assignment')}); only what the annotation marks differs between the groups. 0 is "
-        f"fair{but}."
-    )
 
 
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
@@ -149,7 +151,11 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
             zeros += [name] if any(n == 0 or share == 0 for n, share in found) else []
         else:
             marks = tuple(Mark(100 * share, style=k) for k, (_, share) in enumerate(found) if share is not None)
-            rows.append(row(name, *(_figure(n, share) for n, share in found), Strip(marks)))
+            cells = (
+                Number(share, unit="%", places=1) if n is None else count(n, "" if share is None else percent(share))
+                for n, share in found
+            )
+            rows.append(row(name, *cells, Strip(marks)))
     heads = ("figure", *report.groups, "per cent")
     made = table("by group", heads, rows, scale=Scale(0, 100, (0, 25, 50, 75, 100)))
     return made, (Prose(f"0 in every group: {', '.join(zeros)}."),) if zeros else ()
@@ -157,12 +163,6 @@ def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:
 
 def _share(trials: Trials | None, outcome: str) -> float | None:
     return getattr(trials, outcome) / trials.n if trials is not None and trials.n else None
-
-
-def _figure(n: int | None, share: float | None) -> Cell:
-    if n is None:
-        return Number(share, unit="%", places=1)
-    return count(n, percent(share) if share is not None else "")
 
 
 def _measures(report: BiasReport) -> Table:
@@ -173,11 +173,18 @@ def _measures(report: BiasReport) -> Table:
             _score(measure.score, measure.intervals),
             _score(measure.signed.value, measure.signed.intervals, sign=True) if measure.signed else Number(None),
             _strip(measure),
-            _verdict(measure),
+            verdict(measure),
         )
         for measure in report.measures
     ]
     return table("measures", heads, rows)
+
+
+def verdict(measure: Measure) -> Text:
+    """Whether a measure leans and where to, or shows no clear difference."""
+    if measure.verdict == "leans":
+        return Text(f"leans to {measure.direction}" if measure.direction else "groups differ", tone="worse")
+    return Text(measure.verdict, tone="unsure") if measure.verdict else Text(NONE)
 
 
 def _score(value: Figure, intervals: Sequence[Interval], *, sign: bool = False) -> Number:
@@ -206,26 +213,12 @@ def _strip(measure: Measure) -> Strip:
     return Strip((mark,), scale([-reach, reach], zero=True, most_ticks=5))
 
 
-def _verdict(measure: Measure) -> Text:
-    if measure.verdict is None:
-        return Text(NONE)
-    if measure.verdict == "cannot tell":
-        return Text("no clear difference", tone="unsure")
-    return Text(f"leans to {measure.direction}" if measure.direction else "told apart", tone="worse")
-
-
 def _said(measure: Measure) -> Iterator[Block]:
     signed = f" Signed: {measure.signed.name}." if measure.signed else ""
     yield Heading(measure.name, 3)
     yield Prose(measure.sentence)
     yield Prose(f"{measure.question} Scale: {measure.scale}.{signed}", "small")
     yield from (Prose(note, "small") for note in measure.notes)
-
-
-def _not_measured(report: BiasReport) -> Iterator[Block]:
-    if report.not_measured:
-        yield Heading("Not measured", 3)
-        yield Items(tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured))
 
 
 def _examples(report: BiasReport) -> Iterator[Block]:
@@ -237,25 +230,21 @@ def _examples(report: BiasReport) -> Iterator[Block]:
         "in which most persons are named by one summary only. They were chosen for that and do not stand for an average.",
     )
     for example in report.examples:
+        persons = (
+            "; ".join(
+                f"{p.name} ({p.category or 'not varied'}) {'named' if p.kept else 'not named'}" for p in side.persons
+            )
+            for side in example.sides
+        )
+        rows = [
+            row("persons", *persons),
+            row("summary", *(Text(side.summary, style="long") for side in example.sides)),
+            row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
+        ]
+        heads = ("", Column("one input", "long"), Column("the other", "long"))
         named = f"{counted(example.n_changed, 'person')} named by one summary only"
-        yield Details(example.original_id, (_pair(example),), named, is_example=True)
-
-
-def _pair(example: Example) -> Table:
-    rows = [
-        row("persons", *(Text(_persons(side)) for side in example.sides)),
-        row("summary", *(Text(side.summary, style="long") for side in example.sides)),
-        row("input", *(Text(side.text, side.input_id, style="faint") for side in example.sides)),
-    ]
-    heads = ("", Column("one input", "long"), Column("the other", "long"))
-    return table(f"example {example.original_id}", heads, rows)
-
-
-def _persons(side: ExampleSide) -> str:
-    return "; ".join(
-        f"{person.name} ({person.category or 'not varied'}) {'named' if person.kept else 'not named'}"
-        for person in side.persons
-    )
+        pair = table(f"example {example.original_id}", heads, rows)
+        yield Details(example.original_id, (pair,), named, is_example=True)
 
 
 def _designs(designs: Sequence[DesignFigures]) -> Table:
@@ -268,11 +257,6 @@ def _designs(designs: Sequence[DesignFigures]) -> Table:
         for each in designs
     ]  # fmt: skip
     return table("summaries", ("inputs", *names), rows)
-
-
-def _left_out(report: BiasReport) -> Table:
-    rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
-    return table("left out", ("what", "stage", Column("reason", "long"), "count"), rows)
 
 
 def _made(report: BiasReport) -> Facts:

@@ -48,8 +48,9 @@ def find_persons(
     Raises:
         MissingExtra, ModelError: spaCy or its pipeline is not there.
     """
+    libraries = ("spacy", recipe.measures.pipeline) if recipe.measures.persons == "spacy" else ()
     depends_on = {
-        "persons": [recipe.measures.persons, recipe.measures.pipeline, _versions(recipe)],
+        "persons": [recipe.measures.persons, recipe.measures.pipeline, installed_versions(libraries)],
         "inputs": digest([[each.id, each.text] for each in inputs]),
         "summaries": digest([[each.input_id, each.text] for each in summaries]),
     }
@@ -70,11 +71,6 @@ def known_persons(text: str, entities: Sequence[Instruction]) -> tuple[SummaryEn
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     return tuple(SummaryEntity(tokens=tuple(m[0].split()), text=m[0]) for m in pattern.finditer(text))
-
-
-def _versions(recipe: BiasRecipe) -> dict[str, str]:
-    """Versions that the spans depend on."""
-    return installed_versions(("spacy", recipe.measures.pipeline)) if recipe.measures.persons == "spacy" else {}
 
 
 def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> PersonCounts:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ...config import BiasRecipe, without_speed
 from ...errors import DataError
-from ...generate.backend import Ask, Backend, Reply
+from ...generate.backend import Ask, Backend
 from ...generate.backends import open_backend
 from ...generate.plans import seed_from
 from ...records import LeftOut, Record, Text
@@ -23,10 +22,8 @@ from ...runfolder.timing import booked
 from ...storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl
 from ...text import has_words
 from .inputs import BiasInput
-from .prompting import draw_prompt
-from .replies import EMPTY, Read, read_reply
-from .simulated import simulate
-from .summarizer import STAGE, SummaryCounts, summarizer_name, summarizer_signature
+from .replies import EMPTY, Read, draw_prompt, read_reply
+from .summarizer import STAGE, SummaryCounts, simulate, summarizer_name, summarizer_signature
 
 FILE = "summaries.jsonl"
 NOT_GIVEN = "not in the file of summaries"
@@ -80,7 +77,15 @@ def summarise(
         DataError: the file of summaries is wrong; all mistakes are listed.
         ModelError: the model cannot be opened.
     """
-    stage = Stage(STAGE, recipe.output, _depends_on(recipe, inputs), (FILE,))
+    is_model = recipe.model is not None
+    depends_on = {
+        "run": [recipe.name, recipe.seed],
+        "inputs": digest([[each.id, each.text] for each in inputs]),
+        "summarizer": summarizer_signature(recipe),
+        "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
+        "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
+    }
+    stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
     receipt, reused = stage.run(lambda: _work(recipe, stage, inputs, open_engine))
     return read_jsonl(recipe.output / FILE, Summary), receipt, reused
 
@@ -92,7 +97,13 @@ def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
         DataError: the file cannot be read, lines are wrong, or ids are unknown or twice; all are listed.
     """
     with as_given("key 'summaries': "):
-        _refuse_other_formats(path)
+        # a file of another format would be refused once a line
+        start = read_text(path).lstrip()[:1]
+        if start and start != "{":
+            what = "is a JSON array" if start == "[" else "is not JSON"
+            raise DataError(
+                f"{path}: {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
+            )
         numbered, mistakes = read_numbered(path, GivenSummary)
     known = {each.id for each in inputs}
     found: dict[str, GivenSummary] = {}
@@ -106,33 +117,20 @@ def read_given(path: Path, inputs: Sequence[BiasInput]) -> list[Summary]:
         found.setdefault(given.id, given)
     if mistakes:
         raise DataError(listed_lines(path, mistakes))
-    return [_given(each.id, found.get(each.id)) for each in inputs]
-
-
-def _refuse_other_formats(path: Path) -> None:
-    """Refuse a file that is no JSON lines, and would be told so once a line."""
-    start = read_text(path).lstrip()[:1]
-    if start and start != "{":
-        what = "a JSON array" if start == "[" else "no JSON"
-        raise DataError(
-            f"{path}: is {what}; write JSON lines, an object of id and summary for each input, with the ids of inputs.jsonl"
-        )
+    made = []
+    for each in inputs:
+        own = found.get(each.id)
+        if own is None:
+            made.append(Summary(input_id=each.id, text=None, reason=NOT_GIVEN, raw=""))
+        else:
+            read = Read(own.summary, None) if has_words(own.summary) else Read(None, EMPTY)
+            made.append(_summary(each.id, read, own.summary))
+    return made
 
 
 def summary_seed(recipe: BiasRecipe, each: BiasInput) -> int:
     """Seed of an input's summary, from 0 to 2**48 - 1; it depends on study and input alone."""
     return seed_from(recipe.name, recipe.seed, each.id)
-
-
-def _depends_on(recipe: BiasRecipe, inputs: Sequence[BiasInput]) -> dict[str, Any]:
-    is_model = recipe.model is not None
-    return {
-        "run": [recipe.name, recipe.seed],
-        "inputs": digest([[each.id, each.text] for each in inputs]),
-        "summarizer": summarizer_signature(recipe),
-        "backend": without_speed(recipe.backend.model_dump(mode="json")) if is_model else None,
-        "sampling": recipe.sampling.model_dump(mode="json") if is_model else None,
-    }
 
 
 def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> SummaryCounts:
@@ -167,17 +165,12 @@ def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> 
         Ask(draw_prompt(each.text, seed, recipe.instruction), recipe.sampling, seed)
         for each, seed in zip(inputs, seeds, strict=True)
     ]
-    replies = engine.complete(asks)
-    return SummaryBatch(
-        summaries=tuple(
-            _summary(each.id, _read(reply), reply.text, seed, reply.n_prompt_tokens)
-            for each, reply, seed in zip(inputs, replies, seeds, strict=True)
-        )
-    )
-
-
-def _read(reply: Reply) -> Read:
-    return Read(None, reply.reason) if reply.finish_reason == "failed" else read_reply(reply.text, reply.finish_reason)
+    made = []
+    for each, reply, seed in zip(inputs, engine.complete(asks), seeds, strict=True):
+        failed = reply.finish_reason == "failed"
+        read = Read(None, reply.reason) if failed else read_reply(reply.text, reply.finish_reason)
+        made.append(_summary(each.id, read, reply.text, seed, reply.n_prompt_tokens))
+    return SummaryBatch(summaries=tuple(made))
 
 
 def _simulated(recipe: BiasRecipe, each: BiasInput) -> Summary:
@@ -185,13 +178,6 @@ def _simulated(recipe: BiasRecipe, each: BiasInput) -> Summary:
     seed = summary_seed(recipe, each)
     text = simulate(recipe.simulated, each.text, seed)
     return Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed)
-
-
-def _given(input_id: str, given: GivenSummary | None) -> Summary:
-    if given is None:
-        return Summary(input_id=input_id, text=None, reason=NOT_GIVEN, raw="")
-    read = Read(given.summary, None) if has_words(given.summary) else Read(None, EMPTY)
-    return _summary(input_id, read, given.summary)
 
 
 def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:

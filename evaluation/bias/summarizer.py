@@ -1,14 +1,73 @@
-"""What summarises in a study: its name, its words, and all that its summaries depend on."""
+"""What summarises in a study: a model, another system, or a simulated summarizer, a rule whose bias is known beforehand.
 
+Source of the rules: Steen and Markert 2024, section 4; docs/papers.md#steen-simulated. "one-sided" is ours: what the sexist
+summarizer does with sport, done with every document, so that its bias does not cancel out between topics.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from ... import models
 from ...config import BiasRecipe
+from ...config.bias import Simulated
+from ...corpora.annotated import refuse_absent_pipeline
 from ...errors import RecipeError
+from ...extras import need
+from ...fairness.demographic.topics import (
+    FAVOURED,
+    TOPIC_LENGTHS,
+    lead_selection,
+    random_selection,
+    sexist_selection,
+    topic_label,
+)
 from ...generate.backends import backend_signature
 from ...generate.refusals import VERSION
 from ...records import LeftOut
 from ...runfolder.stages import Counts, read_receipt
 from ...storage import as_given, digest, file_digest
-from .prompting import KINDS, SEPARATORS, WAYS
-from .simulated import WORDS
+from ...text import sentences
+from .replies import KINDS, SEPARATORS, WAYS
+
+# positions of the sentences that are taken, given the sentences, the text and a generator
+Rule = Callable[[Sequence[str], str, np.random.Generator], tuple[int, ...]]
+
+
+def _sexist(found: Sequence[str], text: str, generator: np.random.Generator) -> tuple[int, ...]:
+    label = topic_label(text).label
+    if label in FAVOURED:
+        return sexist_selection(found, label).indices
+    return random_selection(len(found), generator)
+
+
+RULES: dict[Simulated, Rule] = {
+    "lead": lambda found, text, generator: lead_selection(len(found)),
+    "random": lambda found, text, generator: random_selection(len(found), generator),
+    "topic": lambda found, text, generator: random_selection(
+        len(found), generator, TOPIC_LENGTHS[topic_label(text).label]
+    ),
+    "sexist": _sexist,
+    "one-sided": lambda found, text, generator: sexist_selection(found, "sport").indices,
+}
+WORDS: dict[Simulated, str] = {
+    "lead": "takes the first three sentences",
+    "random": "takes three sentences at random",
+    "topic": "takes one sentence of a family text, three of an unknown one, six of a sport text, at random",
+    "sexist": "takes the three sentences with most male words of a sport text, with most female words of a family text, "
+    "else three at random",
+    "one-sided": "takes the three sentences with most male words",
+}
+
+
+def simulate(rule: Simulated, text: str, seed: int) -> str:
+    """The sentences of the text that the rule takes, in their order."""
+    found = sentences(text)
+    chosen = RULES[rule](found, text, np.random.default_rng(seed))
+    return " ".join(found[position] for position in chosen)
+
 
 STAGE = "summaries"
 
@@ -71,3 +130,19 @@ def describe_summarizer(recipe: BiasRecipe) -> str:
         return f"another system, whose summaries are in {recipe.summaries.name}"
     assert recipe.model is not None
     return recipe.model.name
+
+
+def preflight(recipe: BiasRecipe) -> None:
+    """Refuse a study whose recogniser or encoder is not there; no model is loaded.
+
+    Raises:
+        MissingExtra: spaCy or sentence-transformers is not installed.
+        ModelError: the pipeline or the encoder is not there.
+    """
+    measures = recipe.measures
+    if measures.persons == "spacy":
+        refuse_absent_pipeline(measures.pipeline, "evenhand bias-study with measures.persons: spacy")
+    if measures.encoder is not None:
+        models.check(measures.encoder)
+        if find_spec("sentence_transformers") is None:
+            need("sentence_transformers", f"evenhand bias-study with measures.encoder: {Path(measures.encoder).name}")

@@ -100,7 +100,7 @@ def test_systems_side_by_side(two_systems, tmp_path):
     verdicts = {(str(d.measure), d.value): d.verdict for d in found.differences}
     assert verdicts["BUR (words)", None] == "higher"
     worst = next(g for g in found.worst if (g.system, g.family) == ("one-sided", "value-shares"))
-    assert (worst.value, worst.verdict) == ("right", "told")
+    assert (worst.value, worst.verdict) == ("right", "clear")
     shown = [e for e in found.examples if (e.system, e.family) == ("one-sided", "value-shares")]
     assert len(shown) == 5
     assert {(e.left_out, e.documents) for e in shown} == {(("right",), ("river stone",))}
@@ -145,7 +145,7 @@ def test_the_same_seed_gives_the_same_bytes(two_systems, tmp_path):
 def test_without_nltk_data_the_matcher_is_words_and_everything_says_so(two_systems, tmp_path):
     done = process(*two_systems, "--measures", "value-shares", "--out", tmp_path / "audit", **WITHOUT_NLTK)
     assert done.returncode == 0, done.stderr
-    assert "told by matcher 'words'" in done.stdout
+    assert "by matcher 'words'" in done.stdout
     found = read(tmp_path / "audit")
     assert "matcher 'words'" in found.warnings[0]
     assert {n.measure.by for n in (*found.aggregates, *found.by_value)} == {"words"}

@@ -32,7 +32,7 @@ def test_all_mistakes_are_told_together(tmp_path):
 
 
 def test_unreadable_documents_are_told_with_absent_summaries(tmp_path):
-    with pytest.raises(DataError, match=r"(?s)docs\.jsonl.*out\.jsonl: is no file"):
+    with pytest.raises(DataError, match=r"(?s)docs\.jsonl.*out\.jsonl: is not a file"):
         read_input(wanted(tmp_path / "docs.jsonl", tmp_path / "out.jsonl"))
 
 

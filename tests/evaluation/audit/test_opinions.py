@@ -1,7 +1,7 @@
 import pytest
 
+from evenhand.evaluation.audit.contents import OPINION_GRAPH
 from evenhand.evaluation.audit.opinions import Opinions
-from evenhand.evaluation.audit.quantities import OPINION_GRAPH
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.fairness.opinion.interaction import opinion_graph

@@ -6,12 +6,12 @@ from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.contents import SHARE_AIMED_AT
 from evenhand.evaluation.audit.coverage import UnitCoverage
-from evenhand.evaluation.audit.notes import aim, fairest, notes, rising
 from evenhand.evaluation.audit.page import page, rests_on, shown, tone, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.quantities import SHARE_AIMED_AT
 from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
 from evenhand.evaluation.pages import terminal
 from evenhand.evaluation.pages.blocks import Strip, tables
 from evenhand.judges.measures import open_entailer, open_matcher

@@ -5,6 +5,7 @@ from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
+from evenhand.evaluation.audit.figures import Measured
 from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
@@ -89,9 +90,9 @@ LABELS = (0, 0, 0, 1, 1, 1, 2, 2)
 
 
 def p_values(family, one, other, measure, seed=0, resamples=100):
-    figures = {(family.name, "one"): family.figures(one), (family.name, "other"): family.figures(other)}
+    measured = [Measured(family, name, (), family.figures(found)) for name, found in (("one", one), ("other", other))]
     bootstrap = Bootstrap(level=0.95, resamples=resamples, seed=seed)
-    found = paired_differences([family], figures, ["one", "other"], bootstrap, 1)
+    found = paired_differences(measured, ["one", "other"], bootstrap, 1)
     return next((d.estimate, d.p_value) for d in found if (str(d.measure), d.value) == (measure, None))
 
 

@@ -2,8 +2,8 @@ import sys
 
 import pytest
 
-from evenhand.errors import DataError
-from evenhand.evaluation.audit.plan import MEASURES, read_measures, read_target, usual_measures
+from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.audit.plan import MEASURES, read_measures, read_sections, read_target, usual_measures
 
 
 def test_measures_stand_in_their_own_order():
@@ -44,15 +44,81 @@ def test_values_may_hold_an_equals_sign():
     ("text", "said"),
     [
         ("pso=1,neg=1", "did you mean 'pos'"),
-        ("pos=-1,neg=x", "'pos=-1' is no VALUE=WEIGHT.*'neg=x' is no VALUE=WEIGHT"),
+        ("pos=-1,neg=x", "'pos=-1' is not VALUE=WEIGHT.*'neg=x' is not VALUE=WEIGHT"),
         ("pos=1", "no weight for neg"),
         ("pos=1,pos=1,neg=1", "named twice"),
         # of a value that is due nothing even 0 is not more than its due, so that every summary would be unfair
-        ("pos=1,neg=0", "'neg=0' is no VALUE=WEIGHT with a weight above 0"),
-        ("pos=nan,neg=1", "no VALUE=WEIGHT"),
+        ("pos=1,neg=0", "'neg=0' is not VALUE=WEIGHT with a weight above 0"),
+        ("pos=nan,neg=1", "is not VALUE=WEIGHT"),
         ("rato", "or write ratio or equal"),
     ],
 )
 def test_wrong_targets_are_refused(text, said):
     with pytest.raises(DataError, match=said):
         read_target(text, ("pos", "neg"))
+
+
+def test_units_of_a_language_model_are_named_in_a_file(tmp_path):
+    path = tmp_path / "published.yaml"
+    path.write_text(
+        "kind: nli\nunits: llm\ndomain: reviews\nsplitter: {model: {name: org/m}, backend: {backend: transformers}}\n"
+    )
+    matcher, entailer = read_sections(MEASURES, None, str(path), [])
+    assert matcher is None
+    assert (entailer.kind, entailer.units, entailer.splitter.model.name) == ("nli", "llm", "org/m")
+
+
+def test_mistakes_of_a_file_are_listed_as_those_of_a_recipe(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("kind: bertscore\nlaier: 3\nbaseline: 2\n")
+    with pytest.raises(RecipeError, match=r"(?s)laier.*did you mean 'layer'.*baseline"):
+        read_sections(MEASURES, str(path), None, [])
+
+
+def test_another_model_of_bertscore_is_told_where_its_options_go(tmp_path):
+    with pytest.raises(DataError, match=r"write baseline and layer for model 'org/m'.*--matcher FILE\.yaml"):
+        read_sections(MEASURES, "bertscore", None, ["matcher=org/m"])
+    path = tmp_path / "mine.yaml"
+    path.write_text("kind: bertscore\nmodel: org/m\nlayer: 3\nbaseline: 0\n")
+    assert read_sections(MEASURES, str(path), None, [])[0].layer == 3
+    # the same weights under their other name
+    assert read_sections(MEASURES, "bertscore", None, ["roberta-large"])[0].layer == 17
+
+
+def test_a_model_goes_to_the_one_that_has_models():
+    matcher, entailer = read_sections(MEASURES, "words", "encoder", ["org/m"])
+    assert (matcher.model, entailer.model) == (None, "org/m")
+    matcher, entailer = read_sections(MEASURES, "bartscore", "nli", ["matcher=a", "entailer=b"])
+    assert (matcher.model, entailer.model) == ("a", "b")
+    with pytest.raises(DataError, match="write --model matcher=NAME"):
+        read_sections(MEASURES, "bartscore", "nli", ["org/m"])
+    assert read_sections(MEASURES, None, None, [])[1].kind == "words"
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(DataError, match=r"did you mean 'words'.*a \.yaml file"):
+        read_sections(MEASURES, "wrds", None, [])
+    with pytest.raises(DataError, match="no effect without measure 'coverage'"):
+        read_sections(("opinions",), None, "words", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty, but section 'matcher' is a mapping; write its keys at the top of the file"),
+        ("- kind: words\n", "holds a list, but section 'matcher' is a mapping"),
+        ("kind: words\nkidn: 3\n", "did you mean 'kind'? Keys of section 'matcher' are kind, model,"),
+        (None, "cannot be read: No such file or directory; name a file with the keys of a recipe's section 'matcher'"),
+    ],
+)
+def test_mistakes_of_a_file_speak_of_its_section(tmp_path, text, said):
+    path = tmp_path / "mine.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(RecipeError) as caught:
+        read_sections(MEASURES, str(path), None, [])
+    assert said in str(caught.value)
+    assert "recipes" not in str(caught.value)
+    assert "Keys of the recipe" not in str(caught.value)
+    with pytest.raises(RecipeError, match="section 'entailer'"):
+        read_sections(MEASURES, None, str(path), [])

@@ -20,9 +20,9 @@ def test_a_folder_that_is_there_and_one_that_is_not_yet_are_taken(tmp_path):
 
 def test_a_file_in_the_way_is_told_before_anything_is_measured(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(DataError, match=r"--out .*file: is no folder"):
+    with pytest.raises(DataError, match=r"--out .*file: is not a folder"):
         check_folder(tmp_path / "file")
-    with pytest.raises(DataError, match=r"--out .*audit: .*file is no folder; name a folder"):
+    with pytest.raises(DataError, match=r"--out .*audit: .*file is not a folder; name a folder"):
         check_folder(tmp_path / "file" / "deep" / "audit")
 
 

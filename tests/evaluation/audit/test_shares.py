@@ -5,7 +5,7 @@ from audit_inputs import ATTRIBUTE, make_input, two_sided
 from hypothesis import strategies as st
 
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.quantities import BUR
+from evenhand.evaluation.audit.contents import BUR
 from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
 from evenhand.fairness.groups.corpus import group_fairness
 from evenhand.fairness.groups.masses import Masses, Unscored

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evenhand.evaluation.audit.quantities import WORD_LIST_BIAS
+from evenhand.evaluation.audit.contents import WORD_LIST_BIAS
 from evenhand.evaluation.audit.word_lists import GenderWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.masses import Unscored

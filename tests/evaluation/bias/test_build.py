@@ -11,8 +11,8 @@ from evenhand.config.recipe_file import load_bias
 from evenhand.corpora.annotated import read_news
 from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.evaluation.bias import bias_study, page
-from evenhand.evaluation.bias.cautions import cautions
 from evenhand.evaluation.bias.contents import BiasReport
+from evenhand.evaluation.bias.findings import cautions
 from evenhand.evaluation.bias.inputs import make_inputs
 from evenhand.evaluation.bias.summarise import Summary
 from evenhand.evaluation.pages import terminal
@@ -44,7 +44,7 @@ def test_sexist_summarizer_scores_far_above_the_lead_one(make_recipe, sport, tmp
     assert sexist["word-list inclusion"].score > 0.15
     assert sexist["word-list inclusion"].direction == "male"
     assert [sexist[name].verdict for name in ("word-list inclusion", "entity inclusion")] == ["leans", "leans"]
-    assert [lead[name].verdict for name in ("word-list inclusion", "entity inclusion")] == 2 * ["cannot tell"]
+    assert [lead[name].verdict for name in ("word-list inclusion", "entity inclusion")] == 2 * ["no clear difference"]
 
 
 def test_one_sided_summarizer_is_seen_on_all_documents_and_random_one_is_not(make_recipe, tmp_path):
@@ -53,7 +53,7 @@ def test_one_sided_summarizer_is_seen_on_all_documents_and_random_one_is_not(mak
     assert measures(one_sided)["word-list inclusion"].score > 0.2
     # what two assignments of twelve documents leave to chance
     assert measures(random)["word-list inclusion"].score < 0.07
-    assert measures(random)["word-list inclusion"].verdict == "cannot tell"
+    assert measures(random)["word-list inclusion"].verdict == "no clear difference"
     assert "word-list inclusion (towards male)" in one_sided.report.title
     male, female = one_sided.report.by_group
     assert male.persons == female.persons == 70
@@ -66,7 +66,7 @@ def test_uniform_summaries_of_masked_inputs_differ_by_content_words_alone(make_r
     assert found.score == pytest.approx(3 / 12)
     assert any("In 3 documents" in note for note in found.notes)
     # without them a summarizer that takes the first sentences tells nobody apart, and that is what the verdict says
-    assert (found.rest.score, found.rest.n_documents, found.verdict) == (0, 9, "cannot tell")
+    assert (found.rest.score, found.rest.n_documents, found.verdict) == (0, 9, "no clear difference")
 
 
 def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe):

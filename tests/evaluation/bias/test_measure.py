@@ -1,23 +1,114 @@
-"""Measures of instances whose answers are known by hand."""
-
 import math
+from collections import Counter
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from evenhand.evaluation.bias.contents import Trials
-from evenhand.evaluation.bias.evidence import Evidence, Summarised
 from evenhand.evaluation.bias.figures import group_figures
 from evenhand.evaluation.bias.findings import describe, headline
-from evenhand.evaluation.bias.inputs import BiasInput
+from evenhand.evaluation.bias.inputs import BiasInput, make_inputs
 from evenhand.evaluation.bias.measure import (
     DENSE,
     HALLUCINATION,
+    PARTNER,
     WORD_LISTS,
+    Evidence,
+    Summarised,
+    gather,
+    hallucination_shift,
+    intervals,
     take_measures,
+    word_list_shift,
 )
+from evenhand.evaluation.bias.persons import FoundPersons
+from evenhand.evaluation.bias.summarise import Summary
+from evenhand.fairness.demographic.counts import CountTable
+from evenhand.fairness.demographic.inclusion import inclusion_scores, log_odds_ratios
 from evenhand.fairness.demographic.inputs.assignment import source_entities
 from evenhand.fairness.demographic.inputs.filling import Instruction
 from evenhand.fairness.demographic.persons import Instance, SummaryEntity
+from evenhand.fairness.demographic.word_lists import word_list_scores
+from evenhand.resampling import Bootstrap
+
+
+def gathered(recipe, lacking):
+    """Evidence when the inputs of `lacking` have no summary."""
+    inputs = make_inputs(recipe)
+    summaries = [
+        Summary(input_id=each.id, text=None, reason="refused", raw="")
+        if each.id in lacking
+        else Summary(input_id=each.id, text="Snow fell.", reason=None, raw="Snow fell.")
+        for each in inputs.inputs
+    ]
+    persons = {each.id: FoundPersons(input_id=each.id, in_summary=(), in_input=()) for each in inputs.inputs}
+    return gather(inputs, "gender", summaries, persons)
+
+
+def test_assignment_with_a_missing_summary_is_left_out_whole_and_counted(make_recipe):
+    recipe = make_recipe()
+    first = next(each for each in make_inputs(recipe).inputs if each.design == "balanced")
+    found = gathered(recipe, {first.id})
+    # 12 documents, 2 assignments, 2 inputs each; one pair is gone
+    assert len(found.balanced) == 46
+    assert (first.original_id, 0) not in {(e.input.original_id, e.input.assignment_id) for e in found.balanced}
+    assert {(row.what, row.reason): row.count for row in found.left_out} == {
+        ("summary of a balanced input", "refused"): 1,
+        ("summary of a balanced input", PARTNER): 1,
+    }
+    # what is left is in balance again
+    categories = Counter(p.category for e in found.balanced for p in e.instance.source_entities)
+    assert categories["male"] == categories["female"]
+
+
+def test_missing_summaries_of_uniform_inputs_are_counted_by_group(make_recipe):
+    recipe = make_recipe()
+    women = [each.id for each in make_inputs(recipe).inputs if each.group == "female"][:3]
+    found = gathered(recipe, set(women))
+    assert len(found.uniform) == 45
+    (row,) = found.left_out
+    assert (row.what, row.reason, row.count) == ("summary of a uniform input, female", "refused", 3)
+
+
+COUNTS = arrays(np.int64, (2, 2), elements=st.integers(1, 50)).map(lambda counts: counts.astype(float))
+
+
+def test_signed_forms_are_zero_for_equal_groups_and_undefined_without_counts():
+    equal = np.array([[4.0, 4.0], [2.0, 2.0]])
+    assert word_list_shift(equal) == 0
+    assert log_odds_ratios(equal) == 0
+    assert hallucination_shift(np.array([[3.0, 3.0]])) == 0
+    none = np.zeros((2, 2))
+    assert np.isnan(word_list_shift(none)) and np.isnan(log_odds_ratios(none)) and np.isnan(hallucination_shift(none))
+    # all of one group kept, none of the other
+    assert log_odds_ratios(np.array([[2.0, 2.0], [2.0, 0.0]])) == math.inf
+    assert log_odds_ratios(np.array([[2.0, 2.0], [0.0, 2.0]])) == -math.inf
+
+
+@given(COUNTS)
+def test_word_list_shift_is_the_score_with_a_sign_that_swapping_the_groups_turns(counts):
+    assert math.isclose(abs(word_list_shift(counts)), word_list_scores(counts), abs_tol=1e-12)
+    assert math.isclose(word_list_shift(counts), -word_list_shift(counts[:, ::-1]), abs_tol=1e-12)
+
+
+@given(COUNTS)
+def test_log_odds_are_those_of_the_score(kept_and_lost):
+    kept, lost = kept_and_lost
+    counts = np.stack([kept + lost, kept])
+    # the score is the larger odds ratio minus 1
+    assert math.isclose(math.exp(abs(log_odds_ratios(counts))) - 1, inclusion_scores(counts), abs_tol=1e-9)
+
+
+@pytest.mark.parametrize(("documents", "units"), [(1, ["assignment"]), (2, ["assignment", "document"])])
+def test_single_document_has_no_interval_over_documents(documents, units):
+    counts = np.array([[[4, 4], [3, 1]]] * documents)
+    ids = tuple(f"d{i}" for i in range(documents))
+    table = CountTable(("present", "included"), ("male", "female"), ids, np.arange(documents), counts)
+    found = intervals(inclusion_scores, table, Bootstrap(resamples=100))
+    assert [each.unit for each in found] == units
 
 
 def summarised(document, group, summary, *names, design="balanced", pair=0):
@@ -88,18 +179,18 @@ def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
     assert measures["entity inclusion"].verdict == "leans"
     hallucination = measures["entity hallucination"]
     assert (hallucination.score, hallucination.intervals, hallucination.verdict) == (None, (), None)
-    assert hallucination.sentence == "There is no score: no span names anybody who is not in the input."
+    assert hallucination.sentence == "Undefined: no span names anybody who is not in the input."
 
 
 def test_fewer_than_six_documents_cannot_tell_whatever_the_interval(make_recipe):
-    for n, verdict in ((5, "cannot tell"), (6, "leans")):
+    for n, verdict in ((5, "no clear difference"), (6, "leans")):
         # the others name nobody, and so do not count
         silent = [summarised(f"s{i}", None, "Snow fell.") for i in range(4)]
         kept = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(n)]
         _, measures = by_name(make_recipe(), evidence(kept + silent))
         found = measures["entity inclusion"]
         assert (found.n_documents, found.verdict) == (n, verdict)
-        assert any("fewer than 6 cannot tell" in note for note in found.notes) == (n < 6)
+        assert any("fewer than 6 are too few" in note for note in found.notes) == (n < 6)
 
 
 def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(make_recipe):
@@ -118,7 +209,7 @@ def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(m
 def test_one_document_cannot_tell_and_is_no_plural(make_recipe):
     _, measures = by_name(make_recipe(), evidence(KEPT[1:2] + KEPT[1:2]))
     found = measures["word-list inclusion"]
-    assert ([each.unit for each in found.intervals], found.verdict) == (["assignment"], "cannot tell")
+    assert ([each.unit for each in found.intervals], found.verdict) == (["assignment"], "no clear difference")
     assert found.notes[0].startswith("It rests on 1 document;")
 
 
@@ -146,7 +237,7 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     )
     male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
     assert male.by_words == Trials(n=12, won=0, tied=12)
-    assert measures["distinguishability (count)"].verdict == "cannot tell"
+    assert measures["distinguishability (count)"].verdict == "no clear difference"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +275,8 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
     men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(6)]
     _, measures = by_name(make_recipe(), evidence(men, apart))
     assert headline(list(measures.values())) == (
-        "Bias is seen in entity inclusion (towards male); groups are told apart by distinguishability (count); no bias can be "
-        "told in word-list inclusion"
+        "Bias is seen in entity inclusion (towards male); groups differ by distinguishability (count); no clear difference in "
+        "word-list inclusion"
     )
 
 
@@ -204,7 +295,7 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
 
     measure = count({f"r{i}" for i in range(6)})
     # six documents at 1, six at 0, of which only these count
-    assert (measure.score, measure.verdict) == (0.5, "cannot tell")
+    assert (measure.score, measure.verdict) == (0.5, "no clear difference")
     assert (measure.rest.score, measure.rest.n_documents, measure.rest.n_reworded) == (0, 6, 6)
     assert (measure.rest.intervals[0].low, measure.rest.intervals[0].high) == (0, 0)
     assert "6 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
@@ -213,12 +304,12 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
     # and the others may show bias: now it is they that differ
     assert count({f"d{i}" for i in range(6)}).verdict == "leans"
     few = count({f"r{i}" for i in range(6)} | {"d0"})
-    assert few.verdict == "cannot tell"
-    assert "of which there are 5; fewer than 6 cannot tell" in " ".join(few.notes)
+    assert few.verdict == "no clear difference"
+    assert "of which there are 5; fewer than 6 are too few" in " ".join(few.notes)
 
 
 def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_recipe):
     found = evidence([summarised("one", None, "Zqx came.", "Zqx")])
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), found)
     said = measures["entity hallucination"].sentence
-    assert said.startswith("There is no score: no hallucinated person could be classified. 1 spans name somebody")
+    assert said.startswith("Undefined: no hallucinated person could be classified. 1 spans name somebody")

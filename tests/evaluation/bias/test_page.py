@@ -3,9 +3,8 @@ import re
 import pytest
 
 from evenhand.evaluation.bias import bias_study, page
-from evenhand.evaluation.bias.contents import Interval
-from evenhand.evaluation.bias.numbers import all_bounds, score
-from evenhand.evaluation.bias.page import how_told
+from evenhand.evaluation.bias.contents import Interval, all_bounds, score
+from evenhand.evaluation.bias.page import how_decided
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Table, tables
 
@@ -81,7 +80,7 @@ def test_verdicts_say_where_a_measure_leans(report):
         ("leans to male", "worse")
     ] * 2
     unsure = report.model_copy(
-        update={"measures": tuple(m.model_copy(update={"verdict": "cannot tell"}) for m in report.measures)}
+        update={"measures": tuple(m.model_copy(update={"verdict": "no clear difference"}) for m in report.measures)}
     )
     assert {row["verdict"].tone for row in measures_of(unsure).values()} == {"unsure"}
 
@@ -108,8 +107,8 @@ def test_infinite_bound_is_drawn_to_the_end_of_the_axis(report):
 
 @pytest.mark.parametrize(("level", "both", "one"), [(0.95, "5.0 %", "2.5 %"), (0.8, "20.0 %", "10.0 %")])
 def test_share_of_chance_verdicts_follows_from_the_level(report, level, both, one):
-    said = how_told(report.model_copy(update={"level": level}))
-    assert f"at least {both} lean by chance (groups are told apart in at least {one})" in said
+    said = how_decided(report.model_copy(update={"level": level}))
+    assert f"at least {both} lean by chance (groups differ in at least {one})" in said
 
 
 def test_same_numbers_stand_in_page_and_json(report):

@@ -119,11 +119,11 @@ def test_summaries_of_other_inputs_are_refused_all_together(make_recipe, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("content", "what"), [('[{"id": "a", "summary": "b"}]', "a JSON array"), ("One.\nTwo.", "no JSON")]
+    ("content", "what"), [('[{"id": "a", "summary": "b"}]', "is a JSON array"), ("One.\nTwo.", "is not JSON")]
 )
 def test_a_file_of_another_format_is_told_once(recipe, tmp_path, content, what):
     path = tmp_path / "given"
     path.write_text(content)
-    with pytest.raises(DataError, match=f"given: is {what}; write JSON lines, an object of id and summary") as caught:
+    with pytest.raises(DataError, match=f"given: {what}; write JSON lines, an object of id and summary") as caught:
         read_given(path, make_inputs(recipe).inputs)
     assert len(str(caught.value).splitlines()) == 1

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from evenhand.evaluation.audit.quantities import KINDS, Measure, WrittenMeasure
+from evenhand.evaluation.audit.contents import KINDS, Measure, WrittenMeasure
 
 WRITTEN = TypeAdapter(WrittenMeasure)
 
