@@ -17,7 +17,7 @@ from ...errors import DataError
 from ...fairness.groups.preparation import SpokenTurn, segment_dialogue
 from ...records import DocumentSet, Text
 from ...storage import explain, listed, listed_lines, read_json, shortened
-from .raw import decoded_lines, numbered_documents
+from .raw import decoded_lines, set_of_units
 
 COURT_FIELD_END = "+++$+++"
 ATTRIBUTE = "speaker"
@@ -169,5 +169,5 @@ def build_dialogues(
                 "meta": {"type": "dialogue", "dialogue": dialogue.id, "segment": number},
             }
             units = [(turn, {ATTRIBUTE: speaker}) for turn, speaker in zip(turns, speakers, strict=True)]
-            sets.append(DocumentSet(id=set_id, documents=numbered_documents(set_id, units), notes=notes))
+            sets.append(set_of_units(set_id, units, notes))
     return sets

@@ -1,8 +1,9 @@
-"""What the builders from raw data share: lines of unknown encodings, numbered documents, and the sets they hand back."""
+"""What the builders from raw data share: lines of unknown encodings, sets of texts with attributes, and what they hand back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...records import Document, DocumentSet
 from ...storage import numbered_lines, read_bytes
@@ -34,9 +35,19 @@ def decoded_lines(path: Path) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in numbered_lines(text)]
 
 
-def numbered_documents(set_id: str, units: Sequence[tuple[str, dict[str, str]]]) -> tuple[Document, ...]:
-    """Documents of texts and attributes, their ids the set's with a number from 1."""
-    return tuple(
+def set_of_units(
+    set_id: str, units: Sequence[tuple[str, dict[str, str]]], notes: Mapping[str, Any], **more: Any
+) -> DocumentSet:
+    """The set of these texts with their attributes; ids of documents are the set's with a number from 1.
+
+    Args:
+        set_id: of the set.
+        units: texts and attributes.
+        notes: "values" declares the values of each attribute in their order, "separator" joins the texts of a value.
+        more: other fields of the set.
+    """
+    documents = tuple(
         Document(id=f"{set_id}/{number}", text=text, attributes=attributes)
         for number, (text, attributes) in enumerate(units, start=1)
     )
+    return DocumentSet(id=set_id, documents=documents, notes=dict(notes), **more)

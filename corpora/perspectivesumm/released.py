@@ -18,7 +18,7 @@ from ...records import DocumentSet
 from ...storage import read_json
 from ...text import did_you_mean, repeated
 from ..entries import read_list, refuse_entries
-from .raw import numbered_documents
+from .raw import set_of_units
 
 # names of speakers, or labels and ratings, which are numbers
 Value = str | int
@@ -90,9 +90,7 @@ def released_sets(
         values = {key: [str(value) for value in each.value_mapping[key]] for key in kept}
         units = [(unit.text, {key: str(unit.value[key]) for key in kept}) for unit in each.units]
         notes = {"values": values, "separator": each.meta.separator, "meta": each.meta.model_extra or {}}
-        documents = numbered_documents(set_id, units)
-        references = tuple(each.gold_summary)
-        sets.append(DocumentSet(id=set_id, documents=documents, references=references, split=split, notes=notes))
+        sets.append(set_of_units(set_id, units, notes, references=tuple(each.gold_summary), split=split))
     return sets
 
 

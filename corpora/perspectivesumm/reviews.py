@@ -13,7 +13,7 @@ from ...errors import DataError, StorageError
 from ...fairness.groups.preparation import Sentiment
 from ...records import DocumentSet
 from ...storage import listed, read_text, shortened
-from .raw import BuiltSets, numbered_documents
+from .raw import BuiltSets, set_of_units
 
 RATINGS = ("1", "2", "3", "4", "5")
 SENTIMENTS = ("pos", "neu", "neg")
@@ -116,8 +116,4 @@ def _document_set(path: Path, rows: Iterable[list[str]], label: Callable[[str], 
             attributes["sentiment"] = label(row[1]).label
         units.append((row[1], attributes))
     values = {"rating": list(RATINGS), **({"sentiment": list(SENTIMENTS)} if label else {})}
-    return DocumentSet(
-        id=path.stem,
-        documents=numbered_documents(path.stem, units),
-        notes={"values": values, "separator": SEPARATOR, "meta": meta},
-    )
+    return set_of_units(path.stem, units, {"values": values, "separator": SEPARATOR, "meta": meta})

@@ -21,7 +21,7 @@ from ...errors import DataError
 from ...fairness.groups.preparation import word_counter
 from ...records import DocumentSet
 from ...storage import listed, listed_lines, shortened
-from .raw import BuiltSets, decoded_lines, numbered_documents
+from .raw import BuiltSets, decoded_lines, set_of_units
 
 FIELD_END = "<||>"
 SEPARATOR = " || "
@@ -203,17 +203,13 @@ def _drawn(
 def _document_set(
     set_id: str, texts: Sequence[tuple[str, str]], plan: TweetPlan, setting: tuple[int | float, ...], rng: random.Random
 ) -> DocumentSet:
-    documents = numbered_documents(set_id, [(text, {plan.attribute: value}) for text, value in texts])
-    shuffled = [document.id for document in documents]
+    shuffled = [f"{set_id}/{number}" for number in range(1, len(texts) + 1)]
     rng.shuffle(shuffled)
     meta = dict(zip(("num_tweets", *plan.ratio_names), setting, strict=True))
-    return DocumentSet(
-        id=set_id,
-        documents=documents,
-        notes={
-            "values": {plan.attribute: list(plan.values.values())},
-            "separator": SEPARATOR,
-            "meta": {"type": "tweets", **meta},
-            "model_input": shuffled,
-        },
-    )
+    notes = {
+        "values": {plan.attribute: list(plan.values.values())},
+        "separator": SEPARATOR,
+        "meta": {"type": "tweets", **meta},
+        "model_input": shuffled,
+    }
+    return set_of_units(set_id, [(text, {plan.attribute: value}) for text, value in texts], notes)

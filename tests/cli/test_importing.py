@@ -205,7 +205,7 @@ def test_a_file_that_cannot_be_read_was_given_wrongly(tmp_path, verb, content):
     source = tmp_path / "given.txt.gz"
     if content is not None:
         source.write_bytes(content)
-    with pytest.raises(DataError, match=r"given\.txt\.gz: (cannot be read|is no )") as caught:
+    with pytest.raises(DataError, match=r"given\.txt\.gz: (cannot be read|is not )") as caught:
         run(verb[0], source, *verb[1:], "--out", tmp_path / "sets.jsonl")
     assert caught.value.exit_code == 2
 
