@@ -22,7 +22,6 @@ from ..models import check, locate
 from ..models.files import CONFIG, read_settings
 from ..models.opening import refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
-from ..storage import canonical_json
 from .aligner import Aligner, PairAligner, device, most_tokens, release
 from .released import FEATURE, differing_tensor, only_tensors, read_released, refuse_filled, write_model
 from .shared import Lazy, Part, SharedModels
@@ -98,7 +97,7 @@ class AlignScoreAligner(PairAligner):
 
 def lazy_alignscore(models: SharedModels, model: str, head: str, batch_size: int) -> Lazy[Aligner]:
     """One head of the checkpoint, which all judges that name it share."""
-    whole = models.lazy(canonical_json(["alignscore", model]), partial(AlignScore, model))
+    whole = models.of(AlignScore, model)
     part: Callable[[AlignScore], Aligner] = partial(AlignScoreAligner, head, batch_size)
     return Part(whole, part)
 

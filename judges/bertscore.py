@@ -12,7 +12,6 @@ taken together.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,9 +204,8 @@ def open_bertscore(name: str, options: BertScoreJudge, models: SharedModels) -> 
     Raises:
         ModelError: the model is a path that holds none.
     """
-    key = canonical_json(["bertscore", options.model, options.revision, options.most_tokens, options.batch_size])
-    load = partial(TokenEmbedder, options.model, options.batch_size, options.most_tokens, options.revision)
-    return BertScore(name, options, models.lazy(key, load))
+    embedder = models.of(TokenEmbedder, options.model, options.batch_size, options.most_tokens, options.revision)
+    return BertScore(name, options, embedder)
 
 
 BERTSCORE = Kind(open_bertscore, readers=own_model(lambda each: TokenEmbedder(each.model, 1, 16, each.revision)))

@@ -13,7 +13,6 @@ docs/papers.md#ri-metrics.
 """
 
 import math
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,12 @@ from ..config.metrics import BleurtJudge
 from ..config.section import Check
 from ..errors import JudgeError
 from ..models import check, signature
-from ..storage import canonical_json, read_json
+from ..storage import read_json
 from .aligner import Aligner, PairAligner, Pairing, most_tokens, release
 from .alignment import whole
 from .checkpoint import open_checkpoint
 from .judge import Judge, Kind, judge_signature, own_model
-from .shared import SharedModels
+from .shared import Lazy, SharedModels
 from .support import Reading, SupportJudge, aggregate
 
 ARCHITECTURES = ("rembert", "bert")
@@ -65,9 +64,7 @@ def open_bleurt(name: str, options: BleurtJudge, models: SharedModels) -> Judge:
         JudgeError: it is a checkpoint of the port as it was released.
     """
     refuse_unconverted(options.model)
-    key = canonical_json(["bleurt", options.model, options.revision, options.batch_size])
-    load: Callable[[], Aligner] = partial(BleurtAligner, options.model, options.batch_size, options.revision)
-    model = models.lazy(key, load)
+    model: Lazy[Aligner] = models.of(BleurtAligner, options.model, options.batch_size, options.revision)
     named = judge_signature(
         "bleurt", "bleurt", model=signature(options.model, options.revision), against=options.against, v=2
     )

@@ -5,8 +5,7 @@ unrelated, and the scale stays [0, 1]. It sees topics and wording; it does not t
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from ..extras import need, without_load_report
 from ..models import locate
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
-from ..storage import canonical_json
 from .aligner import Aligner, Alignment, Pairing, device, release
 from .shared import Lazy, SharedModels
 
@@ -89,5 +87,4 @@ class EncoderAligner:
 
 def lazy_encoder(models: SharedModels, model: str, batch_size: int, revision: str | None = None) -> Lazy[Aligner]:
     """The encoder, which all judges that name it share."""
-    load: Callable[[], Aligner] = partial(EncoderAligner, model, batch_size, revision)
-    return models.lazy(canonical_json(["encoder", model, revision, batch_size]), load)
+    return models.of(EncoderAligner, model, batch_size, revision)

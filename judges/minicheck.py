@@ -7,20 +7,18 @@ too long, that code cuts the summary away, which stands last; here the chunk los
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ..config.metrics import MiniCheckJudge
 from ..errors import JudgeError
 from ..models import signature
-from ..storage import canonical_json
 from .aligner import Pairing
 from .alignment import whole
 from .judge import Judge, JudgeInput, Kind, judge_signature, own_model
 from .shared import SharedModels
 from .splitters import open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
-from .yes_no import Answers, Question, YesNoAligner
+from .yes_no import Answers, Question, YesNoAligner, lazy_yes_no
 
 # ids of the two label tokens in the vocabulary of T5, as MiniCheck was trained with them
 UNSUPPORTED, SUPPORTED = 3, 209
@@ -76,8 +74,6 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
         ModelError: the model is a path that holds none.
         MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
-    key = canonical_json(["minicheck", options.model, options.revision, options.most_tokens, options.batch_size])
-    load = partial(YesNoAligner, options.model, Support(), options.most_tokens, options.batch_size, options.revision)
     splitter = open_splitter(options.splitter)
     named = judge_signature(
         "minicheck",
@@ -94,7 +90,7 @@ def open_minicheck(name: str, options: MiniCheckJudge, models: SharedModels) -> 
         return Pairing(tuple(packed(splitter.split(each.reference), options.chunk_words)), whole(each.text))
 
     reading = Reading(pair, aggregate)
-    return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
+    return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Support()), reading)
 
 
 MINICHECK = Kind(

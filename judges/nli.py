@@ -5,11 +5,9 @@ class for entailment is a known defect of published evaluation code.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, cast
 
 from ..errors import JudgeError
-from ..storage import canonical_json
 from .aligner import Aligner, Pair, PairAligner, Pairing, most_tokens, release
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
@@ -110,8 +108,7 @@ def lazy_classifier(
     models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
 ) -> Lazy[NliAligner]:
     """The classifier, which all that name it share."""
-    load = partial(NliAligner, model, batch_size, label, revision)
-    return models.lazy(canonical_json(["nli", model, revision, label, batch_size]), load)
+    return models.of(NliAligner, model, batch_size, label, revision)
 
 
 def lazy_nli(

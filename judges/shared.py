@@ -1,9 +1,11 @@
 """Models that several judges use: loaded when one of them is first needed, once for all of them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ..runfolder.timing import booked
+from ..storage import canonical_json
 
 
 class Closable(Protocol):
@@ -65,3 +67,7 @@ class SharedModels:
     def lazy(self, key: str, load: Callable[[], M]) -> Lazy[M]:
         """The model of that key; `load` is kept for the first use if the key is new."""
         return cast(Lazy[M], self._lazy.setdefault(key, Lazy(key, load)))
+
+    def of(self, make: Callable[..., M], *options: Any) -> Lazy[M]:
+        """What `make` opens with these options, which JSON can hold."""
+        return self.lazy(canonical_json([make.__name__, *options]), partial(make, *options))

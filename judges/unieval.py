@@ -6,20 +6,18 @@ says. Source: Zhong et al. 2022 and its code; docs/papers.md#ri-metrics. With
 `splitter: nltk` the sentences are those of the paper's code.
 """
 
-from functools import partial
 from typing import Any
 
 from ..config.metrics import UniEvalJudge
 from ..errors import JudgeError
 from ..models import signature
-from ..storage import canonical_json
 from .aligner import Pairing
 from .alignment import whole
 from .judge import Judge, Kind, judge_signature, own_model
 from .shared import SharedModels
 from .splitters import open_splitter, splitter_checks
 from .support import Reading, SupportJudge, aggregate
-from .yes_no import Answers, Question, YesNoAligner
+from .yes_no import Answers, Question, YesNoAligner, lazy_yes_no
 
 
 class Consistency:
@@ -51,10 +49,6 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
         ModelError: the model is a path that holds none.
         MissingExtra, DataError: its splitter needs NLTK or NLTK's data, which is absent.
     """
-    key = canonical_json(["unieval", options.model, options.revision, options.most_tokens, options.batch_size])
-    load = partial(
-        YesNoAligner, options.model, Consistency(), options.most_tokens, options.batch_size, options.revision
-    )
     splitter = open_splitter(options.splitter)
     named = judge_signature(
         "unieval-consistency",
@@ -66,7 +60,7 @@ def open_unieval(name: str, options: UniEvalJudge, models: SharedModels) -> Judg
         v=2,
     )
     reading = Reading(lambda each: Pairing(whole(each.reference), tuple(splitter.split(each.text))), aggregate)
-    return SupportJudge(name, named, options.against, models.lazy(key, load), reading)
+    return SupportJudge(name, named, options.against, lazy_yes_no(models, options, Consistency()), reading)
 
 
 UNIEVAL = Kind(

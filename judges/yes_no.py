@@ -5,14 +5,18 @@ The question holds the source. When it is longer than the model reads, the end o
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
+from ..config.metrics import MiniCheckJudge, UniEvalJudge
 from ..errors import JudgeError
 from ..extras import need
-from .aligner import Alignment, Pairing, alignment_of, release
+from ..storage import canonical_json
+from .aligner import Aligner, Alignment, Pairing, alignment_of, release
 from .checkpoint import open_checkpoint
+from .shared import Lazy, SharedModels
 from .tokens import as_text, special_tokens
 
 log = logging.getLogger(__name__)
@@ -130,3 +134,11 @@ class YesNoAligner:
     def close(self) -> None:
         """Give the model's memory back."""
         release(self, "_model")
+
+
+def lazy_yes_no(models: SharedModels, options: UniEvalJudge | MiniCheckJudge, asking: Asking) -> Lazy[Aligner]:
+    """The model of a judge that asks so, which all that name it share."""
+    given = (options.most_tokens, options.batch_size, options.revision)
+    key = canonical_json([asking.feature, options.model, *given])
+    load: Callable[[], Aligner] = partial(YesNoAligner, options.model, asking, *given)
+    return models.lazy(key, load)

@@ -8,6 +8,8 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from labelled_sets import item
 
 from evenhand.config.fairness import MatcherSection
@@ -15,6 +17,7 @@ from evenhand.errors import DataError, JudgeError
 from evenhand.fairness.groups.masses import Unscored, bert_precision
 from evenhand.judges.checkpoint import STACKED, open_checkpoint
 from evenhand.judges.measures import neural, open_matcher
+from evenhand.judges.measures.neural import in_batches, in_flight
 from evenhand.judges.shared import SharedModels
 
 torch = pytest.importorskip("torch")
@@ -326,3 +329,26 @@ def test_sources_are_counted_by_the_published_pipeline_by_default(bart):
     pairs = (("left", "The dogs were running quickly."), ("right", "Cats sleep."))
     assert masses(section, item("A dog.", pairs))[0].source == (3.0, 2.0)
     assert np.isclose(sum(masses(section, item("A dog.", pairs))[0].target), 1)
+
+
+COMPARED = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("stuv")), unique=True)
+LENGTHS = {text: n for n, text in enumerate("abcdstuv", start=1)}
+
+
+@given(COMPARED, st.integers(1, 40))
+def test_parts_hold_all_pairs_in_order_and_few_tokens(pairs, most):
+    parts = list(in_flight(pairs, LENGTHS, most))
+    assert [pair for part in parts for pair in part] == pairs
+    for part in parts:
+        assert len(part) == 1 or sum(LENGTHS[text] for text in {text for pair in part for text in pair}) <= most
+
+
+def test_a_text_counts_once_for_all_of_its_pairs():
+    # a 1, b 2, s 5: 8 tokens in both pairs
+    assert list(in_flight([("a", "s"), ("b", "s")], LENGTHS, 8)) == [[("a", "s"), ("b", "s")]]
+    assert list(in_flight([("a", "s"), ("b", "s")], LENGTHS, 7)) == [[("a", "s")], [("b", "s")]]
+
+
+def test_texts_of_like_length_stand_together_once():
+    texts = ["four", "a", "three", "a", "bb"]
+    assert list(in_batches(texts, lambda text: (len(text),), 2)) == [["a", "bb"], ["four", "three"]]
