@@ -71,6 +71,7 @@ def verify(
     from ..evaluation.cards.card import SECTIONS, read_card
     from ..evaluation.cards.run import read_run
     from ..evaluation.cards.verify import departures, made_anew
+    from ..evaluation.pages.words import counted
     from ..text import some_of
 
     with as_given():
@@ -80,7 +81,7 @@ def verify(
     for each in found:
         say(str(each))
     if found:
-        raise DataError(f"{card}: {len(found):,} places are not as {folder} has them; `evenhand card` writes it anew")
+        raise DataError(f"{card}: {counted(len(found), 'difference')} from {folder}; `evenhand card` writes it anew")
     say(
         f"{card}: everything is as {folder} has it; not checked: {some_of(list(SECTIONS))}, licence, tags, other metadata"
     )

@@ -119,7 +119,7 @@ def test_a_changed_card_is_named_by_section_row_and_column(run: FinishedRun, cap
     (found,) = found_in(path, path.read_text(), run)
     assert found.place == "Scores, overlap, row 'DPO', column 'left'"
     assert (found.card[1:6], found.run[1:6]) == ("0.600", "0.500")
-    with pytest.raises(DataError, match=r"1 places are not as"):
+    with pytest.raises(DataError, match=r"1 difference from"):
         verify(path)
 
 
