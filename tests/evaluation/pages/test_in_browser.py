@@ -49,6 +49,10 @@ OPEN = "document.querySelectorAll('details').forEach(each => each.open = true)"
 CLOSE = "document.querySelectorAll('details').forEach(each => each.open = false)"
 # what stays folded on paper, but for the help of a page that people work in
 FOLDED = "[...document.querySelectorAll('details:not(#help) > :not(summary)')].filter(each => !each.checkVisibility()).length"
+# on a phone rows become cards, on paper they stay rows
+TABLES = "[...document.querySelectorAll('table')].map(each => getComputedStyle(each).display)"
+# between margins of a centimetre
+A4 = {"width": 700, "height": 1000}
 EVIL = "<b>a_name</b>_that_goes_on_and_on_without_a_place_to_break|`x`"
 
 
@@ -176,9 +180,10 @@ def test_page_is_quiet_fits_a_phone_and_is_readable_in_both_colours_and_on_paper
         assert not grave, found.generate_report()
     page.evaluate(CLOSE)
     page.emulate_media(media="print", color_scheme="dark")
-    page.set_viewport_size({"width": 720, "height": 900})
+    page.set_viewport_size(A4)
     assert page.evaluate(WIDER) == 0
     assert page.evaluate(FOLDED) == 0
+    assert set(page.evaluate(TABLES)) <= {"table"}
     on_paper = page.evaluate(COLOURS)
     context.close()
     assert complaints == []
