@@ -21,7 +21,7 @@ from ...runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS,
 from ...storage import explain, iter_jsonl, iter_lines, read_text
 from ..systems.contents import PhaseTotals, StageRow
 
-# stages counted from their files, so that their receipts are not counted again
+# stages that are counted from their files, so that their receipts are not counted again
 FROM_FILES = ("generate", "judge")
 
 R = TypeVar("R", bound=BaseModel)
@@ -38,11 +38,11 @@ def read_ledger(recipe: Recipe, stages: Iterable[StageRow]) -> tuple[list[PhaseT
     for phase in phases(recipe):
         if not (phase.folder / REQUESTS).is_file():
             continue
-        files = _PhaseFiles(phase)
-        totals.append(files.totals())
-        found = files.left_out()
-        for row in files.ledger.get("rows", []):
-            found.append(_parse({"phase": phase.name, **row}, f"{phase.folder / LEDGER}"))
+        path = phase.folder / LEDGER
+        ledger: dict[str, Any] = json.loads(read_text(path)) if path.is_file() else {}
+        whole, found = _counted(phase, ledger.get("tie_rate"))
+        totals.append(whole)
+        found += [_parse({"phase": phase.name, **row}, f"{path}") for row in ledger.get("rows", [])]
         for stage in receipts:
             if stage.phase == phase.name:
                 given, place = {"phase": phase.name, "stage": stage.stage}, f"receipt of {phase.name} {stage.stage}"
@@ -68,54 +68,38 @@ class _Said(BaseModel):
     unscored: str | None
 
 
-class _PhaseFiles:
-    """What the files of one phase hold, counted line by line."""
-
-    def __init__(self, phase: Phase) -> None:
-        self.phase = phase
-        path = phase.folder / LEDGER
-        self.ledger: dict[str, Any] = json.loads(read_text(path)) if path.is_file() else {}
-        self._sides = {request.id: intern(request.side) for request in phase_records(phase, REQUESTS, SummaryRequest)}
-        self._failed: Counter[tuple[str, str]] = Counter()
-        failed: set[str] = set()
-        for failure in phase_records(phase, FAILURES, Failure):
-            self._failed[failure.reason, failure.side] += 1
-            failed.add(failure.request_id)
-        self._n_failed = len(failed)
-        self._n_judgements = self._n_unscored = 0
-        self._unscored: Counter[tuple[str, str]] = Counter()
-        for said in phase_records(phase, JUDGEMENTS, _Said):
-            self._n_judgements += 1
-            self._n_unscored += said.score is None
-            if said.unscored:
-                side = self._sides.get(said.request_id, "unknown")
-                self._unscored[f"{said.judge}: {said.unscored}", side] += 1
-
-    def totals(self) -> PhaseTotals:
-        candidates = groupby(
-            phase_records(self.phase, CANDIDATES, Candidate), key=lambda candidate: candidate.request_id
-        )
-        n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
-        pairs = self.phase.folder / PAIRS
-        return PhaseTotals(
-            phase=self.phase.name,
-            requests=len(self._sides),
-            failed=self._n_failed,
-            candidates=n_candidates,
-            duplicate_rate=n_duplicates / n_candidates if n_candidates else None,
-            judgements=self._n_judgements,
-            unscored=self._n_unscored,
-            pairs=sum(1 for _ in iter_lines(pairs)) if pairs.is_file() else None,
-            tie_rate=self.ledger.get("tie_rate"),
-        )
-
-    def left_out(self) -> list[LeftOut]:
-        """Requests without a candidate, and judgements without a score."""
-        return [
-            LeftOut(phase=self.phase.name, stage=stage, reason=reason, side=side, count=count)
-            for stage, counts in zip(FROM_FILES, (self._failed, self._unscored), strict=True)
-            for (reason, side), count in counts.items()
-        ]
+def _counted(phase: Phase, tie_rate: float | None) -> tuple[PhaseTotals, list[LeftOut]]:
+    """What the files of one phase hold, line by line; requests without a candidate and judgements without a score by reason."""
+    sides = {request.id: intern(request.side) for request in phase_records(phase, REQUESTS, SummaryRequest)}
+    left_out: Counter[tuple[str, str, str]] = Counter()
+    failed: set[str] = set()
+    for failure in phase_records(phase, FAILURES, Failure):
+        left_out["generate", failure.reason, failure.side] += 1
+        failed.add(failure.request_id)
+    n_judgements = n_unscored = 0
+    for said in phase_records(phase, JUDGEMENTS, _Said):
+        n_judgements += 1
+        n_unscored += said.score is None
+        if said.unscored:
+            left_out["judge", f"{said.judge}: {said.unscored}", sides.get(said.request_id, "unknown")] += 1
+    candidates = groupby(phase_records(phase, CANDIDATES, Candidate), key=lambda candidate: candidate.request_id)
+    n_candidates, n_duplicates = duplicates([each.text for each in mine] for _, mine in candidates)
+    pairs = phase.folder / PAIRS
+    totals = PhaseTotals(
+        phase=phase.name,
+        requests=len(sides),
+        failed=len(failed),
+        candidates=n_candidates,
+        duplicate_rate=n_duplicates / n_candidates if n_candidates else None,
+        judgements=n_judgements,
+        unscored=n_unscored,
+        pairs=sum(1 for _ in iter_lines(pairs)) if pairs.is_file() else None,
+        tie_rate=tie_rate,
+    )
+    return totals, [
+        LeftOut(phase=phase.name, stage=stage, reason=reason, side=side, count=count)
+        for (stage, reason, side), count in left_out.items()
+    ]
 
 
 def duplicates(texts_by_request: Iterable[Sequence[str]]) -> tuple[int, int]:

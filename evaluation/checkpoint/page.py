@@ -25,12 +25,13 @@ from ..pages.blocks import (
     without_zeros,
 )
 from ..pages.charts import Line, Panel, Point, panel
-from ..pages.numbers import duration, minus, number, places_for, signed
+from ..pages.numbers import duration, minus, number, signed
 from ..pages.systems import (
     chart_section,
     difference_table,
     estimates_scale,
     judge_panels,
+    places_of,
     plane_blocks,
     points_of,
     recipe_details,
@@ -87,10 +88,6 @@ def _deciding(report: Report) -> list[JudgeNote]:
     return [judge for judge in report.judges if judge.name in report.deciding]
 
 
-def _places(report: Report, judge: JudgeNote) -> int:
-    return places_for(e.mean for e in report.scores if e.measure == judge.name)
-
-
 def _comparisons(report: Report) -> list[str]:
     names = dict.fromkeys(d.subject for d in report.differences)
     return [name for each in COMPARISONS if (name := comparison_name(*each)) in names]
@@ -102,7 +99,10 @@ def _findings(report: Report) -> Iterator[Block]:
         if finding.comparison and report.deciding:
             mine = [d for d in report.differences if d.subject == finding.comparison]
             rows = [
-                row(judge.name, *(change(d, judge, _places(report, judge)) for d in mine if d.measure == judge.name))
+                row(
+                    judge.name,
+                    *(change(d, judge, places_of(report.scores, judge)) for d in mine if d.measure == judge.name),
+                )
                 for judge in _deciding(report)
             ]
             sides = dict.fromkeys(d.side or ALL for d in mine)
@@ -128,7 +128,7 @@ def _sides(report: Report) -> Iterator[Block]:
             row(
                 Text(system, style="strong"),
                 sides_strip([e for e in scores if e.subject == system]),
-                *_gap(gaps.get(system), _places(report, judge), worst=True),
+                *_gap(gaps.get(system), places_of(report.scores, judge), worst=True),
             )
             for system in report.systems
         )
@@ -138,7 +138,7 @@ def _sides(report: Report) -> Iterator[Block]:
     groups = []
     for comparison in _comparisons(report):
         gains = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
-        lines = (row(j.name, *_gap(gains.get(j.name), _places(report, j), worst=False)) for j in judges)
+        lines = (row(j.name, *_gap(gains.get(j.name), places_of(report.scores, j), worst=False)) for j in judges)
         groups.append(group(lines, minus(comparison)))
     yield Heading(
         "Who gains more", 3, lead="The side that gains more from each step, and how much more within a document set."
@@ -172,7 +172,7 @@ def _scores(report: Report) -> Iterator[Block]:
         mine = [e for e in report.scores if e.measure == judge.name]
         rows = [(name, [e for e in mine if e.subject == name], n_words.get(name)) for name in report.systems]
         yield from judge_blocks(judge, judges_mean(report.provenance.recipe, judge.name))
-        yield score_table(judge, [("", rows)], _places(report, judge))
+        yield score_table(judge, [("", rows)], places_of(report.scores, judge))
     if report.plan_scores:
         yield Heading(
             "Scores by plan",
@@ -199,7 +199,7 @@ def _differences(report: Report) -> Iterator[Block]:
     for judge in report.judges:
         mine = [d for d in report.differences if d.measure == judge.name]
         groups = ((name, questions[name], [d for d in mine if d.subject == name]) for name in _comparisons(report))
-        blocks = (*judge_blocks(judge), difference_table(judge, groups, _places(report, judge)))
+        blocks = (*judge_blocks(judge), difference_table(judge, groups, places_of(report.scores, judge)))
         if judge.role == "reward":
             rewards += blocks
         else:
@@ -356,7 +356,7 @@ def _short(report: Report) -> Table:
     for comparison in dict.fromkeys(d.subject for d in report.differences):
         rows = []
         for judge in _deciding(report):
-            places = _places(report, judge)
+            places = places_of(report.scores, judge)
             mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
             shown = (change(d, judge, places) for d in (mine if by_side else mine[-1:]))

@@ -19,11 +19,12 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.charts import Panel, Point
-from ..pages.numbers import NONE, places_for
+from ..pages.numbers import NONE
 from ..pages.systems import (
     chart_section,
     difference_table,
     judge_panels,
+    places_of,
     plane_blocks,
     points_of,
     recipe_details,
@@ -125,15 +126,11 @@ def _scores(found: Comparison) -> Iterator[Block]:
             rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
             groups.append((budget_name(k), rows))
         yield from judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
-        yield score_table(judge, groups, _places(found, judge))
+        yield score_table(judge, groups, places_of(found.scores, judge))
 
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
     return [e for e in found.scores if e.measure == judge.name]
-
-
-def _places(found: Comparison, judge: JudgeNote) -> int:
-    return places_for(e.mean for e in _of_judge(found, judge))
 
 
 def _level(found: Comparison) -> str:
@@ -260,7 +257,7 @@ def _tests(found: Comparison) -> Iterator[Block]:
         if pairs:
             groups = ((name, "", rows) for name, rows in pairs.items())
             yield from judge_blocks(judge)
-            yield difference_table(judge, groups, _places(found, judge), is_tested=True)
+            yield difference_table(judge, groups, places_of(found.scores, judge), is_tested=True)
 
 
 def _made(found: Comparison) -> Iterator[Block]:
@@ -277,7 +274,7 @@ def _made(found: Comparison) -> Iterator[Block]:
 
 def _short(found: Comparison, judge: JudgeNote) -> Table:
     """Entries down, budgets across; a mark says how an entry stands to the first one of its budget."""
-    places = _places(found, judge)
+    places = places_of(found.scores, judge)
     means = {(e.subject, e.k): e.mean for e in _of_judge(found, judge) if e.side is None}
     tests = {
         (test.subject, test.k): test

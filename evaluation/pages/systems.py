@@ -29,7 +29,7 @@ from .blocks import (
     table,
 )
 from .charts import Line, Panel, Point, Scale, panel, scale
-from .numbers import minus
+from .numbers import minus, places_for
 from .planes import plane_plots, standing
 from .words import ALL, tone, verdict
 
@@ -42,6 +42,11 @@ Scored = tuple[str, Sequence[Estimate], float | None]
 def sides_legend(sides: Sequence[str]) -> tuple[Block, ...]:
     """The marks of the sides in strips; none where there is one side."""
     return (Legend((*enumerate(sides), (None, "all requests"))),) if len(sides) > 1 else ()
+
+
+def places_of(estimates: Iterable[Estimate], judge: JudgeNote) -> int:
+    """Digits after the point of a judge's numbers, which suit its means."""
+    return places_for(each.mean for each in estimates if each.measure == judge.name)
 
 
 def estimates_scale(estimates: Iterable[Estimate], *, zero: bool = False) -> Scale:
