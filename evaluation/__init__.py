@@ -2,8 +2,7 @@
 
 One folder for each family: `checkpoint` (report, pairs), `comparison` (compare), `audit`, `bias`, `human`, `meta`
 (benchmark-judges), `cards` (card, verify).
-Below them are `systems`, what families share, `pages`, which writes all of them, and the measures in `ranking` and
-`abstractiveness`:
+Below them are `systems`, what families share, `pages`, which writes all of them, and the measures in `abstractiveness`:
 
     phases -> systems -> compare -> findings -> contents -> page -> HTML, Markdown, terminal, CSV
 """

@@ -8,4 +8,5 @@ write       index.html, the Markdown and a CSV file for every table
 numbers     how numbers are written: few digits, intervals, per cent
 words       phrases that several families use
 charts      axes and line charts; planes: two judges at once
+systems     tables and charts of systems under judges, which reports and comparisons share
 """
