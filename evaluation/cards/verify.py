@@ -53,33 +53,28 @@ def made_anew(card: Card, path: Path, run: FinishedRun) -> Card:
 
 def departures(card: Card, made: Card) -> list[Departure]:
     """Every place at which a card differs from one that was made anew."""
-    return [*_in_metadata(card.metadata, made.metadata), *_in_lines(card.lines, made.lines)]
-
-
-def _in_metadata(card: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[Departure]:
-    said, known = dict(_leaves(card)), dict(_leaves(run))
-    for place in dict.fromkeys((*known, *said)):
-        if said.get(place) != known.get(place):
-            yield Departure(f"metadata, {place}", said.get(place, ""), known.get(place, ""))
+    said, known = dict(_leaves(card.metadata)), dict(_leaves(made.metadata))
+    found = [
+        Departure(f"metadata, {place}", said.get(place, ""), known.get(place, ""))
+        for place in dict.fromkeys((*known, *said))
+        if said.get(place) != known.get(place)
+    ]
+    mine, theirs = _placed(card.lines), _placed(made.lines)
+    matcher = SequenceMatcher(None, [line.text for line in mine], [line.text for line in theirs], autojunk=False)
+    for what, i, j, k, m in matcher.get_opcodes():
+        if what != "equal":
+            found += [each for pair in zip_longest(mine[i:j], theirs[k:m]) for each in _between(*pair)]
+    return found
 
 
 def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """The place of every single value, and the value as JSON writes it: there 1, 1.0 and true differ."""
-    if isinstance(value, dict | list) and value:
-        inside = value.items() if isinstance(value, dict) else enumerate(value)
+    if isinstance(value, Mapping | list) and value:
+        inside = value.items() if isinstance(value, Mapping) else enumerate(value)
         for key, each in inside:
-            yield from _leaves(each, f"{place}.{key}".lstrip(".") if isinstance(value, dict) else f"{place}[{key}]")
+            yield from _leaves(each, f"{place}.{key}".lstrip(".") if isinstance(value, Mapping) else f"{place}[{key}]")
     else:
         yield place, json.dumps(value, ensure_ascii=False)
-
-
-def _in_lines(card: Sequence[str], run: Sequence[str]) -> Iterator[Departure]:
-    said, known = _placed(card), _placed(run)
-    matcher = SequenceMatcher(None, [line.text for line in said], [line.text for line in known], autojunk=False)
-    for what, i, j, k, m in matcher.get_opcodes():
-        if what != "equal":
-            for mine, theirs in zip_longest(said[i:j], known[k:m]):
-                yield from _between(mine, theirs)
 
 
 def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
