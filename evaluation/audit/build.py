@@ -60,7 +60,10 @@ def build_audit(
     """
     _refuse_one_valued(given, families)
     measured = [each for family in families for each in _measure(family, given, progress)]
-    _refuse_nothing(measured)
+    if not any(each.figures.scored.any() for each in measured):
+        reasons = Counter((each.system, each.family.name, why) for each in measured for why in each.figures.left_out)
+        said = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
+        raise DataError(f"nothing is left to audit: {said}")
     labels = [system.label for system in given.systems]
     differences = paired_differences(measured, labels, plan.bootstrap, plan.least_group)
     numbers, worst = _numbers(measured, given, plan)
@@ -115,7 +118,8 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     for each in measured:
         drawn = each.figures.draws(plan.bootstrap)
         # groups of word lists are not values, though they may have the same names
-        small = _small_values(each.figures, given, plan) if ordering(each.figures) else frozenset()
+        n_sets = {value: int((each.figures.scored & sets_with[value]).sum()) for value in given.values}
+        small = {value for value, n in n_sets.items() if n < plan.least_group} if ordering(each.figures) else set()
         mine = [
             _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
                 update={"is_small": quantity.value in small}
@@ -172,15 +176,6 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     )
 
 
-def _small_values(figures: Figures, given: AuditInput, plan: AuditPlan) -> frozenset[str]:
-    """The attribute values of which too few scored sets have a document."""
-    counts = Counter[str]()
-    for documents, scored in zip(given.sets, figures.scored.tolist(), strict=True):
-        if scored:
-            counts.update(documents.values(given.attribute))
-    return frozenset(value for value in given.values if counts[value] < plan.least_group)
-
-
 def _value_notes(given: AuditInput) -> Iterator[ValueNote]:
     sets, documents = Counter[str](), Counter[str]()
     for each in given.sets:
@@ -198,14 +193,6 @@ def _refuse_one_valued(given: AuditInput, families: Sequence[Family]) -> None:
             f"{given.documents}: every set has documents of one {given.attribute} only, so {' and '.join(needing)} "
             "have nothing to compare; name another --attribute, or measure opinions,word-lists, which need none"
         )
-
-
-def _refuse_nothing(measured: Sequence[Measured]) -> None:
-    if any(each.figures.scored.any() for each in measured):
-        return
-    reasons = Counter((each.system, each.family.name, reason) for each in measured for reason in each.figures.left_out)
-    said = "; ".join(f"{system}, {family}: {reason} ({n:,} sets)" for (system, family, reason), n in reasons.items())
-    raise DataError(f"nothing is left to audit: {said}")
 
 
 # lines of a summary that an example shows, and characters of each

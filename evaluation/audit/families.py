@@ -1,6 +1,5 @@
 """The families of measures of an audit, opened."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...config.fairness import EntailerSection, MatcherSection
@@ -67,17 +66,15 @@ def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: Entail
 
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
     """The plan's families, in their order."""
-    return list(_families(given, plan, tools))
-
-
-def _families(given: AuditInput, plan: AuditPlan, tools: Tools) -> Iterator[Family]:
+    found: list[Family] = []
     if tools.matcher is not None:
-        yield ValueShares(tools.matcher, given.attribute, given.values, plan.mode, plan.tau, plan.target)
+        found.append(ValueShares(tools.matcher, given.attribute, given.values, plan.mode, plan.tau, plan.target))
     if tools.entailer is not None:
         mode: CoverageMode = "paper" if plan.mode == "paper" else "released"
-        yield UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units)
+        found.append(UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units))
     if "opinions" in plan.measures:
         need("networkx", "measure 'opinions'")
-        yield Opinions(plan.opinion_units)
+        found.append(Opinions(plan.opinion_units))
     if "word-lists" in plan.measures:
-        yield GenderWords(WordLists())
+        found.append(GenderWords(WordLists()))
+    return found

@@ -95,7 +95,7 @@ class ValueShares:
         head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc]).astype(float)
         parts = (shares.kept, short, sources, shares.gold, shares.target, shares.shortfall)
         columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
-        wholes, rows = self._aggregates(), self._rows()
+        wholes, rows = (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ())), self._rows()
         of_wholes = np.repeat(scored[:, None], len(wholes), axis=1)
         of_rows = np.repeat(shares.kept & scored[:, None], len(rows), axis=1)
         return Figures(
@@ -156,9 +156,6 @@ class ValueShares:
             left_out=worst,
             documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
-
-    def _aggregates(self) -> tuple[Kind, ...]:
-        return (*AGGREGATES, REPRESENTATION) if self.by == "bartscore" else AGGREGATES
 
     def _rows(self) -> tuple[Kind, ...]:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")

@@ -46,7 +46,14 @@ def warnings(
     yield from values_without_words(measured, given)
     yield from scripts(measured, given)
     yield from _left_out(measured)
-    yield from _of_words(measured, plan)
+    for each in measured:
+        if isinstance(each.family, GenderWords):
+            source, summary = n_words(each.figures)
+            if 0 < min(source, summary) < plan.least_group:
+                yield (
+                    f"{each.system}: word lists rest on {source:,} gender words in the documents and {summary:,} in the "
+                    "summaries, however many sets there are."
+                )
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
     doubtful = dict.fromkeys(
@@ -127,17 +134,6 @@ def _left_out(measured: Sequence[Measured]) -> Iterator[str]:
         for system, names in families.items():
             systems.setdefault(", ".join(names), []).append(system)
         yield from (f"{', '.join(mine)}, {names}: {what}" for names, mine in systems.items())
-
-
-def _of_words(measured: Sequence[Measured], plan: AuditPlan) -> Iterator[str]:
-    for each in measured:
-        if isinstance(each.family, GenderWords):
-            source, summary = n_words(each.figures)
-            if 0 < min(source, summary) < plan.least_group:
-                yield (
-                    f"{each.system}: word lists rest on {source:,} gender words in the documents and {summary:,} in the "
-                    "summaries, however many sets there are."
-                )
 
 
 def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPlan) -> Iterator[str]:

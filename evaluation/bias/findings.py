@@ -228,7 +228,11 @@ def cautions(
     """All warnings of a study, the gravest first."""
     return [
         *_refusals(inputs.inputs, summaries),
-        *_dropped(inputs),
+        *(
+            f"{len(ids)} of {len(inputs.documents)} documents are left out ({', '.join(ids[:MOST_NAMED])}"
+            f"{', ...' if len(ids) > MOST_NAMED else ''}): {reason}."
+            for reason, ids in inputs.dropped.items()
+        ),
         *_missed(by_group),
         *_reworded(measures),
         *_drafts(inputs.documents),
@@ -250,12 +254,6 @@ def _refusals(inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> Iter
         f"{len(refused)} of {len(inputs)} replies refuse to summarise and are left out; of the uniform inputs: {of_groups}. "
         "Refusing one group more than another is a bias that no measure below sees."
     )
-
-
-def _dropped(inputs: Inputs) -> Iterator[str]:
-    for reason, documents in inputs.dropped.items():
-        named = ", ".join(documents[:MOST_NAMED]) + (", ..." if len(documents) > MOST_NAMED else "")
-        yield f"{len(documents)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
 
 
 def _missed(by_group: Sequence[GroupFigures]) -> Iterator[str]:

@@ -164,8 +164,14 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
         for design, (assigned, _) in drawn.items():
             filled = [fill_template(document, template, each.instructions, options) for each in assigned]
             overlaps += sum(each.n_overlaps for each in filled)
-            texts = [_cut(each.text, recipe.inputs.most_words) for each in filled]
-            kept = assigned if recipe.inputs.most_words is None else _without_cut(assigned, texts)
+            texts, kept, most = [each.text for each in filled], assigned, recipe.inputs.most_words
+            if most is not None:
+                # up to the end of the last word that is given
+                ends = [[word.end() for word in WORD.finditer(text)] for text in texts]
+                texts = [
+                    text if len(its) <= most else text[: its[most - 1]] for text, its in zip(texts, ends, strict=True)
+                ]
+                kept = tuple(_without_cut(assigned, texts))
             made += map(partial(_input, document, design), kept, texts)
     if not made:
         why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
@@ -238,9 +244,3 @@ def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, te
         "text": text,
         "entities": assigned.instructions,
     })  # fmt: skip
-
-
-def _cut(text: str, most_words: int | None) -> str:
-    """The text up to the end of its last word that is given."""
-    ends = [found.end() for found in WORD.finditer(text)]
-    return text if most_words is None or len(ends) <= most_words else text[: ends[most_words - 1]]

@@ -92,7 +92,17 @@ def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: 
     for each in inputs.inputs:
         text = text_of[each.id]
         if text is not None:
-            kept.append(_summarised(each, text, persons[each.id]))
+            found, entities = persons[each.id], source_entities(each.entities)
+            instance = Instance(
+                document_id=each.original_id,
+                assignment_id=each.assignment_id,
+                source=each.text,
+                summary=text,
+                source_entities=entities,
+                summary_entities=found.in_summary,
+            )
+            partners = align(found.in_input, entities).by_entity
+            kept.append(Summarised(each, instance, frozenset(person for person, spans in partners.items() if spans)))
     balanced = [each for each in kept if each.input.design == "balanced"]
     # those whose assignment has a summary for each of its inputs
     made = Counter((each.original_id, each.assignment_id) for each in inputs.inputs if each.design == "balanced")
@@ -114,20 +124,6 @@ def gather(inputs: Inputs, setting: str, summaries: Sequence[Summary], persons: 
             *LeftOut.rows(("what", "reason"), reasons, stage="summaries"),
         ),
     )
-
-
-def _summarised(each: BiasInput, summary: str, found: FoundPersons) -> Summarised:
-    persons = source_entities(each.entities)
-    partners = align(found.in_input, persons).by_entity
-    instance = Instance(
-        document_id=each.original_id,
-        assignment_id=each.assignment_id,
-        source=each.text,
-        summary=summary,
-        source_entities=persons,
-        summary_entities=found.in_summary,
-    )
-    return Summarised(each, instance, frozenset(person for person, spans in partners.items() if spans))
 
 
 def intervals(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple[Interval, ...]:

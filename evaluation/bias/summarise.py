@@ -137,7 +137,11 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
     if recipe.summaries is not None:
         made = read_given(recipe.summaries, inputs)
     elif recipe.simulated is not None:
-        made = [_simulated(recipe, each) for each in inputs]
+        made = []
+        for each in inputs:
+            seed = summary_seed(recipe, each)
+            text = simulate(recipe.simulated, each.text, seed)
+            made.append(Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed))
     else:
         made = _ask(recipe, stage, inputs, open_engine)
     write_jsonl(recipe.output / FILE, made)
@@ -171,13 +175,6 @@ def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> 
         read = Read(None, reply.reason) if failed else read_reply(reply.text, reply.finish_reason)
         made.append(_summary(each.id, read, reply.text, seed, reply.n_prompt_tokens))
     return SummaryBatch(summaries=tuple(made))
-
-
-def _simulated(recipe: BiasRecipe, each: BiasInput) -> Summary:
-    assert recipe.simulated is not None
-    seed = summary_seed(recipe, each)
-    text = simulate(recipe.simulated, each.text, seed)
-    return Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed)
 
 
 def _summary(input_id: str, read: Read, raw: str, seed: int | None = None, n_prompt_tokens: int = 0) -> Summary:
