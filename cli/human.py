@@ -59,8 +59,7 @@ def page(
     annotator: Annotated[str, typer.Option(help="The name to begin with; it can be changed in the page.")] = "",
 ) -> None:
     """Make a page to annotate summaries in: one file of HTML, in which nobody sees which system wrote what."""
-    from ..evaluation.human.items import blank_sheet
-    from ..evaluation.human.page import write_page
+    from ..evaluation.human.page import blank_sheet, write_page
 
     refuse_outputs(out, ".html", [])
     sheet, key = blank_sheet(_systems(system), limit=limit, seed=seed, annotator=annotator)
@@ -114,9 +113,8 @@ def agreement(
     Of more than two every pair, the mean of the pairs, and Krippendorff's alpha of all (needs NLTK); not all need to have seen
     the same. Sheets of one page need no key; those of different pages need the keys of all.
     """
-    from ..evaluation.human.agreement import annotator_agreement
+    from ..evaluation.human.agreement import annotator_agreement, group_agreement
     from ..evaluation.human.files import read_annotations
-    from ..evaluation.human.group_agreement import group_agreement
     from ..evaluation.human.result_pages import agreement_page, group_agreement_page
 
     found = read_annotations(files, highlights_only=True)
@@ -153,8 +151,7 @@ def opinions(
     lines are {"set_id", "units": [...]}, {"set_id", "gold": [...]} and {"set_id", "summary_id", "summary"}.
     """
     from ..corpora.opinions import read_opinions
-    from ..evaluation.human.opinion_texts import NO_TEXTS, read_opinion_texts
-    from ..evaluation.human.opinions import opinion_results
+    from ..evaluation.human.opinions import NO_TEXTS, opinion_results, read_opinion_texts
     from ..evaluation.human.result_pages import opinions_page
     from ..evaluation.pages.write import write_beside
     from ..storage import write_json

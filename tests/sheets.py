@@ -6,15 +6,19 @@ from pathlib import Path
 from conftest import make_request
 
 from evenhand.evaluation.human.annotation import Span
-from evenhand.evaluation.human.sheet import AnnotationSheet, ItemSheet, SummarySheet
+from evenhand.evaluation.human.sheet import AnnotationSheet, ItemSheet, SummarySheet, parse_sheet
 from evenhand.records import BestSummary, DocumentSet
 from evenhand.runfolder.phases import BEST, REQUESTS
-from evenhand.storage import write_jsonl
+from evenhand.storage import read_json, write_jsonl
 
 # code points: "Keep it 🚢." is 0 to 10 ("🚢" is one), the blank line 10 to 12, "Nurses need it." 12 to 27
 DOCUMENT = "Keep it \U0001f6a2.\n\nNurses need it."
 SUMMARY_A = "The Left keeps \U0001f6a2 for nurses."
 SUMMARY_B = "The Left says nothing."
+
+
+def read_sheet(path: Path) -> AnnotationSheet:
+    return parse_sheet(path, read_json(path))
 
 
 def span(text: str, label: str) -> Span:

@@ -1,23 +1,31 @@
-"""How far two annotators marked the same, and how far random highlights would.
+"""How far annotators marked the same, and how far random highlights would; of several also Krippendorff's alpha over all of them.
 
 Highlights of documents are compared by the characters they cover, those of summaries by their tokens. The random baseline
 draws, for each text and each annotator, as many highlights of such lengths as people made, at places drawn uniformly.
 Source: Ri et al. 2025, section 5.2; docs/papers.md#ri-agreement.
+
+Alpha asks of every word that at least two annotators saw whether each of them highlighted it: 1 when all agree, 0 for what chance
+would give, below 0 for less. Annotators may have seen different documents. A word of a document is marked when a highlight
+touches it; highlights of summaries have no places, so there a word is marked when a highlight contains it.
+Source: Krippendorff 1980 as NLTK computes it (nltk.metrics.agreement), nominal categories.
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from ...errors import DataError
+from ...extras import need
 from ...storage import digest
 from ...text import fold, words
+from .annotation import HumanUnit
 from .matching import THRESHOLD, covered, multiset_overlap
-from .released import HumanUnit
 
 # random drawings that the baseline averages
 DRAWS = 100
@@ -78,9 +86,19 @@ def annotator_agreement(
     second = {shown_alike(unit): unit for unit in b}
     shared = [(unit, second[shown_alike(unit)]) for unit in a if shown_alike(unit) in second]
     if not shared:
-        raise DataError("the annotators saw no document in common, so their agreement cannot be told")
-    documents = [_document(*pair) for pair in shared]
-    summaries = [_summary(*pair, method) for pair in shared for method in pair[0].summaries]
+        raise DataError("the annotators saw no document in common, so there is no agreement to compute")
+    documents = [
+        _Marked(
+            [place for place, character in enumerate(a.document) if character != "\n"],
+            *([covered([(s.start, s.end) for s in p], u.document) for p in u.annotation.key_points] for u in (a, b)),
+        )
+        for a, b in shared
+    ]
+    summaries = [
+        _Marked(words(text), *([Counter(words(p)) for p in u.annotation.summaries[method].points] for u in (a, b)))
+        for a, b in shared
+        for method, text in a.summaries.items()
+    ]
     generator = np.random.default_rng(seed)
     return AnnotatorAgreement(
         documents=_agreement(documents, threshold, draws, generator),
@@ -100,19 +118,6 @@ def shown_alike(unit: HumanUnit) -> str:
     return digest([unit.side, unit.document, {method: fold(text) for method, text in unit.summaries.items()}])
 
 
-def _document(a: HumanUnit, b: HumanUnit) -> _Marked:
-    marked = [
-        [covered([(span.start, span.end) for span in point], unit.document) for point in unit.annotation.key_points]
-        for unit in (a, b)
-    ]
-    return _Marked([place for place, character in enumerate(a.document) if character != "\n"], *marked)
-
-
-def _summary(a: HumanUnit, b: HumanUnit, method: str) -> _Marked:
-    marked = [[Counter(words(p)) for p in unit.annotation.summaries[method].points] for unit in (a, b)]
-    return _Marked(words(a.summaries[method]), *marked)
-
-
 def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> TextAgreement:
     # the same texts for both means: those that at least one annotator marked
     marked = [text for text in texts if text.a or text.b]
@@ -129,22 +134,99 @@ def _chance(texts: Sequence[_Marked], threshold: float, draws: int, generator: n
     """Mean overlap of random highlights; their numbers and lengths have the mean and the variance of people's."""
     numbers = [len(marked) for text in texts for marked in (text.a, text.b)]
     lengths = [each.total() for text in texts for marked in (text.a, text.b) for each in marked]
-    overlaps = []
-    for _ in range(draws):
-        for text in texts:
-            a, b = (_random(text.units, numbers, lengths, generator) for _ in range(2))
-            overlaps.append(multiset_overlap(a, b, threshold).overlap)
+
+    def random(units: Sequence[Any]) -> Highlights:
+        """Each number at least 1, each length at least 1 and at most the text."""
+        found = []
+        for _ in range(max(1, round(generator.normal(np.mean(numbers), np.std(numbers))))):
+            length = min(max(1, round(generator.normal(np.mean(lengths), np.std(lengths)))), len(units))
+            start = int(generator.integers(len(units) - length + 1))
+            found.append(Counter(units[start : start + length]))
+        return found
+
+    pairs = ((random(text.units), random(text.units)) for _ in range(draws) for text in texts)
+    overlaps = [multiset_overlap(a, b, threshold).overlap for a, b in pairs]
     return fmean(overlap for overlap in overlaps if overlap is not None)
 
 
-def _random(
-    units: Sequence[Any], numbers: Sequence[int], lengths: Sequence[int], generator: np.random.Generator
-) -> Highlights:
-    """Highlights of random number, lengths and places: each number at least 1, each length at least 1 and at most the text."""
-    count = max(1, round(generator.normal(np.mean(numbers), np.std(numbers))))
-    found = []
-    for _ in range(count):
-        length = min(max(1, round(generator.normal(np.mean(lengths), np.std(lengths)))), len(units))
-        start = int(generator.integers(len(units) - length + 1))
-        found.append(Counter(units[start : start + length]))
-    return found
+WORD = re.compile(r"\S+")
+# (annotator, word of a text, whether it is marked)
+Mark = tuple[str, str, bool]
+
+
+@dataclass(frozen=True)
+class KindAgreement:
+    """Agreement on texts of one kind."""
+
+    # means over the pairs that have a value; None when none has
+    overlap: float | None
+    chance: float | None
+    # None when all words that two annotators saw are marked, or none of them
+    alpha: float | None
+    # words that at least two annotators saw
+    n_words: int
+
+
+@dataclass(frozen=True)
+class GroupAgreement:
+    """Agreement of several annotators."""
+
+    # pairs of annotators who saw a document in common, and those who saw none
+    pairs: dict[tuple[str, str], AnnotatorAgreement]
+    apart: tuple[tuple[str, str], ...]
+    documents: KindAgreement
+    summaries: KindAgreement
+
+
+def group_agreement(units: Mapping[str, Sequence[HumanUnit]], *, draws: int = DRAWS, seed: int = 0) -> GroupAgreement:
+    """Agreement of any number of annotators.
+
+    Args:
+        units: annotator -> their units.
+        draws: random drawings of the baseline of each pair.
+        seed: of those.
+
+    Raises:
+        DataError: no two of them saw a document in common.
+        MissingExtra: NLTK is not installed.
+    """
+    shown = {name: set(map(shown_alike, mine)) for name, mine in units.items()}
+    together = [(a, b) for a, b in combinations(units, 2) if shown[a] & shown[b]]
+    if not together:
+        raise DataError("no two annotators saw a document in common, so there is no agreement to compute")
+    pairs = {(a, b): annotator_agreement(units[a], units[b], draws=draws, seed=seed) for a, b in together}
+    of_documents, of_summaries = list[Mark](), list[Mark]()
+    for name, unit in ((name, unit) for name, mine in units.items() for unit in mine):
+        text = shown_alike(unit)
+        places = covered([(span.start, span.end) for point in unit.annotation.key_points for span in point])
+        for word in WORD.finditer(unit.document):
+            of_documents.append((name, f"{text}:{word.start()}", any(p in places for p in range(*word.span()))))
+        for method, summary in unit.summaries.items():
+            marked = {word for point in unit.annotation.summaries[method].points for word in words(point)}
+            of_summaries += ((name, f"{text}:{method}:{w}", w in marked) for w in dict.fromkeys(words(summary)))
+    return GroupAgreement(
+        pairs=pairs,
+        apart=tuple(pair for pair in combinations(units, 2) if pair not in pairs),
+        documents=_kind([each.documents for each in pairs.values()], of_documents),
+        summaries=_kind([each.summaries for each in pairs.values()], of_summaries),
+    )
+
+
+def _kind(pairs: Sequence[TextAgreement], marks: Sequence[Mark]) -> KindAgreement:
+    seen = Counter(word for _, word, _ in marks)
+    shared = [mark for mark in marks if seen[mark[1]] > 1]
+    alpha = None
+    if len({is_marked for _, _, is_marked in shared}) == 2:
+        agreement = need("nltk.metrics.agreement", "the agreement of more than two annotators")
+        alpha = float(agreement.AnnotationTask(data=shared).alpha())
+    return KindAgreement(
+        overlap=_mean([each.overlap for each in pairs]),
+        chance=_mean([each.chance for each in pairs]),
+        alpha=alpha,
+        n_words=sum(n > 1 for n in seen.values()),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""Files of annotations of any kind, told apart by what is in them.
+"""Files of annotations of any kind, recognised by what is in them.
 
 {"format": "evenhand-human-annotations"}     a sheet that our page exported
 {"format": "evenhand-human-key"}             the key to a page's letters
@@ -16,11 +16,9 @@ from typing import Any
 from ...errors import DataError
 from ...storage import as_given, listed, read_json
 from ...text import fold
-from .key import FORMAT as KEY_FORMAT
-from .key import PageKey, parse_key, unblind
+from .annotation import HumanUnit, read_human
 from .label_studio_export import parse_export
-from .released import HumanUnit, read_human
-from .sheet import FORMAT, AnnotationSheet, ItemSheet, parse_sheet
+from .sheet import FORMAT, KEY_FORMAT, AnnotationSheet, PageKey, parse_key, parse_sheet, unblind
 
 KINDS = (
     "a sheet that the annotation page exported, the key of a page (page.key.json), the authors' human_N.json with "
@@ -57,18 +55,31 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
             may be named by their letters, so that it needs no key.
 
     Raises:
-        DataError: a file cannot be read, is of no known kind or wrong or given twice, a key is missing, or somebody's marks of a
-            summary are there twice.
+        DataError: a file cannot be read, is of an unknown kind or wrong or given twice, a key is missing, or somebody's marks of
+            a summary are there twice.
     """
     files = _sort(paths)
     mistakes = _not_one_persons(files.sheets)
     if mistakes:
         raise DataError(listed(mistakes))
-    _refuse_without_key(files, highlights_only)
+    pages = {sheet.page: path for path, sheet in files.sheets}
+    # letters tell summaries apart within one page only: with anything beside it, every page needs its key
+    if not highlights_only or len(pages) > 1 or files.marks:
+        mistakes = [
+            f"{path}: its summaries are blind; give the key of page {page} too (the .key.json beside the page)"
+            for page, path in pages.items()
+            if page not in files.keys
+        ]
+    if mistakes:
+        raise DataError(listed(mistakes))
     found = Annotated(left_out=files.left_out)
     sources: list[tuple[Path, HumanUnit]] = []
     for path, sheet in files.sheets:
-        for item, unit in _unblinded(path, sheet, files.keys.get(sheet.page)):
+        try:
+            unblinded = unblind(sheet, files.keys.get(sheet.page))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+        for item, unit in unblinded:
             reason = item.unmarked if highlights_only else item.unfinished
             if reason:
                 found.left_out[reason, item.side] += 1
@@ -83,28 +94,26 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
     return found
 
 
-def _unblinded(path: Path, sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet, HumanUnit]]:
-    try:
-        return unblind(sheet, key)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
 @as_given()
 def read_sheets(path: Path) -> tuple[list[AnnotationSheet], Counter[tuple[str, str]]]:
     """The sheets in one file, ours or Label Studio's, and the items left out.
 
     Raises:
-        DataError: the file cannot be read, or holds no sheet, or mistakes, all of which are listed.
+        DataError: the file cannot be read, has no sheet, or has mistakes, all of which are listed.
     """
     files = _sort([path])
     if not files.sheets and not files.left_out:
-        raise DataError(f"{path}: holds no annotations to convert; give a sheet of ours or Label Studio's JSON export")
+        raise DataError(
+            f"{path}: has no annotations to convert; give a sheet that the page exported or Label Studio's JSON export"
+        )
     return [sheet for _, sheet in files.sheets], files.left_out
 
 
 def _sort(paths: Sequence[Path]) -> _Files:
-    files, mistakes = _Files(), _repeated(paths)
+    files = _Files()
+    real = [path.resolve() for path in paths]
+    again = [path for place, path in enumerate(paths) if real[place] in real[:place]]
+    mistakes = [f"{path}: is given twice; name each file once" for path in again]
     for path in paths:
         try:
             _add(files, path, read_json(path))
@@ -124,8 +133,7 @@ def _add(files: _Files, path: Path, value: Any) -> None:
     kind = value.get("format") if isinstance(value, Mapping) else None
     first = value[0] if isinstance(value, list) and value and isinstance(value[0], Mapping) else {}
     if kind == FORMAT:
-        sheet = parse_sheet(path, value)
-        files.sheets.append((path, sheet))
+        files.sheets.append((path, parse_sheet(path, value)))
     elif kind == KEY_FORMAT:
         key = parse_key(path, value)
         files.keys[key.page] = key
@@ -138,34 +146,7 @@ def _add(files: _Files, path: Path, value: Any) -> None:
         files.sheets += [(path, sheet) for sheet in sheets]
         files.left_out += left_out
     else:
-        raise DataError(f"{path}: is of no known kind; known are {KINDS}")
-
-
-def _repeated(paths: Sequence[Path]) -> list[str]:
-    first: dict[Path, Path] = {}
-    mistakes = []
-    for path in paths:
-        if path.resolve() in first:
-            mistakes.append(f"{path}: is given twice; name each file once")
-        first.setdefault(path.resolve(), path)
-    return mistakes
-
-
-def _refuse_without_key(files: _Files, highlights_only: bool) -> None:
-    """Letters tell summaries apart within one page only: with anything beside it, every page needs its key."""
-    pages = {sheet.page: path for path, sheet in files.sheets}
-    if highlights_only and len(pages) == 1 and not files.marks:
-        return
-    missing = {page: path for page, path in pages.items() if page not in files.keys}
-    if missing:
-        raise DataError(
-            listed(
-                [
-                    f"{path}: its summaries are blind; give the key of page {page} too (the .key.json beside the page)"
-                    for page, path in missing.items()
-                ]
-            )
-        )
+        raise DataError(f"{path}: is of an unknown kind; give {KINDS}")
 
 
 def _twice(sources: Sequence[tuple[Path, HumanUnit]]) -> list[str]:

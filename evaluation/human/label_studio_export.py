@@ -1,7 +1,7 @@
 """Label Studio's export (JSON, full) as sheets: one for each person and page.
 
-What the two tools count differently is mended and nothing else is: the offsets of a task are tried as code points, then as UTF-16
-units (older versions of Label Studio), and must give the texts that its regions hold. Skipped tasks are left out and counted.
+What the two tools count differently is mended and nothing else: the offsets of a task are tried as code points, then as UTF-16
+units (older versions of Label Studio), and must give the texts of its regions. Skipped tasks are left out and counted.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from ...errors import DataError
 from ...storage import explain, listed
 from ...text import fold
 from .annotation import Span
-from .label_studio import DOCUMENT, DOCUMENT_POINTS, OF_DOCUMENT, OF_SUMMARY, POINTS, TEXT, WITHOUT, summary_letters
+from .label_studio import DOCUMENT, DOCUMENT_POINTS, OF_DOCUMENT, OF_SUMMARY, POINTS, TEXT, WITHOUT
 from .sheet import AnnotationSheet, Decisions, ItemSheet, SummarySheet, trimmed
 
 LeftOut = Counter[tuple[str, str]]
@@ -44,28 +44,26 @@ class _Task(BaseModel):
     annotations: list[_Annotation] = Field(default_factory=list)
 
 
-class _LabelsValue(BaseModel):
-    start: NonNegativeInt
-    end: NonNegativeInt
-    # None: there is nothing to check the offsets by
-    text: str | None = None
-    labels: Annotated[tuple[str, ...], Field(min_length=1)]
-
-
 class _Labels(BaseModel):
+    class Value(BaseModel):
+        start: NonNegativeInt
+        end: NonNegativeInt
+        # None: there is nothing to check the offsets by
+        text: str | None = None
+        labels: Annotated[tuple[str, ...], Field(min_length=1)]
+
     id: str | None = None
     from_name: str
     to_name: str
-    value: _LabelsValue
-
-
-class _ChoicesValue(BaseModel):
-    choices: tuple[str, ...]
+    value: Value
 
 
 class _Choices(BaseModel):
+    class Value(BaseModel):
+        choices: tuple[str, ...]
+
     from_name: str
-    value: _ChoicesValue
+    value: Value
 
 
 R = TypeVar("R", bound=BaseModel)
@@ -124,10 +122,12 @@ def _annotator(annotation: _Annotation, task: _Task) -> str:
 
 def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemSheet:
     mistakes: list[str] = []
-    letters = summary_letters(dict(raw))
+    letters = [key.removeprefix(f"{TEXT}_") for key in raw if key.startswith(f"{TEXT}_")]
     texts = {DOCUMENT: data.document} | {f"{TEXT}_{letter}": str(raw[f"{TEXT}_{letter}"]) for letter in letters}
     regions = _regions(annotation.result, texts, mistakes)
-    ticks = _ticks(annotation.result, mistakes)
+    ticks: dict[str, set[str]] = {}
+    for each in _parse(annotation.result, "choices", _Choices, mistakes):
+        ticks.setdefault(each.from_name, set()).update(each.value.choices)
     numbers, key_points = _points(regions, DOCUMENT_POINTS)
     summaries = []
     for letter in letters:
@@ -151,7 +151,7 @@ def _item(raw: Mapping[str, Any], data: _Data, annotation: _Annotation) -> ItemS
 
 
 def _parse(result: Sequence[Mapping[str, Any]], kind: str, model: type[R], mistakes: list[str]) -> list[R]:
-    """The results of a kind; those of other kinds are none of ours."""
+    """The results of a kind; those of other kinds are not ours."""
     found = []
     for each in result:
         if each.get("type") != kind:
@@ -169,12 +169,10 @@ def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mist
     strangers = [each for each in marked if each.to_name not in texts]
     mistakes += [f"region {each.id!r}: the task has no text {each.to_name!r}" for each in strangers]
     marked = [each for each in marked if each.to_name in texts]
-    spans = [_placed(texts[each.to_name], each.value, each.value.start, each.value.end) for each in marked]
+    spans = [_placed(texts[each.to_name], each.value, in_units=False) for each in marked]
     if None in spans:
-        in_units = [
-            _placed(texts[each.to_name], each.value, *_points_of(texts[each.to_name], each.value)) for each in marked
-        ]
-        spans = spans if None in in_units else in_units
+        by_units = [_placed(texts[each.to_name], each.value, in_units=True) for each in marked]
+        spans = spans if None in by_units else by_units
     found = []
     for each, span in zip(marked, spans, strict=True):
         if span is None:
@@ -185,18 +183,21 @@ def _regions(result: Sequence[Mapping[str, Any]], texts: Mapping[str, str], mist
     return found
 
 
-def _placed(text: str, value: _LabelsValue, start: int, end: int) -> Span | None:
-    """The stretch without the white space at its ends; None when it is not the text that the region holds."""
+def _placed(text: str, value: _Labels.Value, *, in_units: bool) -> Span | None:
+    """The stretch without the white space at its ends; None when it is not the text of the region.
+
+    Args:
+        text: what the region is in.
+        value: where it is.
+        in_units: whether its offsets count UTF-16 units, not code points.
+    """
+    start, end = value.start, value.end
+    if in_units:
+        units = text.encode("utf-16-le")
+        start, end = (len(units[: 2 * place].decode("utf-16-le", errors="ignore")) for place in (start, end))
     span = trimmed(text, start, end)
     label = None if value.text is None else fold(value.text.replace("\\n", " "))
     return span if span and label in (None, fold(span.label)) else None
-
-
-def _points_of(text: str, value: _LabelsValue) -> tuple[int, int]:
-    """The offsets in code points, taken for UTF-16 units."""
-    units = text.encode("utf-16-le")
-    start, end = (len(units[: 2 * place].decode("utf-16-le", errors="ignore")) for place in (value.start, value.end))
-    return start, end
 
 
 def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[tuple[Span, ...], ...]]:
@@ -207,13 +208,6 @@ def _points(regions: Sequence[_Region], control: str) -> tuple[list[str], tuple[
             by_number.setdefault(region.label, []).append(region.span)
     numbers = sorted(by_number, key=lambda label: (len(label), label))
     return numbers, tuple(tuple(sorted(by_number[n], key=lambda span: span.start)) for n in numbers)
-
-
-def _ticks(result: Sequence[Mapping[str, Any]], mistakes: list[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for each in _parse(result, "choices", _Choices, mistakes):
-        found.setdefault(each.from_name, set()).update(each.value.choices)
-    return found
 
 
 def _flags(

@@ -61,21 +61,18 @@ def covered(parts: Parts, text: str | None = None) -> Counter[int]:
 
 def multiset_overlap(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], threshold: float) -> Overlap:
     """Overlap of highlights given as multisets of what they are made of."""
-    if not a and not b:
-        return Overlap(0, None, None, None)
-    matches = _matches(a, b, threshold) if a and b else 0
-    ratio_a, ratio_b = (matches / len(each) if each else 0.0 for each in (a, b))
-    return Overlap(matches, ratio_a, ratio_b, (ratio_a + ratio_b) / 2)
-
-
-def _matches(a: Sequence[Counter[Any]], b: Sequence[Counter[Any]], threshold: float) -> int:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    edges = np.array([[_may_match(first, second, threshold) for second in b] for first in a])  # (a, b)
-    return int((maximum_bipartite_matching(csr_array(edges), perm_type="column") >= 0).sum())
+    def may_match(first: Counter[Any], second: Counter[Any]) -> bool:
+        smaller = min(first.total(), second.total())
+        return smaller > 0 and (first & second).total() >= threshold * smaller
 
-
-def _may_match(first: Counter[Any], second: Counter[Any], threshold: float) -> bool:
-    smaller = min(first.total(), second.total())
-    return smaller > 0 and (first & second).total() >= threshold * smaller
+    if not a and not b:
+        return Overlap(0, None, None, None)
+    matches = 0
+    if a and b:
+        edges = np.array([[may_match(first, second) for second in b] for first in a])  # (a, b)
+        matches = int((maximum_bipartite_matching(csr_array(edges), perm_type="column") >= 0).sum())
+    ratio_a, ratio_b = (matches / len(each) if each else 0.0 for each in (a, b))
+    return Overlap(matches, ratio_a, ratio_b, (ratio_a + ratio_b) / 2)

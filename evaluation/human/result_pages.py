@@ -7,7 +7,6 @@ from ..pages.blocks import (
     Block,
     Column,
     Facts,
-    Group,
     Heading,
     Heads,
     Items,
@@ -28,10 +27,9 @@ from ..pages.blocks import (
 )
 from ..pages.charts import Scale
 from ..pages.words import ALL, counted
-from .agreement import AnnotatorAgreement, TextAgreement
-from .group_agreement import GroupAgreement
-from .opinions import Agreement, OpinionResults, SourceAgreement, SummaryOpinions
-from .results import Estimate, HumanResults, SystemRow
+from .agreement import AnnotatorAgreement, GroupAgreement, TextAgreement
+from .opinions import OpinionResults
+from .results import Estimate, HumanResults
 
 FOOTER = "Every number on this page is in the JSON file beside it."
 
@@ -68,30 +66,27 @@ def _scores(found: HumanResults, name: str, *, in_short: bool = False) -> Table:
     short = ("incl.", "omit.", "hall.") if in_short else ("included", "omitted", "hallucinated")
     names = ("n", "sets", "coverage", "faithfulness", *short, "words")
     heads = ("side", *names, "plot")
-    groups: list[Group] = []
-    for system in dict.fromkeys(each.system for each in found.rows):
-        groups.append(group((_score_row(each, in_short) for each in found.rows if each.system == system), system))
+    rows: dict[str, list[Row]] = {}
+    for each in found.rows:
+        marks = (
+            Mark(share.mean, share.low, share.high, style)
+            for style, share in enumerate((each.coverage, each.faithfulness))
+            if share.mean is not None
+        )
+        made = row(
+            each.side or ALL,
+            count(each.n),
+            count(each.n_sets),
+            _number(each.coverage, 3),
+            _number(each.faithfulness, 3),
+            *(_number(points, 2, in_short) for points in (each.included, each.omitted, each.hallucinated)),
+            _number(each.length, 1, in_short),
+            Strip(tuple(marks)),
+            is_total=each.side is None,
+        )
+        rows.setdefault(each.system, []).append(made)
+    groups = [group(mine, system) for system, mine in rows.items()]
     return table(name, heads, groups, Scale(0, 1, (0, 0.25, 0.5, 0.75, 1)))
-
-
-def _score_row(each: SystemRow, in_short: bool) -> Row:
-    counts = (each.included, each.omitted, each.hallucinated)
-    marks = (
-        Mark(found.mean, found.low, found.high, style)
-        for style, found in enumerate((each.coverage, each.faithfulness))
-        if found.mean is not None
-    )
-    return row(
-        each.side or ALL,
-        count(each.n),
-        count(each.n_sets),
-        _number(each.coverage, 3),
-        _number(each.faithfulness, 3),
-        *(_number(found, 2, in_short) for found in counts),
-        _number(each.length, 1, in_short),
-        Strip(tuple(marks)),
-        is_total=each.side is None,
-    )
 
 
 def _number(found: Estimate, places: int, in_short: bool = False) -> Number:
@@ -177,12 +172,30 @@ def opinions_page(found: OpinionResults) -> Page:
         for what, reason in (("bias", each.unscored), ("graph score", each.graph_unscored))
         if reason
     ]
-    agreements = [Prose(said, head=f"{each.set_id}:") for each in found.sources for said in _agreements(each)]
+    agreements = []
+    for source in found.sources:
+        named = {
+            "bias and very unfair": source.bias_and_very_unfair,
+            "ROUGE-1 and very fair": source.rouge_and_very_fair,
+            "bias and graph": source.bias_and_graph,
+        }
+        agreements += [
+            Prose(
+                f"r of {name} {Number(each.r, places=2).shown} over {counted(each.n, 'summary', 'summaries')}",
+                head=f"{source.set_id}:",
+            )
+            for name, each in named.items()
+            if each is not None
+        ]
     made = _opinions(found)
     signatures = {"bias": found.signature, "ROUGE-1": found.rouge_signature, "graph": found.graph_signature}
     facts = tuple((name, Text(signature, style="code")) for name, signature in signatures.items() if signature)
     left_out = [Items(tuple(unscored))] if unscored else []
-    opinions = (table(f"opinions of {each.summary_id}", _OPINION, _by_opinion(each)) for each in found.summaries)
+    heads = ("opinion", Column("mean label", note="\u22121 to 1"))
+    opinions = []
+    for each in found.summaries:
+        labels = [(opinion, Number(label, places=2, sign=True)) for opinion, label in each.by_opinion.items()]
+        opinions.append(table(f"opinions of {each.summary_id}", heads, labels))
     return Page(
         kind="opinions",
         about=f"{counted(len(found.summaries), 'summary', 'summaries')} of {counted(len(found.sources), 'source')}",
@@ -205,14 +218,6 @@ def opinions_page(found: OpinionResults) -> Page:
     )
 
 
-_OPINION = ("opinion", Column("mean label", note="\u22121 to 1"))
-
-
-def _by_opinion(found: SummaryOpinions) -> Iterator[tuple[str, Number]]:
-    for opinion, label in found.by_opinion.items():
-        yield opinion, Number(label, places=2, sign=True)
-
-
 def _opinions(found: OpinionResults) -> Table:
     rouge, graph = found.rouge_signature is not None, found.graph_signature is not None
     of_texts = [name for name, is_there in (("ROUGE-1", rouge), ("graph", graph)) if is_there]
@@ -233,14 +238,3 @@ def _opinions(found: OpinionResults) -> Table:
             )
         )
     return table("summaries", ("summary", *names), rows)
-
-
-def _agreements(source: SourceAgreement) -> Iterator[str]:
-    named: dict[str, Agreement | None] = {
-        "bias and very unfair": source.bias_and_very_unfair,
-        "ROUGE-1 and very fair": source.rouge_and_very_fair,
-        "bias and graph": source.bias_and_graph,
-    }
-    for name, found in named.items():
-        if found is not None:
-            yield f"r of {name} {Number(found.r, places=2).shown} over {counted(found.n, 'summary', 'summaries')}"

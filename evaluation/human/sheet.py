@@ -1,13 +1,13 @@
-"""A sheet: what one person marked on the annotation page, as the page exports and imports it.
+"""A sheet: what one person marked on the annotation page, as the page exports and imports it; and the key to its blind letters.
 
     AnnotationSheet          who, on which page, and an item for each request
       ItemSheet              the document as shown, its key points, the passages that have none
         SummarySheet         a summary under its blind letter, its key points, and what was decided of each match
 
 The texts stand in the sheet beside the marks, so a sheet can be read without the page. Offsets count the Unicode code points
-of the text as shown, as Python does. A decision that was not made is null, and an item that holds one is not finished: it is
-left out of every score and counted. Source of what is asked: Ri et al. 2025, section 3, eqs. 1 and 2, and section 4.1;
-docs/papers.md#ri-human.
+of the text as shown, as Python does. A decision that was not made is null, and an item with one is not finished: it is
+left out of every score and counted. The key says which system each letter stands for; it lies beside the page, and the annotator
+does not get it. Source of what is asked: Ri et al. 2025, section 3, eqs. 1 and 2, and section 4.1; docs/papers.md#ri-human.
 """
 
 import re
@@ -18,12 +18,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StrictBool, ValidationError, model_validator
 
 from ...errors import DataError
-from ...records import Record, Text
-from ...storage import digest, explain, read_json
+from ...records import LeftOut, Record, Text
+from ...storage import digest, explain, listed, shortened
 from ...text import repeated, some_of
-from .annotation import Span
+from .annotation import Annotation, HumanUnit, Span, SummaryMarks
 
 FORMAT: Final = "evenhand-human-annotations"
+KEY_FORMAT: Final = "evenhand-human-key"
 # between two passages of a document as shown
 BREAK = "\n\n"
 LINE_BREAKS = re.compile(r"(?:\r\n?|\n)\s*")
@@ -100,7 +101,7 @@ class ItemSheet(Record):
     def unmarked(self) -> str | None:
         """The first reason why its key points are not all marked; None when they are, whatever was decided of matches."""
         marked = [span for point in self.key_points for span in point] + list(self.without)
-        if not all(any(_overlap(passage, span) for span in marked) for passage in self.passages):
+        if not all(any(p.start < span.end and span.start < p.end for span in marked) for p in self.passages):
             return "passage neither marked nor said to have no key point"
         if not all(summary.points or summary.none for summary in self.summaries):
             return "summary neither marked nor said to have no key point"
@@ -125,28 +126,6 @@ class AnnotationSheet(Record):
         return self
 
 
-def read_sheet(path: Path) -> AnnotationSheet:
-    """The sheet in a file.
-
-    Raises:
-        StorageError: the file cannot be read.
-        DataError: it is no such sheet, or marks do not belong to the texts; all mistakes are listed.
-    """
-    return parse_sheet(path, read_json(path))
-
-
-def parse_sheet(path: Path, value: Any) -> AnnotationSheet:
-    """The sheet in a value that was read from `path`.
-
-    Raises:
-        DataError: it is no such sheet, or marks do not belong to the texts; all mistakes are listed.
-    """
-    try:
-        return AnnotationSheet.model_validate(value)
-    except ValidationError as error:
-        raise DataError(f"{path}: is not a sheet of annotations: {explain(error)}") from error
-
-
 def as_shown(texts: Sequence[str]) -> str:
     """Documents as one text whose passages, each without line breaks, stand apart by a blank line."""
     passages = (passage.strip() for text in texts for passage in LINE_BREAKS.split(text))
@@ -159,10 +138,6 @@ def trimmed(text: str, start: int, end: int) -> Span | None:
     start += len(label) - len(label.lstrip())
     label = label.strip()
     return Span(start=start, end=start + len(label), label=label) if label else None
-
-
-def _overlap(a: Span, b: Span) -> bool:
-    return a.start < b.end and b.start < a.end
 
 
 def _mistakes(item: ItemSheet) -> Iterator[str]:
@@ -188,3 +163,93 @@ def _displaced(spans: Sequence[Span], text: str, name: str) -> Iterator[str]:
     for span in spans:
         if not span.label.strip() or text[span.start : span.end] != span.label:
             yield f"{span.label[:60]!r} does not stand at {span.start} to {span.end} of {name}"
+
+
+class SystemSource(Record):
+    """Where a system's summaries came from."""
+
+    folder: Text
+    # digest of its best.jsonl
+    digest: Text
+
+
+class PageKey(Record):
+    """What the letters of a page stand for, and how the page was made."""
+
+    format: Literal["evenhand-human-key"] = KEY_FORMAT
+    version: Literal[1] = 1
+    page: Text
+    seed: int
+    systems: dict[str, SystemSource]
+    # item -> letter -> system
+    letters: dict[str, dict[str, str]]
+    # item -> digest of what the page shows of it
+    shown: dict[str, Text]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def parse_sheet(path: Path, value: Any) -> AnnotationSheet:
+    """The sheet in a value that was read from `path`.
+
+    Raises:
+        DataError: it is not a sheet, or marks do not belong to the texts; all mistakes are listed.
+    """
+    try:
+        return AnnotationSheet.model_validate(value)
+    except ValidationError as error:
+        raise DataError(f"{path}: is not a sheet of annotations: {explain(error)}") from error
+
+
+def parse_key(path: Path, value: Any) -> PageKey:
+    """The key in a value that was read from `path`.
+
+    Raises:
+        DataError: it is not a key; all mistakes are listed.
+    """
+    try:
+        return PageKey.model_validate(value)
+    except ValidationError as error:
+        raise DataError(f"{path}: is not the key of a page: {explain(error)}") from error
+
+
+def unblind(sheet: AnnotationSheet, key: PageKey | None) -> list[tuple[ItemSheet, HumanUnit]]:
+    """The items of a sheet with their units, summaries named by system; a decision that was not made counts as False.
+
+    Args:
+        sheet: what one person marked.
+        key: of the sheet's page; None names summaries by their letters.
+
+    Raises:
+        DataError: the key lacks an item or a letter, or an item is not what the page shows; all are listed.
+    """
+    found, mistakes = [], []
+    for number, item in enumerate(sheet.items, start=1):
+        known = key.letters.get(item.id, {}) if key else {summary.letter: summary.letter for summary in item.summaries}
+        unknown = [summary.letter for summary in item.summaries if summary.letter not in known]
+        if unknown:
+            mistakes.append(f"item {shortened(item.id)}: the key of page {sheet.page} does not know {some_of(unknown)}")
+            continue
+        if key and key.shown.get(item.id) != item.shown:
+            mistakes.append(
+                f"item {shortened(item.id)}: its texts or letters are not those of page {sheet.page}; give the sheet as it was "
+                "exported"
+            )
+            continue
+        named = {known[summary.letter]: summary for summary in item.summaries}
+        order = [*(key.systems if key else ()), *named]
+        ordered = {name: named[name] for name in dict.fromkeys(order) if name in named}
+        marks = {
+            name: SummaryMarks(
+                points=tuple(" ".join(span.label for span in point) for point in each.points),
+                omitted=tuple(map(bool, each.omitted)),
+                hallucinated=tuple(map(bool, each.hallucinated)),
+            )
+            for name, each in ordered.items()
+        }
+        texts = {name: each.text for name, each in ordered.items()}
+        annotation = Annotation(item.key_points, tuple((span,) for span in item.without), marks)
+        unit = HumanUnit(sheet.annotator, number, item.topic, item.side, item.document, texts, annotation, item.set_id)
+        found.append((item, unit))
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return found

@@ -244,8 +244,7 @@ def _sheet(folder: Path) -> Given:
 
 
 def _key(folder: Path) -> Given:
-    from evenhand.evaluation.human.items import blank_sheet
-    from evenhand.evaluation.human.page import write_page
+    from evenhand.evaluation.human.page import blank_sheet, write_page
 
     ferry = DocumentSet.model_validate(document_sets(1)[0])
     systems = {name: write_phase(folder / name, [ferry], {}) for name in ("base", "dpo")}

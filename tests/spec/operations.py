@@ -18,7 +18,14 @@ from evenhand.corpora.polisum import import_record
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.checkpoint.ledger import duplicates
 from evenhand.evaluation.comparison.bradley_terry import order, row_wins, strength_bounds, strengths, wins
-from evenhand.evaluation.human import aggregate, human_scores, read_annotation, span_overlap, string_overlap
+from evenhand.evaluation.human import (
+    HumanUnit,
+    human_results,
+    human_scores,
+    read_annotation,
+    span_overlap,
+    string_overlap,
+)
 from evenhand.evaluation.meta.agreement import Article, agreement
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
@@ -29,6 +36,7 @@ from evenhand.judges.verdict_text import judge_fallback, parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.best import best_of, first_of_each_text
 from evenhand.rerank.pairs import choose_pairs
+from evenhand.resampling import Bootstrap
 
 Given = dict[str, Any]
 
@@ -63,8 +71,16 @@ def human_scores_of(given: Given) -> Given:
 
 
 def human_aggregate_of(given: Given) -> Given:
-    found = aggregate([read_annotation(record) for record in given["records"]], given["methods"])
-    return {method: asdict(means) for method, means in found.items()}
+    annotations = [read_annotation(record) for record in given["records"]]
+    units = [
+        HumanUnit("anna", n, "topic", "left", "text", dict.fromkeys(each.summaries, "text"), each)
+        for n, each in enumerate(annotations, start=1)
+    ]
+    measures = ("coverage", "faithfulness", "included", "omitted", "hallucinated")
+    return {
+        row.system: {"n": row.n, **{name: getattr(row, name).mean for name in measures}}
+        for row in human_results(units, {}, Bootstrap(resamples=100)).rows
+    }
 
 
 def metric_benchmark_of(given: Given) -> Given:

@@ -5,8 +5,8 @@ from sheets import make_item, make_sheet
 
 from evenhand.errors import DataError
 from evenhand.evaluation.human.files import read_annotations, read_sheets
-from evenhand.evaluation.human.key import PageKey, SystemSource
 from evenhand.evaluation.human.label_studio import to_tasks
+from evenhand.evaluation.human.sheet import PageKey, SystemSource
 
 SOURCE = SystemSource(folder="runs/a", digest="0" * 16)
 KEY = PageKey(
@@ -75,14 +75,14 @@ def test_unknown_files_and_lone_halves_are_all_listed(write):
     with pytest.raises(DataError) as caught:
         read_annotations([write("a.json", {"x": 1}), write("b.json", []), write("human_1.json", [RELEASED_MARKS])])
     lines = str(caught.value).splitlines()
-    assert [line.partition(": is of no known kind")[1] != "" for line in lines] == [True, True, False]
+    assert [line.partition(": is of an unknown kind")[1] != "" for line in lines] == [True, True, False]
     assert "1 files of the authors' marks (human_N.json), but 0 of what was shown" in lines[2]
 
 
 def test_sheets_to_convert_may_be_blank(write):
     (sheet,), left_out = read_sheets(write("page.json", make_sheet(annotator="")))
     assert (sheet, sum(left_out.values())) == (make_sheet(annotator=""), 0)
-    with pytest.raises(DataError, match="holds no annotations to convert"):
+    with pytest.raises(DataError, match="has no annotations to convert"):
         read_sheets(write("key.json", KEY))
 
 

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from sheets import make_sheet, write_phase
+from sheets import make_sheet, read_sheet, write_phase
 
 from evenhand.corpora.reader import read_document_sets
-from evenhand.evaluation.human.items import blank_sheet
-from evenhand.evaluation.human.page import render_page, write_page
-from evenhand.evaluation.human.sheet import read_sheet, trimmed
+from evenhand.evaluation.human.page import blank_sheet, render_page, write_page
+from evenhand.evaluation.human.sheet import trimmed
 
 pytestmark = pytest.mark.slow
 KEPT = "evenhand-human-annotations"
