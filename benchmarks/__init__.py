@@ -1,6 +1,6 @@
 """Benchmarks: contenders run side by side in one process, a table on the screen and the figures as JSON.
 
-Each is a program of its own and teaches its options with --help:
+Each is a program of its own and shows its options with --help:
 
     python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL and against the plain passes
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
@@ -12,10 +12,13 @@ Each is a program of its own and teaches its options with --help:
 """
 
 from .measure import Contender, Counts, Extrapolated, Row, Table, compare
-from .report import Report, bench_parser, positive, run_bench
-from .tables import Breakdown
+from .report import BACKENDS, DTYPE, ENGINE, MODEL, Breakdown, Report, bench_options, count, run_bench
 
 __all__ = [
+    "BACKENDS",
+    "DTYPE",
+    "ENGINE",
+    "MODEL",
     "Breakdown",
     "Contender",
     "Counts",
@@ -23,8 +26,8 @@ __all__ = [
     "Report",
     "Row",
     "Table",
-    "bench_parser",
+    "bench_options",
     "compare",
-    "positive",
+    "count",
     "run_bench",
 ]

@@ -20,7 +20,7 @@ not at all. With --neural, measures with a model on texts, all sets in one call 
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -35,7 +35,7 @@ from ..fairness.groups.entailment import MERGE_ABOVE, Entailments, pack_entailme
 from ..fairness.groups.evidence import SetEvidence, cover_set, cover_sets
 from ..fairness.groups.masses import Masses, text_masses
 from ..fairness.groups.tokens import NgramTokenizer
-from . import Breakdown, Contender, Counts, Report, Table, bench_parser, compare, positive, run_bench
+from . import Breakdown, Contender, Counts, Report, Table, bench_options, compare, count, run_bench
 
 ONE_ARRAY = "evenhand"
 SET_BY_SET = "set by set"
@@ -47,7 +47,6 @@ PLAIN_LOOP = "plain loop"
 N_DOCUMENTS, N_UNITS, N_VALUES = 20, 12, 3
 # windows of each document
 N_WINDOWS = (1, 3)
-GROWTH = (1_000, 10_000, 100_000)
 # sets of a streamed batch
 BATCH = 1_000
 
@@ -57,9 +56,23 @@ Labels = NDArray[np.intp]
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
-    if options.quick:
-        options.sets, options.growth, options.repeats = 50, [50, 100], 1
+    options = bench_options(
+        "fairness",
+        __doc__,
+        argv,
+        {"sets": 50, "growth": [50, 100], "repeats": 1},
+        repeats=count(5, "timed runs of each"),
+        sets=count(1_000, "of the comparison with a loop"),
+        growth=count([1_000, 10_000, 100_000], "sizes of corpora"),
+        neural={**count(1), "default": None, "help": "sets for the measures with a model, which are random ones"},
+        documents={"type": Path, "metavar": "FILE", "help": "document sets in any format that evenhand reads"},
+        summaries={"type": Path, "metavar": "FILE", "help": "their summaries"},
+        attribute={
+            "default": "sentiment",
+            "metavar": "NAME",
+            "help": "what the documents are grouped by (%(default)s)",
+        },
+    )
     report = Report("fairness", vars(options))
     report.add(coverage_table(options.sets, options.repeats))
     for n_windows in N_WINDOWS:
@@ -84,11 +97,9 @@ def coverage_table(n_sets: int, repeats: int) -> Table:
         Contender(SET_BY_SET, partial(_by_set, list(matrices), labels.tolist())),
         Contender(LOOP, partial(_by_loop, matrices.tolist(), labels.tolist())),
     ]
-    title = f"Equal Coverage of {n_sets:,} sets of {N_DOCUMENTS} documents x {N_UNITS} units"
-    table = compare(title, contenders, repeats, LOOP)
-    means = [row.counts["mean EC"] for row in table.rows]
-    assert max(means) - min(means) < 1e-9, f"the ways differ: {means}"
-    return table
+    return _compared(
+        f"Equal Coverage of {n_sets:,} sets of {N_DOCUMENTS} documents x {N_UNITS} units", contenders, repeats
+    )
 
 
 def evidence_table(n_sets: int, n_windows: int, repeats: int) -> Table:
@@ -96,12 +107,17 @@ def evidence_table(n_sets: int, n_windows: int, repeats: int) -> Table:
     sets = random_evidence(n_sets, n_windows, seed=0)
     plain = [(np.asarray(s.nli).tolist(), s.windows, s.labels, np.asarray(s.between_units).tolist()) for s in sets]
     contenders = [
-        Contender(TOGETHER, partial(_covered_together, sets)),
-        Contender(ONE_BY_ONE, partial(_covered_one_by_one, sets)),
+        Contender(TOGETHER, lambda: _mean(each.ec for each in cover_sets(sets, [N_VALUES] * len(sets)))),
+        Contender(ONE_BY_ONE, lambda: _mean(cover_set(each, N_VALUES).ec for each in sets)),
         Contender(PLAIN_LOOP, partial(_covered_by_loop, plain)),
     ]
     windows = f"{n_windows} window{'s' if n_windows > 1 else ''} a document"
-    table = compare(f"Equal Coverage from probabilities, {n_sets:,} sets, {windows}", contenders, repeats, PLAIN_LOOP)
+    return _compared(f"Equal Coverage from probabilities, {n_sets:,} sets, {windows}", contenders, repeats)
+
+
+def _compared(title: str, contenders: Sequence[Contender], repeats: int) -> Table:
+    """The contenders' table, the last one being the baseline; all must find the same."""
+    table = compare(title, contenders, repeats, contenders[-1].name)
     means = [row.counts["mean EC"] for row in table.rows]
     assert max(means) - min(means) < 1e-9, f"the ways differ: {means}"
     return table
@@ -179,8 +195,7 @@ def _by_set(matrices: Sequence[Matrices], labels: Sequence[Sequence[int]]) -> Co
 
 
 def _by_loop(matrices: Sequence[Sequence[Sequence[float]]], labels: Sequence[Sequence[int]]) -> Counts:
-    found = [_loop_coverage(matrix, values) for matrix, values in zip(matrices, labels, strict=True)]
-    return _mean(found)
+    return _mean(_loop_coverage(matrix, values) for matrix, values in zip(matrices, labels, strict=True))
 
 
 def _loop_coverage(matrix: Sequence[Sequence[float]], values: Sequence[int]) -> float | None:
@@ -192,14 +207,6 @@ def _loop_coverage(matrix: Sequence[Sequence[float]], values: Sequence[int]) -> 
         mine = [score for score, label in zip(by_document, values, strict=True) if label == value]
         gaps.append(abs(sum(mine) / len(mine) - overall))
     return sum(gaps) / len(gaps) if len(gaps) > 1 else None
-
-
-def _covered_together(sets: Sequence[SetEvidence]) -> Counts:
-    return _mean(each.ec for each in cover_sets(sets, [N_VALUES] * len(sets)))
-
-
-def _covered_one_by_one(sets: Sequence[SetEvidence]) -> Counts:
-    return _mean(cover_set(each, N_VALUES).ec for each in sets)
 
 
 def _covered_by_loop(sets: Sequence[Any]) -> Counts:
@@ -239,28 +246,11 @@ def _coverage_stream(n_sets: int) -> Counts:
 
 
 def _shares_stream(n_sets: int) -> Counts:
-    return {"sets": group_fairness(_random_masses(n_sets)).n_scored}
-
-
-def _random_masses(n_sets: int) -> Iterator[Masses]:
     """Token counts like those of short reviews; a thousand drawn ones over and over, so that drawing costs nothing."""
     rng = np.random.default_rng(0)
     source, target = rng.integers(20, 200, (BATCH, N_VALUES)), rng.integers(0, 40, (BATCH, N_VALUES))
     drawn = [Masses(tuple(s), tuple(t)) for s, t in zip(source.tolist(), target.tolist(), strict=True)]
-    for place in range(n_sets):
-        yield drawn[place % BATCH]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("fairness", __doc__ or "", repeats=5)
-    add = parser.add_argument
-    add("--sets", type=positive, default=1_000, metavar="N", help="of the comparison with a loop (%(default)s)")
-    add("--growth", type=positive, nargs="+", default=list(GROWTH), metavar="N", help="sizes of corpora (%(default)s)")
-    add("--neural", type=positive, metavar="N", help="sets for the measures with a model, which are random ones")
-    add("--documents", type=Path, metavar="FILE", help="document sets in any format that evenhand reads")
-    add("--summaries", type=Path, metavar="FILE", help="their summaries")
-    add("--attribute", default="sentiment", metavar="NAME", help="what the documents are grouped by (%(default)s)")
-    return parser
+    return {"sets": group_fairness(drawn[place % BATCH] for place in range(n_sets)).n_scored}
 
 
 if __name__ == "__main__":

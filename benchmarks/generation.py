@@ -11,7 +11,6 @@ candidate, and brings them back.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -26,7 +25,20 @@ from ..generate.transformers_backend import TransformersBackend
 from ..generate.vllm_backend import VllmBackend
 from ..models import locate, signature
 from ..records import Message, Sampling
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive, run_bench
+from . import (
+    BACKENDS,
+    ENGINE,
+    MODEL,
+    Contender,
+    Counts,
+    Extrapolated,
+    Report,
+    Table,
+    bench_options,
+    compare,
+    count,
+    run_bench,
+)
 from .judging import long_documents
 
 EVENHAND = "evenhand"
@@ -66,14 +78,35 @@ class EndlessVllm(VllmBackend):
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
-    if options.quick:
-        options.prompts, options.candidates, options.tokens, options.new_tokens, options.repeats = 2, 2, 100, 4, 1
-        options.one_by_one, options.dtypes = 1, options.dtypes[:1]
+    options = bench_options(
+        "generation",
+        __doc__,
+        argv,
+        {"prompts": 2, "candidates": 2, "tokens": 100, "new_tokens": 4, "repeats": 1, "one_by_one": 1},
+        backends=BACKENDS,
+        model=MODEL,
+        dtypes={
+            "nargs": "+",
+            "choices": ("bfloat16", "float32"),
+            "default": ["bfloat16", "float32"],
+            "help": "(both; vLLM and --quick run the first)",
+        },
+        prompts=count(6, "prompts for vLLM; transformers has one"),
+        candidates=count(9, "of each prompt"),
+        tokens=count(1400, "least length of a document"),
+        new_tokens=count(64, "length of a candidate"),
+        one_by_one=count(3, "candidates that are written one call at a time; the seconds are scaled to all of them"),
+        engine=ENGINE,
+        defaults={
+            "action": argparse.BooleanOptionalAction,
+            "default": True,
+            "help": "compare with an engine of vLLM's own settings as well (yes)",
+        },
+    )
     report = Report("generation", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:
         # an engine of vLLM gives its memory back only when the process ends
-        for dtype in options.dtypes[:1] if backend == "vllm" else options.dtypes:
+        for dtype in options.dtypes[:1] if backend == "vllm" or options.quick else options.dtypes:
             report.add({"vllm": vllm_table, "transformers": transformers_table}[backend](dtype, options))
     report.finish()
 
@@ -151,7 +184,7 @@ def _sampling(options: argparse.Namespace) -> Sampling:
 
 
 def _asks(backend: Any, n_prompts: int, options: argparse.Namespace) -> list[Ask]:
-    """The asks for all candidates of so many prompts, those of one prompt together."""
+    """The asks for all candidates of `n_prompts` prompts, those of one prompt together."""
     documents = long_documents(backend._tokenizer, n_prompts, options.tokens)
     prompts = [
         (Message(role="user", content=f"{text}\n\nSummarise the text above in one sentence."),) for text in documents
@@ -177,11 +210,7 @@ def _complete(backend: Backend, asks: Sequence[Ask]) -> Counts:
 def _generate(engine: Any, prompts: Sequence[Sequence[int]], n: int, sampling: Sampling) -> Counts:
     vllm = need("vllm", "benchmark 'generation'")
     parameters = vllm.SamplingParams(
-        n=n,
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_tokens=sampling.max_tokens,
-        ignore_eos=True,
+        n=n, temperature=sampling.temperature, top_p=sampling.top_p, max_tokens=sampling.max_tokens, ignore_eos=True
     )
     outputs = engine.generate([{"prompt_token_ids": list(prompt)} for prompt in prompts], parameters, use_tqdm=False)
     return {"written": sum(len(each.token_ids) for output in outputs for each in output.outputs)}
@@ -209,39 +238,6 @@ def _write(torch: Any, model: Any, prompt: Sequence[int], new_tokens: int, calls
         found = generate()
         written += found.shape[0] * (found.shape[1] - len(prompt))
     return {"written": written, "prefilled": calls * n * len(prompt)}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("generation", __doc__ or "")
-    add = parser.add_argument
-    add("--backends", nargs="+", choices=("transformers", "vllm"), default=["transformers", "vllm"], help="(both)")
-    add("--model", default="embedded:smollm2-135m-instruct", help="(%(default)s)")
-    add(
-        "--dtypes",
-        nargs="+",
-        choices=("bfloat16", "float32"),
-        default=["bfloat16", "float32"],
-        help="(both; vLLM runs the first)",
-    )
-    add("--prompts", type=positive, default=6, metavar="N", help="prompts for vLLM; transformers has one (%(default)s)")
-    add("--candidates", type=positive, default=9, metavar="N", help="of each prompt (%(default)s)")
-    add("--tokens", type=positive, default=1400, metavar="N", help="least length of a document (%(default)s)")
-    add("--new-tokens", type=positive, default=64, metavar="N", help="length of a candidate (%(default)s)")
-    add(
-        "--one-by-one",
-        type=positive,
-        default=3,
-        metavar="N",
-        help="candidates that are written one call at a time; the seconds are scaled to all of them (%(default)s)",
-    )
-    add("--engine", type=json.loads, default={}, metavar="JSON", help="keyword arguments of vllm.LLM, for experiments")
-    add(
-        "--defaults",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="compare with an engine of vLLM's own settings as well (yes)",
-    )
-    return parser
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ evenhand's prompts once: the nodes of the tree that their tokens form. "of least
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -35,7 +34,21 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import Message
 from ..text import sentences
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, positive, run_bench
+from . import (
+    BACKENDS,
+    DTYPE,
+    ENGINE,
+    MODEL,
+    Contender,
+    Counts,
+    Extrapolated,
+    Report,
+    Table,
+    bench_options,
+    compare,
+    count,
+    run_bench,
+)
 
 RUBRICS: tuple[Literal["coverage", "faithfulness"], ...] = ("coverage", "faithfulness")
 TOGETHER = "evenhand"
@@ -55,7 +68,7 @@ class Work:
     tokenizer: Any
 
     def least(self, n_documents: int) -> int:
-        """Least number of tokens that must be run for the first so many documents when prompts share their beginnings."""
+        """Least number of tokens to run for the first `n_documents` documents when prompts share their beginnings."""
         prompts = [
             prompt_tokens(self.tokenizer, judge.prompt(each))
             for inputs in self.documents[:n_documents]
@@ -67,9 +80,20 @@ class Work:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
-    if options.quick:
-        options.documents, options.candidates, options.tokens, options.one_by_one, options.repeats = 2, 2, 100, 1, 1
+    options = bench_options(
+        "judging",
+        __doc__,
+        argv,
+        {"documents": 2, "candidates": 2, "tokens": 100, "one_by_one": 1, "repeats": 1},
+        backends=BACKENDS,
+        model=MODEL,
+        dtype=DTYPE,
+        documents=count(20),
+        candidates=count(9, "summaries of each document"),
+        tokens=count(1400, "least length of a document"),
+        one_by_one=count(2, "documents that are judged one call at a time; the seconds are scaled to all of them"),
+        engine=ENGINE,
+    )
     report = Report("judging", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:
         report.add(judging_table(backend, options))
@@ -88,7 +112,20 @@ def judging_table(backend: str, options: argparse.Namespace) -> Table:
         ]
         for i, document in enumerate(long_documents(tokenizer, options.documents, options.tokens))
     ]
-    work = Work(_judges(backend, options), documents, tokenizer)
+    section = BackendSection.model_validate(
+        {
+            "backend": backend,
+            # instructions, rubric, summary and one grade, beside the document and the text that exceeds its least length
+            "max_model_len": options.tokens + 1024,
+            "engine": options.engine if backend == "vllm" else {},
+        }
+    )
+    model, models = ModelSection(name=options.model, dtype=options.dtype), SharedModels()
+    judges = [
+        open_rubric(name, RubricJudge(kind="rubric", rubric=name, model=model, backend=section), models)
+        for name in RUBRICS
+    ]
+    work = Work(judges, documents, tokenizer)
     loaded = work.judges[0].backend
     with closing(loaded):
         engine = loaded.get()
@@ -125,9 +162,9 @@ def _one_by_one(work: Work, n_documents: int, least: int, complete: Callable[[Se
     before = Usage(backend.usage.prompt_tokens, backend.usage.prefilled_tokens)
     templates = [rubric_first(judge.template) for judge in work.judges]
     replies = [
-        complete([Ask((_message(template, each),), ONE_GRADE, 0, GRADES)])[0]
+        complete([Ask((Message(role="user", content=template.fill(texts=texts)),), ONE_GRADE, 0, GRADES)])[0]
         for document in work.documents[:n_documents]
-        for each in document
+        for texts in ({"source": each.reference, "summary": each.text} for each in document)
         for template in templates
     ]
     used = Usage(
@@ -146,10 +183,6 @@ def _counts(used: Usage, least: int, n_scored: int, n_asked: int) -> Counts:
         "prefilled": used.prefilled_tokens,
         "of least": round(used.prefilled_tokens / least, 3),
     }
-
-
-def _message(template: PromptTemplate, each: JudgeInput) -> Message:
-    return Message(role="user", content=template.fill(texts={"source": each.reference, "summary": each.text}))
 
 
 def rubric_first(template: PromptTemplate) -> PromptTemplate:
@@ -173,7 +206,7 @@ def shared_minimum(prompts: Sequence[list[int]]) -> int:
 
 
 def long_documents(tokenizer: Any, n: int, least_tokens: int) -> list[str]:
-    """Documents of at least so many tokens each, joined from the sample corpus' texts, every one with another first text."""
+    """Documents of at least `least_tokens` tokens each, joined from the sample's texts, no two with the same first text."""
     texts = [document.text for each in load_corpus(CorpusSection()) for document in each.documents]
     if n > len(texts):
         raise DataError(
@@ -191,40 +224,6 @@ def long_documents(tokenizer: Any, n: int, least_tokens: int) -> list[str]:
             place += 1
         found.append("\n".join(parts))
     return found
-
-
-def _judges(backend: str, options: argparse.Namespace) -> list[Rubric]:
-    # instructions, rubric, summary and one grade, beside the document and the text that exceeds its least length
-    max_model_len = options.tokens + 1024
-    section = BackendSection.model_validate(
-        {"backend": backend, "max_model_len": max_model_len, "engine": options.engine if backend == "vllm" else {}}
-    )
-    model = ModelSection(name=options.model, dtype=options.dtype)
-    models = SharedModels()
-    return [
-        open_rubric(name, RubricJudge(kind="rubric", rubric=name, model=model, backend=section), models)
-        for name in RUBRICS
-    ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("judging", __doc__ or "")
-    add = parser.add_argument
-    add("--backends", nargs="+", choices=("transformers", "vllm"), default=["transformers", "vllm"], help="(both)")
-    add("--model", default="embedded:smollm2-135m-instruct", help="the judging model (%(default)s)")
-    add("--dtype", choices=("bfloat16", "float32"), default="bfloat16", help="(%(default)s)")
-    add("--documents", type=positive, default=20, metavar="N", help="(%(default)s)")
-    add("--candidates", type=positive, default=9, metavar="N", help="summaries of each document (%(default)s)")
-    add("--tokens", type=positive, default=1400, metavar="N", help="least length of a document (%(default)s)")
-    add(
-        "--one-by-one",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="documents that are judged one call at a time; the seconds are scaled to all of them (%(default)s)",
-    )
-    add("--engine", type=json.loads, default={}, metavar="JSON", help="keyword arguments of vllm.LLM, for experiments")
-    return parser
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ larger corpus does not make longer. "own share" is own / (own + models): what ev
 
 import argparse
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,16 +22,17 @@ from statistics import median
 from time import perf_counter
 
 from .. import models
-from ..config import Recipe
 from ..config.recipe_file import load_recipe
 from ..loop import Step, run_loop
 from ..preflight import preflight
 from ..runfolder.phases import TRAINING
+from ..runfolder.processes import environment
 from ..runfolder.stages import Receipt, read_receipt
 from ..storage import read_text
-from . import Breakdown, Report, bench_parser, run_bench
+from . import Breakdown, Report, bench_options, count, run_bench
 from .report import FOLDER
 
+QUICKSTART = Path(__file__).parents[1] / "recipes" / "quickstart.yaml"
 PARTS = ("start-up", "loading", "models", "own")
 
 # what --quick changes: no model at all, four document sets, no training
@@ -50,7 +50,7 @@ QUICK = (
 
 NOTE = (
     "outside = 1 - models / seconds; own share = own / (own + models). The start-up of a training is the launcher's and its "
-    "processes'; its loading holds everything outside the trainer, the making of the rows and the saving of the adapter too"
+    "processes'; its loading is everything outside the trainer, the making of the rows and the saving of the adapter too"
 )
 
 # step -> part -> seconds
@@ -59,7 +59,16 @@ Spent = dict[str, dict[str, float]]
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
+    options = bench_options(
+        "loop",
+        __doc__,
+        argv,
+        {},
+        repeats=count(1, "runs"),
+        recipe={"type": Path, "default": QUICKSTART, "metavar": "FILE", "help": "(the quickstart's)"},
+        set={"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "change a key of the recipe"},
+        folder={"type": Path, "default": FOLDER / "loop", "help": "a folder for each run is made here (%(default)s)"},
+    )
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     runs = [_run(options, options.folder / f"{started}-{repeat}") for repeat in range(options.repeats)]
     report = Report("loop", vars(options))
@@ -72,7 +81,10 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
     changes = [*(QUICK if options.quick else ()), *options.set, f"output={folder / 'run'}"]
     recipe = load_recipe(options.recipe, changes)
     preflight(recipe)
-    _convert_models(recipe)
+    # done once on a machine, so before the clock runs: GGUF files are turned into folders
+    asked = [each.model for judge in recipe.judges.values() for each in judge.language_models.values()]
+    for section in [recipe.model, *asked]:
+        models.locate(section.name, section.revision)
     began: dict[str, float] = {}
     found: Spent = {}
 
@@ -95,7 +107,7 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
 
 def all_receipts(folder: Path) -> list[Receipt]:
     """The receipts of all stages that a folder keeps."""
-    found = (read_receipt(path) for path in sorted((folder / "receipts").glob("*.json")))
+    found = map(read_receipt, sorted((folder / "receipts").glob("*.json")))
     return [receipt for receipt in found if receipt]
 
 
@@ -116,30 +128,21 @@ def step_seconds(wall: float, step: Step, receipts: Sequence[Receipt]) -> dict[s
 def _rows(runs: Sequence[Spent]) -> list[dict[str, str | float | None]]:
     """A row for each step and one for all of them, each value the median over the runs."""
     totals = [{part: sum(parts[part] for parts in run.values()) for part in PARTS} for run in runs]
-    each = {name: [run[name] for run in runs] for name in runs[0]} | {"all steps": totals}
-    return [_row(name, parts) for name, parts in each.items()]
-
-
-def _row(name: str, runs: Sequence[dict[str, float]]) -> dict[str, str | float | None]:
-    seconds = {part: median(run[part] for run in runs) for part in PARTS}
-    working = seconds["own"] + seconds["models"]
-    whole = median(sum(run.values()) for run in runs)
-    # a training does not tell its own seconds from those of loading
-    own_share = seconds["own"] / working if working and not name.endswith(" train") else None
-    return {
-        "step": name,
-        "seconds": round(whole, 3),
-        **{part: round(value, 3) for part, value in seconds.items()},
-        "outside": round(1 - seconds["models"] / whole, 4),
-        "own share": None if own_share is None else round(own_share, 4),
-    }
-
-
-def _convert_models(recipe: Recipe) -> None:
-    """Do what is done once on a machine: turn GGUF files into folders."""
-    asked = [each.model for options in recipe.judges.values() for each in options.language_models.values()]
-    for section in [recipe.model, *asked]:
-        models.locate(section.name, section.revision)
+    rows = []
+    for name, found in ({name: [run[name] for run in runs] for name in runs[0]} | {"all steps": totals}).items():
+        seconds = {part: median(run[part] for run in found) for part in PARTS}
+        working = seconds["own"] + seconds["models"]
+        whole = median(sum(run.values()) for run in found)
+        row: dict[str, str | float | None] = {
+            "step": name,
+            "seconds": round(whole, 3),
+            **{part: round(value, 3) for part, value in seconds.items()},
+            "outside": round(1 - seconds["models"] / whole, 4),
+            # what a training spends on its own cannot be separated from loading
+            "own share": None if name.endswith(" train") or not working else round(seconds["own"] / working, 4),
+        }
+        rows.append(row)
+    return rows
 
 
 @contextmanager
@@ -149,26 +152,8 @@ def _fresh_judgements(folder: Path) -> Iterator[None]:
     (usual / "models").mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
     (folder / "models").symlink_to((usual / "models").resolve(), target_is_directory=True)
-    before = os.environ.get("EVENHAND_CACHE")
-    os.environ["EVENHAND_CACHE"] = str(folder.resolve())
-    try:
+    with environment(EVENHAND_CACHE=str(folder.resolve())):
         yield
-    finally:
-        if before is None:
-            del os.environ["EVENHAND_CACHE"]
-        else:
-            os.environ["EVENHAND_CACHE"] = before
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("loop", __doc__ or "", repeats=1)
-    shipped = Path(__file__).parents[1] / "recipes" / "quickstart.yaml"
-    parser.add_argument("--recipe", type=Path, default=shipped, metavar="FILE", help="(the quickstart's)")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the recipe")
-    parser.add_argument(
-        "--folder", type=Path, default=FOLDER / "loop", help="a folder for each run is made here (%(default)s)"
-    )
-    return parser
 
 
 if __name__ == "__main__":

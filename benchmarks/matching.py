@@ -35,7 +35,7 @@ Measure = Callable[[Sequence[LabelledSummary]], list[list[float]]]
 
 
 def matching_tables(n_sets: int, repeats: int) -> list[Table]:
-    """BERTScore's masses of so many sets, and the classes of a quarter of them; both ways must find the same."""
+    """BERTScore's masses of `n_sets` sets, and the classes of a quarter of them; both ways must find the same."""
     items = random_items(n_sets, seed=0)
     with tempfile.TemporaryDirectory() as folder:
         encoder, classifier = Path(folder, "encoder"), Path(folder, "classifier")
@@ -70,7 +70,7 @@ def _table(name: str, measure: Measure, items: Sequence[LabelledSummary], repeat
 
 
 def _sum(measured: Callable[[], list[list[float]]]) -> Counts:
-    """The number of sets, and a sum that tells numbers in another order apart."""
+    """The number of sets, and a sum that differs where numbers are in another order."""
     found = measured()
     return {"sets": len(found), "sum": sum(float(np.dot(row, np.arange(len(row)))) for row in found)}
 

@@ -7,7 +7,7 @@ ratio of their medians within one run; the seconds stand beside it, and claim no
 import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
@@ -139,30 +139,22 @@ class Table:
         }
 
     def _row_json(self, row: Row) -> dict[str, Any]:
-        scaled = row.extrapolated
+        part = row.extrapolated
+        scaled = part and {"measured_seconds": row.measured_seconds, "factor": part.factor, **asdict(part)}
+        least, most = row.spread or (None, None)
         ratios = {name: self.time_ratio(row.name, name) for name in self.baselines}
         return {
             "name": row.name,
             "seconds": row.seconds,
-            "least_seconds": row.spread[0] if row.spread else None,
-            "most_seconds": row.spread[1] if row.spread else None,
-            "extrapolated": None
-            if scaled is None
-            else {
-                "measured_seconds": row.measured_seconds,
-                "factor": scaled.factor,
-                "measured": scaled.measured,
-                "whole": scaled.whole,
-                "unit": scaled.unit,
-            },
+            "least_seconds": least,
+            "most_seconds": most,
+            "extrapolated": scaled,
             "failure": row.failure,
             "peak_bytes": row.peak_bytes,
             "counts": dict(row.counts),
             "time_ratio": ratios,
             "speed_ratio": {name: 1 / ratio if ratio else None for name, ratio in ratios.items()},
-            "runs": [
-                {"seconds": run.seconds, "peak_bytes": run.peak_bytes, "counts": dict(run.counts)} for run in row.runs
-            ],
+            "runs": [asdict(run) for run in row.runs],
         }
 
 

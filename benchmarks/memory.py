@@ -46,7 +46,9 @@ class ResidentMemory:
         self._watch: threading.Thread | None = None
 
     def __enter__(self) -> "ResidentMemory":
-        _give_back_freed_memory()
+        if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            # other C libraries than glibc give memory back by themselves
+            libc.malloc_trim(0)
         start = self._resident()
         self.peak_bytes = 0
         self._done.clear()
@@ -109,11 +111,3 @@ def out_of_memory() -> tuple[type[BaseException], ...]:
     """The errors that say that memory ran out."""
     torch = sys.modules.get("torch")
     return (MemoryError,) if torch is None else (MemoryError, torch.OutOfMemoryError)
-
-
-def _give_back_freed_memory() -> None:
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        # other C libraries than glibc give memory back by themselves
-        if trim is not None:
-            trim(0)

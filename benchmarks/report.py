@@ -1,8 +1,10 @@
-"""What a benchmark leaves behind: tables on the screen, and the figures with machine, versions and arguments as JSON."""
+"""What a benchmark is asked and leaves behind: options, tables of 100 columns, figures with machine and versions as JSON."""
 
 import argparse
+import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import rich.box
 import rich.console
+import rich.table
 
 from ..errors import EvenhandError
 from ..extras import installed_versions, need
@@ -19,7 +23,6 @@ from ..runfolder.processes import share_processor
 from ..runfolder.stages import RECORDED
 from ..storage import write_json
 from .measure import Table
-from .tables import Breakdown, print_breakdown, print_table
 
 FORMAT = "evenhand-benchmark/1"
 # where the figures go; the version control system ignores it
@@ -27,10 +30,53 @@ FOLDER = Path("runs/bench")
 WIDTH = 100
 
 
-def bench_parser(name: str, about: str, repeats: int = 3) -> argparse.ArgumentParser:
-    """A benchmark's command line with the options that all have: --quick, --repeats (default `repeats`), --output.
+# keyword arguments of an option
+Option = Mapping[str, Any]
 
-    Idle threads of the process are told to sleep, which only works before torch is imported.
+
+def count(default: int | list[int], about: str = "") -> Option:
+    """An option that is a whole number from 1 on; several where the default is a list."""
+    several = {"nargs": "+"} if isinstance(default, list) else {}
+    return {"type": _positive, "default": default, "metavar": "N", "help": f"{about} (%(default)s)".strip(), **several}
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is too small; write 1 or more")
+    return value
+
+
+# options that several benchmarks have
+MODEL: Option = {"default": "embedded:smollm2-135m-instruct", "help": "(%(default)s)"}
+DTYPE: Option = {"choices": ("bfloat16", "float32"), "default": "bfloat16", "help": "(%(default)s)"}
+BACKENDS: Option = {
+    "nargs": "+",
+    "choices": ("transformers", "vllm"),
+    "default": ["transformers", "vllm"],
+    "help": "(both)",
+}
+ENGINE: Option = {
+    "type": json.loads,
+    "default": {},
+    "metavar": "JSON",
+    "help": "keyword arguments of vllm.LLM, for experiments",
+}
+
+
+def bench_options(
+    name: str, about: str | None, argv: Sequence[str] | None, quick: Mapping[str, Any], **options: Option
+) -> argparse.Namespace:
+    """What a benchmark's command line says; beside its own options all have --quick, --repeats and --output.
+
+    Idle threads of the process are set to sleep, which only works before torch is imported.
+
+    Args:
+        name: of the benchmark.
+        about: what --help begins with.
+        argv: the command line; None for the process's.
+        quick: option -> its value with --quick.
+        options: its own ones, and "repeats" for another default than 3.
     """
     share_processor()
     parser = argparse.ArgumentParser(
@@ -38,28 +84,35 @@ def bench_parser(name: str, about: str, repeats: int = 3) -> argparse.ArgumentPa
         description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="tiny settings: shows that it runs, the ratios mean little"
-    )
-    parser.add_argument(
-        "--repeats", type=positive, default=repeats, metavar="N", help="timed runs of each (%(default)s)"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=FOLDER / f"{name}.json",
-        metavar="FILE",
-        help="where the figures are written (%(default)s)",
-    )
-    return parser
+    general: dict[str, Option] = {
+        "quick": {"action": "store_true", "help": "tiny settings: shows that it runs, the ratios mean little"},
+        "repeats": count(3, "timed runs of each"),
+        "output": {
+            "type": Path,
+            "default": FOLDER / f"{name}.json",
+            "metavar": "FILE",
+            "help": "where the figures are written (%(default)s)",
+        },
+    }
+    for option, how in (general | options).items():
+        parser.add_argument(f"--{option.replace('_', '-')}", **how)
+    found = parser.parse_args(argv)
+    if found.quick:
+        vars(found).update(quick)
+    return found
 
 
-def positive(text: str) -> int:
-    """A whole number from 1 on, for options."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is too small; write 1 or more")
-    return value
+@dataclass(frozen=True)
+class Breakdown:
+    """A table of parts of one thing, where nothing is compared; a row without a column has no value there."""
+
+    title: str
+    # column -> value, in the order of the columns
+    rows: Sequence[Mapping[str, Any]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Title and rows as they are."""
+        return {"title": self.title, "rows": [dict(row) for row in self.rows]}
 
 
 @dataclass
@@ -133,24 +186,16 @@ def machine() -> dict[str, Any]:
     """The processor, its cores that this process may use, memory, and the device torch computes on; no names of hosts."""
     torch = sys.modules.get("torch")
     has_gpu = torch is not None and torch.cuda.is_available()
+    info = Path("/proc/cpuinfo")
+    named = re.search(r"^model name\s*:\s*(.+)$", info.read_text("utf-8"), re.MULTILINE) if info.is_file() else None
     return {
-        "processor": _processor(),
+        "processor": named.group(1) if named else platform.processor() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_gib": round(need("psutil", "a benchmark").virtual_memory().total / 2**30),
         "device": torch.cuda.get_device_name() if torch is not None and has_gpu else "cpu",
         "threads": torch.get_num_threads() if torch is not None else None,
         "system": f"{platform.system()} {platform.machine()}",
     }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                return value.strip()
-    return platform.processor() or platform.machine()
 
 
 def git_commit() -> str | None:
@@ -178,3 +223,75 @@ def _without_folder(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [_without_folder(each) for each in value]
     return value
+
+
+def print_table(table: Table, console: rich.console.Console) -> None:
+    """Show a comparison; ~ marks seconds that were extrapolated, and * counts of the part that was run."""
+    counted = list(dict.fromkeys(name for row in table.rows for name in row.counts))
+    columns = ["", "seconds", "min-max", *(f"vs {name}" for name in table.baselines), "peak MiB", *counted]
+    rows = []
+    for row in table.rows:
+        tilde, star = ("~", "*") if row.extrapolated else ("", "")
+        times = ["-", ""]
+        if row.seconds is not None and row.spread is not None:
+            times = [f"{tilde}{significant(row.seconds)}", "-".join(map(significant, row.spread))]
+        ratios = [_ratio(table.time_ratio(row.name, baseline)) for baseline in table.baselines]
+        peak = "" if row.peak_bytes is None else f"{row.peak_bytes / 2**20:,.0f}"
+        counts = [_value(row.counts.get(name)) for name in counted]
+        rows.append([row.name, *times, *ratios, peak, *(f"{text}{star}" if text else "" for text in counts)])
+    console.print(_grid(f"{table.title} (median of {table.repeats})", columns, rows))
+    for row in table.rows:
+        if row.extrapolated:
+            console.print(
+                f"~ {row.name}: {row.extrapolated}; measured {significant(row.measured_seconds)} s, "
+                f"times {row.extrapolated.factor:g}; * counts of the part that was run"
+            )
+        if row.failure:
+            console.print(f"{row.name}: {row.failure} in run {len(row.runs) + 1}")
+    console.print(f"memory: {table.memory}")
+
+
+def print_breakdown(table: Breakdown, console: rich.console.Console) -> None:
+    """Show a breakdown; numbers with three significant digits."""
+    columns = list(dict.fromkeys(name for row in table.rows for name in row))
+    console.print(_grid(table.title, columns, [[_value(row.get(name)) for name in columns] for row in table.rows]))
+
+
+def _grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> rich.table.Table:
+    """A table whose first column is text and whose others are numbers; titles of columns may be broken, cells not."""
+    grid = rich.table.Table(
+        title=title, title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    for place, name in enumerate(columns):
+        widest = max((len(row[place]) for row in rows), default=0)
+        grid.add_column(name, justify="right" if place else "left", min_width=widest)
+    for row in rows:
+        grid.add_row(*(cell.replace(" ", "\u00a0") for cell in row))
+    return grid
+
+
+def _ratio(time_ratio: float | None) -> str:
+    if time_ratio is None:
+        return ""
+    if time_ratio == 1:
+        return "1"
+    faster = time_ratio < 1
+    return f"{significant(1 / time_ratio if faster else time_ratio)}x {'faster' if faster else 'slower'}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return significant(value) if isinstance(value, float) else str(value)
+
+
+def significant(value: float | None) -> str:
+    """A number with three significant digits, whole numbers from 100 on: "0.0123", "1.10", "68.1", "1,356"."""
+    if value is None:
+        return ""
+    if abs(value) >= 99.95:
+        return f"{value:,.0f}"
+    text = f"{value:#.3g}"
+    return text.rstrip(".")

@@ -6,7 +6,6 @@ held resident, Python and libraries included. Stages read and write request by r
 numbers for each, and the corpus.
 """
 
-import argparse
 import os
 import random
 import shutil
@@ -21,7 +20,7 @@ from ..config.recipe_file import dump_recipe
 from ..errors import DataError
 from ..records import Document, DocumentSet
 from ..storage import write_jsonl, write_text
-from . import Breakdown, Report, bench_parser, positive, run_bench
+from . import Breakdown, Report, bench_options, count, run_bench
 from .report import FOLDER
 
 PHASE = "evaluation/base"
@@ -32,7 +31,7 @@ DOCUMENTS, SENTENCES, WORDS = 2, 2, 12
 
 NOTE = (
     "peak MiB: most memory that the stage's process held resident, Python and libraries included; seconds: of the processor; "
-    "growth: seconds in times those of the row above, for so many times the requests"
+    "growth: seconds in times those of the row above, for as many times the requests as the last column says"
 )
 
 # (peak bytes, processor seconds) of each step
@@ -41,9 +40,16 @@ Measured = dict[str, tuple[int, float]]
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
-    if options.quick:
-        options.requests = [20, 40]
+    options = bench_options(
+        "size",
+        __doc__,
+        argv,
+        {"requests": [20, 40]},
+        repeats=count(1, "not used here, everything is run once"),
+        requests=count([1_000, 10_000, 100_000]),
+        candidates=count(9, "of each request"),
+        folder={"type": Path, "default": FOLDER / "size", "help": "runs are made here and deleted (%(default)s)"},
+    )
     report = Report("size", vars(options))
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     found: dict[int, Measured] = {}
@@ -77,13 +83,12 @@ def document_sets(count: int) -> Iterator[DocumentSet]:
         yield DocumentSet(id=f"set-{number:06}", topic=f"Topic {number}", documents=tuple(documents))
 
 
-def _text(generator: random.Random) -> str:
-    words = [[_word(generator) for _ in range(WORDS)] for _ in range(SENTENCES)]
+def _text(drawn: random.Random) -> str:
+    def word() -> str:
+        return "".join(drawn.choice("bdfglmnprst") + drawn.choice("aeiou") for _ in range(drawn.randint(1, 3)))
+
+    words = [[word() for _ in range(WORDS)] for _ in range(SENTENCES)]
     return " ".join(f"{' '.join(each).capitalize()}." for each in words)
-
-
-def _word(generator: random.Random) -> str:
-    return "".join(generator.choice("bdfglmnprst") + generator.choice("aeiou") for _ in range(generator.randint(1, 3)))
 
 
 def recipe_in(folder: Path, n_candidates: int) -> Recipe:
@@ -148,15 +153,6 @@ def _rows(found: Mapping[int, Measured]) -> Iterator[dict[str, str | float | Non
                 "of requests": None if before is None else round(n / before[0], 2),
             }
             before = (n, seconds)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("size", __doc__ or "", repeats=1)
-    add = parser.add_argument
-    add("--requests", type=positive, nargs="+", default=[1_000, 10_000, 100_000], metavar="N", help="(%(default)s)")
-    add("--candidates", type=positive, default=9, metavar="N", help="of each request (%(default)s)")
-    add("--folder", type=Path, default=FOLDER / "size", help="runs are made here and deleted (%(default)s)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ pass of the reference included everywhere.
                attention, logits and log-probabilities for the same number of tokens, and nothing else
 
 "tokens" are those that ran through policy and reference. With --peak, the device's TFLOP/s in the data type, model FLOPs
-utilisation is told as well.
+utilisation is given as well.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from ..extras import need
 from ..models import locate
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
-from . import Contender, Counts, Extrapolated, Report, Table, bench_parser, compare, run_bench
+from . import DTYPE, MODEL, Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 from .flops import step_flops
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
@@ -53,9 +53,29 @@ RANDOM = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    options = _parser().parse_args(argv)
-    if options.quick:
-        options.prompts, options.candidates, options.pairs, options.repeats = [60], [3, 4], 1, 1
+    options = bench_options(
+        "training",
+        __doc__,
+        argv,
+        {"prompts": [60], "candidates": [3, 4], "pairs": 1, "repeats": 1},
+        model=MODEL,
+        random={
+            "choices": RANDOM,
+            "help": "random weights in the size of Llama 3.2 1B or 3.1 8B, and drawn tokens: no model is read",
+        },
+        dtype=DTYPE,
+        attention={"choices": ("sdpa", "flex_attention"), "default": "sdpa", "help": "evenhand's (%(default)s)"},
+        prompts=count([300, 1400, 3000], "tokens"),
+        candidates=count([3, 9, 18]),
+        pairs={"type": int, "default": 2, "metavar": "N", "help": "pairs that TRL runs, 0 for all (%(default)s)"},
+        pairwise_batch=count(1, "pairs of a micro-batch of TRL"),
+        peak={
+            "type": float,
+            "metavar": "TFLOP/S",
+            "help": "of the device in this data type, for model FLOPs utilisation",
+        },
+        checkpointing={"action": "store_true", "help": "gradient checkpointing in all trainers"},
+    )
     report = Report("training", vars(options))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
@@ -106,7 +126,7 @@ class Bench:
         )
 
     def rates(self, tables: Sequence[Table]) -> list[str]:
-        """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where it is told."""
+        """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where that is given."""
         notes = []
         sizes = [(n_prompt, n) for n_prompt in self.options.prompts for n in self.options.candidates]
         for table, (n_prompt, n) in zip(tables, sizes, strict=True):
@@ -166,7 +186,7 @@ class Bench:
         return {"tokens": 2 * one["n_tokens"], "logits": 2 * len(scored)}
 
     def _token_ids(self, n: int) -> list[int]:
-        """At least so many token ids; a model of random weights gets drawn ones, so that no tokenizer is needed."""
+        """At least `n` token ids; a model of random weights gets drawn ones, so that no tokenizer is needed."""
         if self.options.random is None:
             return self._text_ids
         drawn = random.Random(SEED)  # noqa: S311 - no secret
@@ -258,26 +278,6 @@ def _step(trainer: Any, batch: dict[str, Any]) -> None:
     """The trainer's own forward and backward pass."""
     trainer.training_step(trainer.model_wrapped, batch)
     trainer.model.zero_grad()
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = bench_parser("training", __doc__ or "")
-    add = parser.add_argument
-    add("--model", default="embedded:smollm2-135m-instruct", help="(%(default)s)")
-    add(
-        "--random",
-        choices=RANDOM,
-        help="random weights in the size of Llama 3.2 1B or 3.1 8B, and drawn tokens: no model is read",
-    )
-    add("--dtype", choices=("bfloat16", "float32"), default="bfloat16", help="(%(default)s)")
-    add("--attention", choices=("sdpa", "flex_attention"), default="sdpa", help="evenhand's (%(default)s)")
-    add("--prompts", type=int, nargs="+", default=[300, 1400, 3000], metavar="N", help="tokens (%(default)s)")
-    add("--candidates", type=int, nargs="+", default=[3, 9, 18], metavar="N", help="(%(default)s)")
-    add("--pairs", type=int, default=2, metavar="N", help="pairs that TRL runs, 0 for all (%(default)s)")
-    add("--pairwise-batch", type=int, default=1, metavar="N", help="pairs of a micro-batch of TRL (%(default)s)")
-    add("--peak", type=float, metavar="TFLOP/S", help="of the device in this data type, for model FLOPs utilisation")
-    add("--checkpointing", action="store_true", help="gradient checkpointing in all trainers")
-    return parser
 
 
 if __name__ == "__main__":

@@ -223,6 +223,19 @@ def share_processor() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
+@contextlib.contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Within it, these variables of this process and of those that it starts."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]
+        os.environ.update({name: before[name] for name in variables if name in before})
+
+
 def followed_environment() -> dict[str, str]:
     """The environment of a child whose standard input is a pipe of this process."""
     return {**os.environ, FOLLOW_PARENT: "1", "PYTHONUNBUFFERED": "1"}
@@ -264,12 +277,12 @@ def run_child(argv: Sequence[str], log: Path, *, on_output: Callable[[str], obje
 
 
 def _start(argv: Sequence[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
-    environment = followed_environment()
+    variables = followed_environment()
     if verbosity() == "quiet":
         # in the terminal; a log says what it always says
-        del environment[VERBOSITY]
+        del variables[VERBOSITY]
     try:
-        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=environment)
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, env=variables)
     except OSError as error:
         raise RecipeError(
             f"{argv[0]!r} cannot be started: {error.strerror}; mend the interpreter that the keys generate.python and "

@@ -23,7 +23,7 @@ from evenhand.loop import StepFailed, changed_keys, plan, run_loop, work_in
 from evenhand.rerank.stage import rerank
 from evenhand.runfolder.phases import ADAPTER, CANDIDATES, CHECKPOINTS, PAIRS, TRAINING, open_phase
 from evenhand.runfolder.stages import Counts
-from evenhand.train.checkpoints import MARK
+from evenhand.train.callbacks import MARK
 from evenhand.train.stage import training_stage
 
 ROUND = ["round-00 generate", "round-00 judge", "round-00 rerank", "round-00 train"]

@@ -18,7 +18,7 @@ from ..config import PACKED_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
 from .joined_attention import can_join, joined_attention
-from .layout import Layout, Span
+from .packing import Layout, Span
 
 # model.attn_implementation -> name under which transformers calls the packed one
 PACKED = dict(zip(PACKED_ATTENTION, ("evenhand_sdpa", "evenhand_flex"), strict=True))

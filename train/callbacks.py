@@ -1,6 +1,11 @@
-"""What watches a training: continued adapters resume exactly, the first loss is ln 2, checkpoints are marked when whole."""
+"""What watches a training: continued adapters resume exactly, the first loss is ln 2, checkpoints are marked when whole.
+
+transformers writes a checkpoint file by file under its final name, so its newest folder may be torn. A training here
+leaves a mark in a checkpoint after all processes have written theirs; only marked ones are continued from.
+"""
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +15,6 @@ from ..errors import ModelError
 from ..extras import need
 from ..runfolder.progress import Progress
 from ..storage import file_digest
-from .checkpoints import mark_complete
 from .fairpo import FairPO, fairness_callback
 from .policy import fill_adapter
 
@@ -19,8 +23,20 @@ if TYPE_CHECKING:
 
 LN2 = math.log(2)
 WEIGHTS = "adapter_model.safetensors"
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+MARK = "complete"
 # TRL's name of the frozen copy that a continued adapter is held to
 REFERENCE = "ref"
+
+
+def last_complete(folder: Path) -> Path | None:
+    """The marked checkpoint with most steps; None when there is none."""
+    found = {
+        int(match.group(1)): path
+        for path in folder.glob("checkpoint-*")
+        if (match := CHECKPOINT.fullmatch(path.name)) and (path / MARK).is_file()
+    }
+    return found[max(found)] if found else None
 
 
 @dataclass(frozen=True)
@@ -71,19 +87,15 @@ def first_loss_rule(
     if not plain or not arguments.disable_dropout:
         return None
     if resume is not None:
-        equal = 0.0 if is_fair else LN2
-        return LossRule(is_ln2=False, tolerance=1e-6, equal=equal) if _has_moved(resume) else None
+        # a continued adapter has moved when it differs from the frozen copy that lies beside it
+        reference = resume / REFERENCE / WEIGHTS
+        has_moved = reference.is_file() and file_digest(reference) != file_digest(resume / WEIGHTS)
+        return LossRule(is_ln2=False, tolerance=1e-6, equal=0.0 if is_fair else LN2) if has_moved else None
     if not starts_at_reference:
         return None
     # the two passes may differ by rounding: 0.002 nats of a pair's log-probabilities in float32, 0.4 in half precision
     nats = 0.4 if arguments.bf16 or arguments.fp16 else 0.002
     return LossRule(is_ln2=True, tolerance=arguments.beta * nats / 2)
-
-
-def _has_moved(checkpoint: Path) -> bool:
-    """Whether a continued adapter differs from the frozen copy that lies beside it."""
-    reference = checkpoint / REFERENCE / WEIGHTS
-    return reference.is_file() and file_digest(reference) != file_digest(checkpoint / WEIGHTS)
 
 
 def training_callbacks(
@@ -97,13 +109,41 @@ def training_callbacks(
         sharded: DeepSpeed or FSDP restores all weights from files of its own.
         fairness: FairPO, whose running state moves with the steps; None without it.
     """
-    # a checkpoint is marked last, when all the others have written theirs
-    return [
-        _restore_continued_adapter(None if sharded else resume),
-        _check_loss(rule),
-        *([fairness_callback(fairness)] if fairness else []),
-        _mark_checkpoint(),
-    ]
+    transformers = need("transformers", "training")
+
+    class Watch(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.rule = rule
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            # a checkpoint with two adapters has the frozen one in a sub-folder; transformers then reads the sub-folders only,
+            # and the trained adapter would go on from where the round started
+            if resume is not None and not sharded and (resume / REFERENCE).is_dir():
+                fill_adapter(model, resume)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if self.rule is not None:
+                control.should_log = True
+            return control
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss")
+            if loss is None:
+                return
+            if not math.isfinite(loss):
+                raise ModelError(f"the loss at step {state.global_step} is {loss}; lower trainer.learning_rate")
+            mistake = self.rule.mistake(loss) if self.rule else None
+            self.rule = None
+            if mistake:
+                raise ModelError(mistake)
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            args.distributed_state.wait_for_everyone()
+            if state.is_world_process_zero and not args.save_only_model:
+                (Path(args.output_dir) / f"checkpoint-{state.global_step}" / MARK).touch()
+
+    # a checkpoint is marked last, when the other one has written its part
+    return [*([fairness_callback(fairness)] if fairness else []), Watch()]
 
 
 def step_counter(path: Path, unit: str) -> "TrainerCallback":
@@ -122,51 +162,8 @@ def step_counter(path: Path, unit: str) -> "TrainerCallback":
     return CountSteps()
 
 
-def _restore_continued_adapter(resume: Path | None) -> "TrainerCallback":
-    """Restores the trained adapter where transformers forgets it.
-
-    A checkpoint with two adapters holds the frozen one in a sub-folder. `Trainer._load_from_checkpoint` then reads the
-    sub-folders only, and the trained adapter would go on from where the round started.
-    """
-    transformers = need("transformers", "training")
-
-    class RestoreContinuedAdapter(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
-            if resume is not None and (resume / REFERENCE).is_dir():
-                fill_adapter(model, resume)
-
-    return RestoreContinuedAdapter()
-
-
-def _check_loss(rule: LossRule | None) -> "TrainerCallback":
-    """Stops the run at a first loss that cannot be, and at a loss that is not a number."""
-    transformers = need("transformers", "training")
-
-    class CheckLoss(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            self.rule = rule
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if self.rule is not None:
-                control.should_log = True
-            return control
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            loss = (logs or {}).get("loss")
-            if loss is None:
-                return
-            if not math.isfinite(loss):
-                raise ModelError(f"the loss at step {state.global_step} is {loss}; lower trainer.learning_rate")
-            mistake = self.rule.mistake(loss) if self.rule else None
-            self.rule = None
-            if mistake:
-                raise ModelError(mistake)
-
-    return CheckLoss()
-
-
 def recipe_logger(recipe: Recipe) -> "TrainerCallback":
-    """Puts the recipe beside what transformers tells wandb of the training."""
+    """Puts the recipe beside what transformers logs to wandb."""
     transformers, wandb = need("transformers", "training"), need("wandb", "section 'wandb'")
 
     class LogRecipe(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
@@ -176,16 +173,3 @@ def recipe_logger(recipe: Recipe) -> "TrainerCallback":
                 wandb.run.config.update({"recipe": recipe.model_dump(mode="json")}, allow_val_change=True)
 
     return LogRecipe()
-
-
-def _mark_checkpoint() -> "TrainerCallback":
-    """Marks a checkpoint as whole after every process has written its part."""
-    transformers = need("transformers", "training")
-
-    class MarkCheckpoint(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
-        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            args.distributed_state.wait_for_everyone()
-            if state.is_world_process_zero and not args.save_only_model:
-                mark_complete(Path(args.output_dir), state.global_step)
-
-    return MarkCheckpoint()

@@ -72,7 +72,7 @@ def read_rows(path: Path, tokenizer: Any) -> list[Row]:
         tokenizer: the policy's.
 
     Raises:
-        DataError: lines are no pairs, contradict themselves, or have other tokens than this tokenizer makes; all are listed.
+        DataError: lines are not pairs, contradict themselves, or have other tokens than this tokenizer makes; all are listed.
         ModelError: the tokenizer has no end token.
     """
     pairs, mistakes = read_pairs(path)
@@ -140,7 +140,7 @@ class _Tokens:
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
         self.prompt = cache(partial(prompt_tokens, tokenizer))
-        self.decoded = cache(self._decode)
+        self.decoded = cache(lambda ids: str(tokenizer.decode(list(ids), skip_special_tokens=True)))
 
     def row(self, pair: PreferencePair) -> Row:
         """The pair in tokens."""
@@ -181,10 +181,6 @@ class _Tokens:
                     "text is tokenised"
                 )
 
-    def _decode(self, ids: Sequence[int]) -> str:
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
-        return text
-
     def _encode(self, text: str) -> list[int]:
         end = self.tokenizer.eos_token_id
         if end is None:
@@ -195,7 +191,7 @@ class _Tokens:
 
 
 def letters(text: str) -> str:
-    """A text without what programs decode in different ways: white space, and bytes that are no whole character."""
+    """A text without what programs decode in different ways: white space, and bytes that are not a whole character."""
     return "".join(text.replace("\ufffd", "").split())
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .layout import Layout, Span
+from .packing import Layout, Span
 
 FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
 BACKWARD = f"{FORWARD}_backward"

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from ..errors import ModelError, RecipeError, StorageError
 from ..runfolder.phases import Phase, hold_run
 from ..runfolder.processes import read_failure, run_attached
 from ..runfolder.stages import Counts, Receipt
-from ..storage import as_given, explain
-from .extension_locks import refuse_stale_locks
+from ..storage import as_given, explain, listed
 from .stage import failure_path, training_stage
 from .training import read_counts
 
 log = logging.getLogger(__name__)
 
 SHIPPED = Path(__file__).parents[1] / "accelerate_configs"
+# builds of DeepSpeed's extensions take minutes; a lock that is older than this was left by one that was killed
+BUILD_SECONDS = 1800
 
 
 def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]:
@@ -33,8 +35,8 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
 
     Raises:
         DataError: there are no pairs, or they cannot be trained on as they are.
-        RecipeError: the phase is no round, or the accelerate configuration cannot be started from here.
-        ModelError: model or adapter cannot be opened, or the training processes ended without a word.
+        RecipeError: the phase is not a round, or the accelerate configuration cannot be started from here.
+        ModelError: model or adapter cannot be opened, or the training processes ended without saying why.
         StorageError: another command writes in the run folder, or a killed build of DeepSpeed's extensions has left its lock.
     """
     config = accelerate_config(phase.recipe.train.accelerate_config)
@@ -42,7 +44,7 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
     stage = training_stage(phase, processes)
 
     def work() -> Counts:
-        if _distributed_type(config) == "DEEPSPEED":
+        if read_accelerate(config).distributed_type.upper() == "DEEPSPEED":
             refuse_stale_locks(phase.recipe.train.python)
         _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
         return read_counts(phase)
@@ -81,8 +83,8 @@ def n_processes(section: TrainSection, config: Path) -> int:
     """Training processes that the configuration starts on this machine, unless the recipe gives another number.
 
     Raises:
-        RecipeError: the file is no accelerate configuration, asks for several machines, or for one process where the recipe
-            asks for more.
+        RecipeError: the file is not an accelerate configuration, asks for several machines, or for one process where the
+            recipe asks for more.
     """
     values = read_accelerate(config)
     if (values.num_machines or 1) > 1:
@@ -90,7 +92,7 @@ def n_processes(section: TrainSection, config: Path) -> int:
             f"{config}: asks for {values.num_machines} machines, which cannot be started from one; run on every machine: "
             f"accelerate launch --config_file {config} --machine_rank RANK -m evenhand.train.dpo --config RECIPE"
         )
-    if _distributed_type(config) == "NO":
+    if values.distributed_type.upper() == "NO":
         if (section.num_processes or 1) > 1:
             raise RecipeError(
                 f"key 'train.num_processes': {section.num_processes} processes, but {config} starts one; name another "
@@ -116,8 +118,43 @@ def read_accelerate(config: Path) -> AccelerateConfig:
         ) from error
 
 
-def _distributed_type(config: Path) -> str:
-    return read_accelerate(config).distributed_type.upper()
+def refuse_stale_locks(python: str | None = None) -> None:
+    """Refuse locks that killed builds of DeepSpeed's extensions left behind, and warn of younger ones.
+
+    Whoever compiles an extension keeps a file `lock` beside it meanwhile, and other processes wait without a word for as long
+    as it is there: after a build that was killed, forever. Source: torch.utils.cpp_extension and torch.utils.file_baton.
+
+    Args:
+        python: interpreter of the training, whose extensions have a folder of their own; None for this one.
+
+    Raises:
+        StorageError: names every lock that is older than half an hour.
+    """
+    stale = []
+    for lock in lock_files(python):
+        what = f"{lock}: is {(age := time.time() - lock.stat().st_mtime) / 60:.0f} minutes old"
+        if age >= BUILD_SECONDS:
+            stale.append(f"{what}, so a build that was killed has left it")
+        else:
+            log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", what)
+    if stale:
+        raise StorageError(
+            f"{listed(stale)}\nDeepSpeed would wait forever. Delete these files, unless a process, another machine or another "
+            "user compiles in the same folder, then give the same command again"
+        )
+
+
+def lock_files(python: str | None = None) -> list[Path]:
+    """The locks of an interpreter's extensions; of all interpreters' when it is another one, whose version is not known.
+
+    Only where Linux has them: $TORCH_EXTENSIONS_DIR, else torch_extensions in $XDG_CACHE_HOME or ~/.cache.
+    """
+    chosen = os.environ.get("TORCH_EXTENSIONS_DIR")
+    if chosen is not None:
+        return sorted(Path(chosen).glob("*/lock"))
+    version = f"py{sys.version_info.major}{sys.version_info.minor}" if python in (None, sys.executable) else "py"
+    cache = os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")
+    return sorted(Path(cache, "torch_extensions").glob(f"{version}*_*/*/lock"))
 
 
 def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:

@@ -57,7 +57,7 @@ def accumulation(recipe: Recipe, processes: int) -> int:
     """Micro-batches that a process adds up in a step.
 
     Raises:
-        RecipeError: train.global_batch_size is no multiple of what all processes take at once.
+        RecipeError: train.global_batch_size is not a multiple of what all processes take at once.
     """
     options, size = trainer_options(recipe), recipe.train.global_batch_size
     if size is None:
@@ -121,7 +121,15 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         "report_to": "wandb" if recipe.wandb else "none",
         "run_name": f"{recipe.name}-{round_name}-train",
     }
-    _refuse_texts(options, trl.DPOConfig)
+    # DPOConfig takes a text for a number without a word, and fails an hour later
+    numbers = (int, float, bool, int | None, float | None, bool | None)
+    wrong = [
+        f"key 'trainer.{field.name}': needs a number, or true or false, got {options[field.name]!r}"
+        for field in fields(trl.DPOConfig)
+        if field.type in numbers and isinstance(options.get(field.name), str)
+    ]
+    if wrong:
+        raise RecipeError(listed(wrong))
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
@@ -130,20 +138,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
 
 
-def _refuse_texts(options: dict[str, Any], config: Any) -> None:
-    """DPOConfig takes a text for a number without a word, and fails an hour later."""
-    numbers = (int, float, bool, int | None, float | None, bool | None)
-    wrong = [
-        f"key 'trainer.{field.name}': needs a number, or true or false, got {options[field.name]!r}"
-        for field in fields(config)
-        if field.type in numbers and isinstance(options.get(field.name), str)
-    ]
-    if wrong:
-        raise RecipeError(listed(wrong))
-
-
 def prepare_wandb(recipe: Recipe, place: str, inputs: str) -> None:
-    """Tell wandb where to log, by its own variables; a variable that the user has set wins.
+    """Set where wandb logs, by its own variables; a variable that the user has set wins.
 
     Args:
         recipe: the run's.

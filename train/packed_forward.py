@@ -70,7 +70,11 @@ def _run_passes(
             )
         return tuple(getattr(found, name) for name in FIELDS)
 
-    n_passes = _most(len(passes), passes[0]["input_ids"].device) if passing.equal else len(passes)
+    n_passes = len(passes)
+    if passing.equal:
+        most = torch.tensor(n_passes, device=passes[0]["input_ids"].device)
+        torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
+        n_passes = int(most)
     runs = [*passes, *[passes[0]] * (n_passes - len(passes))]
     if n_passes > 1 and passing.again:
         results = [checkpoint(run, one, use_reentrant=False) for one in runs]
@@ -125,10 +129,3 @@ def _tiles_for(device: torch.device) -> Iterator[None]:
         yield
     finally:
         utils._CHUNKED_LOGPROB_CHUNK_SIZE = usual
-
-
-def _most(n: int, device: torch.device) -> int:
-    """The greatest n of all processes."""
-    most = torch.tensor(n, device=device)
-    torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
-    return int(most)

@@ -1,19 +1,78 @@
 """Groups of candidates as batches of packed sequences.
 
+    request 0: prompt, candidate, candidate, ... | request 1: prompt, candidate, ... | padding
+
+Candidates have all of their tokens there but the last one, which predicts nothing. Positions of each candidate go on where its
+prompt ends, as if it stood alone behind it.
+
 TRL's loss wants one row for each chosen and each rejected summary. A batch therefore says two things: the packed sequences
 to run through the model (`passes`), and for each row of TRL's which of the resulting log-probabilities are its tokens
 (`rows`). The rows hold the summaries alone, headed by one token of the prompt, so that TRL's own shift by one fits.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from .layout import Layout, Span
+
+@dataclass(frozen=True)
+class Span:
+    """One prompt and its candidates within a packed sequence."""
+
+    start: int
+    n_prompt: int
+    # tokens of each candidate that lie in the sequence
+    own: tuple[int, ...] = ()
+
+    @property
+    def prompt_end(self) -> int:
+        """First token after the prompt."""
+        return self.start + self.n_prompt
+
+    @property
+    def end(self) -> int:
+        """First token after the span."""
+        return self.prompt_end + sum(self.own)
+
+    @property
+    def reach(self) -> int:
+        """Tokens of the prompt and the longest candidate: the farthest that one token looks back, and one more."""
+        return self.n_prompt + max(self.own, default=0)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The spans of a packed sequence, one after another."""
+
+    spans: tuple[Span, ...]
+    # what attention works out of it once for all layers: masks and indexes
+    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def length(self) -> int:
+        """Tokens of the sequence."""
+        return self.spans[-1].end
+
+    def positions(self) -> torch.Tensor:
+        """Position ids, (length,)."""
+        parts = []
+        for span in self.spans:
+            parts.append(torch.arange(span.n_prompt))
+            parts += [torch.arange(n) + span.n_prompt for n in span.own]
+        return torch.cat(parts)
+
+    def owners(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Number of the span, and of the candidate in it (-1 for the prompt), of each token; both (length,)."""
+        spans, candidates = [], []
+        for number, span in enumerate(self.spans):
+            spans += [number] * (span.end - span.start)
+            candidates += [-1] * span.n_prompt
+            candidates += [place for place, n in enumerate(span.own) for _ in range(n)]
+        return torch.tensor(spans), torch.tensor(candidates)
 
 
 @dataclass(frozen=True)

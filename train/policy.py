@@ -21,10 +21,10 @@ from ..extras import need
 from ..models.adapters import adapter_weights, lora_config, open_adapter
 from ..models.opening import open_chat_tokenizer, open_model
 from ..runfolder.phases import Phase
-from .checkpoints import sharding
 
 # the name that PEFT and TRL give to the adapter that is trained
 TRAINED = "default"
+UNSHARDED = "plain"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,16 @@ class Policy:
     starts_at_reference: bool
 
 
+def sharding() -> str:
+    """How this process was launched: "zero2", "zero3", "fsdp", or "plain" for one process or DDP.
+
+    The checkpoints of one kind cannot be continued by another.
+    """
+    if os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() == "true":
+        return f"zero{os.environ.get('ACCELERATE_DEEPSPEED_ZERO_STAGE', '')}"
+    return "fsdp" if os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true" else UNSHARDED
+
+
 def load_tokenizer(section: ModelSection) -> Any:
     """The model's tokenizer.
 
@@ -59,13 +69,12 @@ def load_base(section: ModelSection) -> Any:
         ModelError: it cannot be opened.
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
-    torch = need("torch", "training")
     return open_model(
         "AutoModelForCausalLM",
         section.name,
         "training",
         revision=section.revision,
-        dtype=getattr(torch, section.dtype),
+        dtype=getattr(need("torch", "training"), section.dtype),
         attn_implementation=section.attn_implementation,
         quantization_config=quantisation(section),
     )

@@ -62,8 +62,13 @@ def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
                 "key 'trainer.precompute_ref_log_probs': with FSDP the weights are not in place before training; leave it out, "
                 "or use zero2 or zero3"
             )
+        from accelerate.utils import broadcast_object_list
+
         keys = [_keys(named, row) for row in rows]
-        known = _known(trainer, [key for row_keys in keys for key in row_keys])
+        # the main process looks, so that all know the same
+        found = [_find([key for each in keys for key in each]) if trainer.accelerator.is_main_process else {}]
+        broadcast_object_list(found, from_process=0)
+        known = found[0]
         missing = [place for place, row_keys in enumerate(keys) if any(key not in known for key in row_keys)]
         for place, logps in _computed(trainer, rows, missing, progress).items():
             known.update(zip(keys[place], logps, strict=True))
@@ -91,15 +96,6 @@ def forget() -> int:
         with _opened() as database, database:
             database.execute("DELETE FROM pairs")
     return n
-
-
-def _known(trainer: Any, keys: Sequence[str]) -> dict[str, Logps]:
-    """What is kept of these keys. The main process looks and tells the others, so that all know the same."""
-    from accelerate.utils import broadcast_object_list
-
-    found = [_find(keys) if trainer.accelerator.is_main_process else {}]
-    broadcast_object_list(found, from_process=0)
-    return found[0]
 
 
 def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> dict[int, list[Logps]]:

@@ -46,8 +46,17 @@ def rehearse(recipe: Recipe) -> list[str]:
             check(recipe)
         except EvenhandError as error:
             mistakes.setdefault(str(error))
-    # what is wrong by itself would be said again
-    return list(mistakes) or _step_mistakes(recipe)
+    if not mistakes:
+        # what only shows while a training runs; what is wrong by itself would be said again
+        from .trial import refuse_step
+
+        # libraries collect garbage within a step, and all that was imported so far would be looked through
+        gc.freeze()
+        try:
+            refuse_step(recipe)
+        except EvenhandError as error:
+            return [str(error)]
+    return list(mistakes)
 
 
 def _refuse_launch(recipe: Recipe) -> None:
@@ -57,12 +66,10 @@ def _refuse_launch(recipe: Recipe) -> None:
     accumulation(recipe, wanted)
     values = read_accelerate(path)
     kind = values.distributed_type.upper()
-    for library, is_needed in (("deepspeed", kind == "DEEPSPEED"), ("bitsandbytes", recipe.model.quantise == "nf4")):
-        if is_needed:
-            need(
-                library,
-                "key 'train.accelerate_config': DeepSpeed" if library == "deepspeed" else "key 'model.quantise': nf4",
-            )
+    if kind == "DEEPSPEED":
+        need("deepspeed", "key 'train.accelerate_config': DeepSpeed")
+    if recipe.model.quantise == "nf4":
+        need("bitsandbytes", "key 'model.quantise': nf4")
     need("accelerate", "training")
     from accelerate.commands.config.config_args import load_config_from_file
     from accelerate.utils import PrecisionType
@@ -156,19 +163,6 @@ def _refuse_pairs(recipe: Recipe) -> None:
 
     rows = read_rows(path, load_tokenizer(recipe.model))
     build_examples(rows, trainer_options(recipe)["max_length"], recipe.train.excess_length_strategy)
-
-
-def _step_mistakes(recipe: Recipe) -> list[str]:
-    """What only shows while a training runs."""
-    from .trial import refuse_step
-
-    # libraries collect garbage within a step, and all that was imported so far would be looked through
-    gc.freeze()
-    try:
-        refuse_step(recipe)
-    except EvenhandError as error:
-        return [str(error)]
-    return []
 
 
 def _unneeded(recipe: Recipe) -> list[str]:

@@ -58,20 +58,15 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     shutil.rmtree(whole, ignore_errors=True)
     whole.mkdir()
     (raw / WEIGHTS).rename(whole / WEIGHTS)
-    write_json(whole / CONFIG, _canonical(json.loads(read_text(raw / CONFIG)), recipe))
+    config = json.loads(read_text(raw / CONFIG))
+    if isinstance(config.get("target_modules"), list):
+        config["target_modules"].sort()
+    base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
+    # sets in order and without this machine's paths: equal adapters are equal files
+    write_json(whole / CONFIG, dict(sorted((config | base | {"inference_mode": True}).items())))
     load_tokenizer(recipe.model).save_pretrained(whole)
     write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
     shutil.rmtree(raw)
     # left over when a kill came after the rename and before the receipt
     shutil.rmtree(target, ignore_errors=True)
     whole.rename(target)
-
-
-def _canonical(config: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
-    """The configuration with sets in order and without this machine's paths: equal adapters are equal files."""
-    plain = {
-        key: sorted(value) if key == "target_modules" and isinstance(value, list) else value
-        for key, value in config.items()
-    }
-    base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
-    return dict(sorted((plain | base | {"inference_mode": True}).items()))

@@ -26,14 +26,24 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         processes: training processes; more of them make a larger effective batch and so another adapter.
 
     Raises:
-        RecipeError: the phase is no round.
+        RecipeError: the phase is not a round.
         DataError: there are no pairs, or they are not what was reranked, or the adapter to start from is not there.
     """
     recipe = phase.recipe
     pairs = pair_file(phase)
+    before = file_digest(pairs) if recipe.train.pairs else left_by("rerank", phase.folder, PAIRS)[PAIRS]
+    adapter = phase.adapter
+    if adapter is not None and not (adapter / "adapter_config.json").is_file():
+        raise DataError(
+            f"{adapter}: there is no adapter to start from; train the round before {phase.name} first, "
+            "or name an adapter folder with model.adapter"
+        )
     inputs = {
-        "pairs": file_digest(pairs) if recipe.train.pairs else left_by("rerank", phase.folder, PAIRS)[PAIRS],
-        "model": [_policy_signature(phase), recipe.model.model_dump(mode="json", include=LOADED_AS)],
+        "pairs": before,
+        "model": [
+            signature(recipe.model.name, recipe.model.revision, adapter),
+            recipe.model.model_dump(mode="json", include=LOADED_AS),
+        ],
         "lora": recipe.lora.model_dump(mode="json"),
         "train": recipe.train.model_dump(mode="json", include=DECIDES, exclude_none=True),
         "trainer": trainer_options(recipe),
@@ -54,8 +64,8 @@ def pair_file(phase: Phase) -> Path:
     """The file of pairs to train on: the recipe's own, else the one in the phase folder.
 
     Raises:
-        RecipeError: the phase is no round.
-        DataError: the file is not there, or holds no pair.
+        RecipeError: the phase is not a round.
+        DataError: the file is not there, or has no pairs.
     """
     if phase.round is None:
         raise RecipeError(f"phase {phase.name!r} is an evaluation; only rounds are trained, for example round-00")
@@ -67,7 +77,7 @@ def pair_file(phase: Phase) -> Path:
         )
     if path.stat().st_size == 0:
         raise DataError(
-            f"{path}: holds no pair, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
+            f"{path}: has no pairs, so there is nothing to train on; {phase.folder / LEDGER} counts what was left out and "
             "why. Lower pairs.least_margin, widen pairs.most_length_ratio, or make more candidates"
         )
     return path
@@ -88,13 +98,3 @@ def own_pairs(recipe: Recipe) -> Path | None:
 def round_seed(recipe: Recipe, number: int) -> int:
     """Seed of a round's training, in [0, 2^31): of the adapter's first weights and of the order of the rows."""
     return int(digest([recipe.name, recipe.seed, "train", number]), 16) % 2**31
-
-
-def _policy_signature(phase: Phase) -> str:
-    adapter = phase.adapter
-    if adapter is not None and not (adapter / "adapter_config.json").is_file():
-        raise DataError(
-            f"{adapter}: there is no adapter to start from; train the round before {phase.name} first, "
-            "or name an adapter folder with model.adapter"
-        )
-    return signature(phase.recipe.model.name, phase.recipe.model.revision, adapter)

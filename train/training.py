@@ -14,12 +14,11 @@ from ..records import LeftOut
 from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..storage import read_json, write_json
-from .callbacks import first_loss_rule, recipe_logger, step_counter, training_callbacks
-from .checkpoints import UNSHARDED, last_complete, sharding
+from .callbacks import first_loss_rule, last_complete, recipe_logger, step_counter, training_callbacks
 from .examples import Examples, build_examples, read_rows
 from .guards import guard
 from .options import prepare_wandb, training_arguments
-from .policy import Policy, fill_adapter, load_tokenizer, open_policy
+from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy, sharding
 from .saving import save_adapter
 from .stage import pair_file, round_seed
 from .trainer import Material, prepare_material
@@ -70,17 +69,27 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     rows = read_rows(pair_file(phase), tokenizer)
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
-    policy = open_policy(phase, zero3=_is_zero3(arguments))
+    plugin = arguments.deepspeed_plugin
+    policy = open_policy(phase, zero3=plugin is not None and plugin.zero_stage == 3)
     resume = last_complete(checkpoints)
-    _announce(policy, arguments, (examples, material), resume)
+    _announce(policy, arguments, examples, material, resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
     trainer.add_callback(step_counter(stage.progress_path, f"steps of {_batch(arguments)} {material.unit}"))
     if recipe.wandb is not None:
         trainer.add_callback(recipe_logger(recipe))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    facts = _facts(trainer, policy, (examples, material))
+    # the fields of the model card
+    facts = {
+        "policy": policy.line,
+        "kept": len(examples.rows),
+        "steps": trainer.state.global_step,
+        "batch": _batch(arguments),
+        "unit": material.unit,
+        "learning_rate": arguments.learning_rate,
+        "beta": arguments.beta,
+    }
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
-    record = facts | _record(trainer, (examples, material)) | {"seconds": round(time.monotonic() - start, 3)}
+    record = facts | _record(trainer, examples, material) | {"seconds": round(time.monotonic() - start, 3)}
     record["counts"]["cautions"] = guard(record)
     for warning in record["counts"]["cautions"]:
         log.warning("%s: %s", phase.name, warning)
@@ -136,18 +145,8 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
     return trainer
 
 
-def _is_zero3(arguments: Any) -> bool:
-    plugin = arguments.deepspeed_plugin
-    return plugin is not None and plugin.zero_stage == 3
-
-
-# the pairs, and what the trainer makes of them
-Trained = tuple[Examples, Material]
-
-
-def _announce(policy: Policy, arguments: Any, trained: Trained, resume: Path | None) -> None:
+def _announce(policy: Policy, arguments: Any, examples: Examples, material: Material, resume: Path | None) -> None:
     """Say what is about to be trained, before the first step."""
-    examples, material = trained
     log.info("%s", policy.line)
     log.info(
         "%d pairs; %d tokens an epoch (pair by pair: %d)", len(examples.rows), material.n_tokens, examples.n_tokens
@@ -173,30 +172,15 @@ def _batch(arguments: Any) -> int:
     return size
 
 
-def _facts(trainer: Any, policy: Policy, trained: Trained) -> dict[str, Any]:
-    """The fields of the model card."""
-    arguments = trainer.args
-    return {
-        "policy": policy.line,
-        "kept": len(trained[0].rows),
-        "steps": trainer.state.global_step,
-        "batch": _batch(arguments),
-        "unit": trained[1].unit,
-        "learning_rate": arguments.learning_rate,
-        "beta": arguments.beta,
-    }
-
-
-def _counts(trainer: Any, trained: Trained) -> TrainCounts:
-    examples, material = trained
+def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts:
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return TrainCounts(
         pairs=examples.n_by_side,
         kept=examples.kept,
         left_out=examples.left_out,
         mean_tokens={
-            "chosen": _mean_length(examples, "chosen_ids"),
-            "rejected": _mean_length(examples, "rejected_ids"),
+            "chosen": round(fmean(len(row.chosen_ids) for row in examples.rows), 2),
+            "rejected": round(fmean(len(row.rejected_ids) for row in examples.rows), 2),
         },
         rows=len(material.rows),
         unit=material.unit,
@@ -208,12 +192,7 @@ def _counts(trainer: Any, trained: Trained) -> TrainCounts:
     )
 
 
-def _mean_length(examples: Examples, side: str) -> float:
-    """Mean tokens of the summaries of one side of the pairs."""
-    return round(fmean(len(getattr(row, side)) for row in examples.rows), 2)
-
-
-def _record(trainer: Any, trained: Trained) -> dict[str, Any]:
+def _record(trainer: Any, examples: Examples, material: Material) -> dict[str, Any]:
     """What training.json holds besides the facts of the model card."""
     arguments = trainer.args
     return {
@@ -222,8 +201,8 @@ def _record(trainer: Any, trained: Trained) -> dict[str, Any]:
         "per_device_train_batch_size": arguments.per_device_train_batch_size,
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
-        "counts": _counts(trainer, trained).model_dump(mode="json"),
-        **({"fairness": trained[1].fairness.record()} if trained[1].fairness else {}),
+        "counts": _counts(trainer, examples, material).model_dump(mode="json"),
+        **({"fairness": material.fairness.record()} if material.fairness else {}),
         "log_history": [
             {
                 name: None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,10 +4,7 @@ What TRL, transformers and torch take for a value and stumble over in the first 
 nothing less. It runs on the CPU of whatever machine, through the code that trains.
 """
 
-import contextlib
-import os
 import tempfile
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from ..generate.backend import prompt_tokens, tokens_digest
 from ..models.wholeness import told
 from ..records import Message, PairFairness, PreferencePair
 from ..runfolder.phases import open_phase, round_name
+from ..runfolder.processes import environment
 from ..storage import write_jsonl
 from .stage import training_stage
 from .training import run_training
@@ -59,7 +57,7 @@ def refuse_step(recipe: Recipe) -> None:
         phase = open_phase(_on_toy(recipe, folder), round_name(0))
         here = {"ACCELERATE_USE_CPU": "true", "EVENHAND_CACHE": str(folder / "cache"), "HF_HUB_DISABLE_TELEMETRY": "1"}
         try:
-            with _environment(here):
+            with environment(**here):
                 run_training(phase, training_stage(phase, 1))
         except REFUSALS as error:
             text = str(error)
@@ -125,17 +123,3 @@ def _made_up(tokenizer: Any, number: int, *, is_fair: bool) -> PreferencePair:
         chosen_id=f"{number}/yes", rejected_id=f"{number}/no", chosen_reward=1.0, rejected_reward=0.0, margin=1.0,
         fairness=fairness if is_fair else None, prompt_digest=tokens_digest(prompt_tokens(tokenizer, prompt)),
     )  # fmt: skip
-
-
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ |= values
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

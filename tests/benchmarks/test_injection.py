@@ -4,8 +4,16 @@ import json
 
 import pytest
 
-from evenhand.benchmarks.injection import PlainJudge, difference_rows, main, plain_template, shift_rows
-from evenhand.benchmarks.orders import ORDERS, Case, injected_cases
+from evenhand.benchmarks.injection import (
+    ORDERS,
+    Case,
+    PlainJudge,
+    difference_rows,
+    injected_cases,
+    main,
+    plain_template,
+    shift_rows,
+)
 from evenhand.config import BackendSection, ModelSection
 from evenhand.config.judges import RubricJudge
 from evenhand.errors import DataError

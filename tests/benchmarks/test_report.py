@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evenhand.benchmarks import Breakdown, Extrapolated, Report, Row, Table, bench_parser
+from evenhand.benchmarks import Breakdown, Extrapolated, Report, Row, Table, bench_options, count
 from evenhand.benchmarks.measure import Run
-from evenhand.benchmarks.report import WIDTH, git_commit, machine
-from evenhand.benchmarks.tables import significant
+from evenhand.benchmarks.report import WIDTH, git_commit, machine, significant
 
 
 def row(name, seconds, **changes):
@@ -134,12 +133,14 @@ def test_three_significant_digits(value, text):
 
 
 def test_every_benchmark_has_the_same_options(capsys):
-    parser = bench_parser("judging", "About judging.\n\nMore.")
-    options = parser.parse_args([])
-    assert (options.quick, options.repeats, options.output) == (False, 3, Path("runs/bench/judging.json"))
+    about = "About judging.\n\nMore."
+    options = bench_options("judging", about, [], {"repeats": 1}, sets=count(7, "sets"))
+    assert (options.quick, options.repeats, options.sets) == (False, 3, 7)
+    assert options.output == Path("runs/bench/judging.json")
+    assert bench_options("judging", about, ["--quick"], {"repeats": 1}).repeats == 1
     with pytest.raises(SystemExit):
-        parser.parse_args(["--repeats", "0"])
+        bench_options("judging", about, ["--repeats", "0"], {})
     assert "write 1 or more" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        parser.parse_args(["--help"])
-    assert "About judging.\n\nMore." in capsys.readouterr().out
+        bench_options("judging", about, ["--help"], {})
+    assert about in capsys.readouterr().out

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RecipeError
-from evenhand.train.layout import Layout, Span
+from evenhand.train.packing import Layout, Span
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import ModelError
-from evenhand.train.callbacks import LossRule, first_loss_rule, training_callbacks
+from evenhand.train.callbacks import MARK, LossRule, first_loss_rule, last_complete, training_callbacks
 
 
 def arguments(**changes: Any) -> SimpleNamespace:
@@ -86,14 +86,14 @@ def test_resumed_rule_needs_an_adapter_that_moved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_loss_that_is_no_number_stops_the_run(loss: float) -> None:
     pytest.importorskip("transformers")
-    check = training_callbacks(None, None, sharded=False)[1]
+    check = training_callbacks(None, None, sharded=False)[-1]
     with pytest.raises(ModelError, match=r"the loss at step 7 is (nan|inf); lower trainer\.learning_rate"):
         check.on_log(None, SimpleNamespace(global_step=7), None, logs={"loss": loss})  # type: ignore[arg-type]
 
 
 def test_only_the_first_loss_is_checked() -> None:
     pytest.importorskip("transformers")
-    check = training_callbacks(LossRule(is_ln2=True, tolerance=1e-4), None, sharded=False)[1]
+    check = training_callbacks(LossRule(is_ln2=True, tolerance=1e-4), None, sharded=False)[-1]
     state: Any = SimpleNamespace(global_step=1)
     check.on_log(None, state, None, logs={"learning_rate": 1.0})  # type: ignore[arg-type]
     check.on_log(None, state, None, logs={"loss": math.log(2)})  # type: ignore[arg-type]
@@ -111,3 +111,38 @@ def test_fair_loss_after_resuming_a_moved_adapter_is_not_0(tmp_path: Path) -> No
     first = first_loss_rule(arguments(), starts_at_reference=True, resume=None, is_fair=True)
     assert first is not None
     assert first.mistake(math.log(2)) is None
+
+
+def make(folder: Path, *steps: int) -> None:
+    for step in steps:
+        (folder / f"checkpoint-{step}").mkdir(parents=True)
+
+
+def mark(folder: Path, step: int) -> None:
+    (folder / f"checkpoint-{step}" / MARK).touch()
+
+
+def test_no_folder_has_no_checkpoint(tmp_path: Path) -> None:
+    assert last_complete(tmp_path / "none") is None
+
+
+def test_unmarked_checkpoints_are_skipped(tmp_path: Path) -> None:
+    make(tmp_path, 2, 4, 6)
+    assert last_complete(tmp_path) is None
+    mark(tmp_path, 2)
+    mark(tmp_path, 4)
+    assert last_complete(tmp_path) == tmp_path / "checkpoint-4"
+
+
+def test_most_steps_win_not_the_last_name(tmp_path: Path) -> None:
+    make(tmp_path, 9, 10)
+    mark(tmp_path, 9)
+    mark(tmp_path, 10)
+    assert last_complete(tmp_path) == tmp_path / "checkpoint-10"
+
+
+def test_other_folders_are_not_checkpoints(tmp_path: Path) -> None:
+    for name in ("checkpoint-best", "checkpoint-2.tmp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "complete").touch()
+    assert last_complete(tmp_path) is None

@@ -8,7 +8,7 @@ import pytest
 from evenhand.config import ModelSection
 from evenhand.errors import ModelError, RecipeError
 from evenhand.runfolder.phases import Phase
-from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy, quantisation
+from evenhand.train.policy import fill_adapter, load_base, load_tokenizer, open_policy, quantisation, sharding
 
 torch = pytest.importorskip("torch")
 peft = pytest.importorskip("peft")
@@ -161,3 +161,22 @@ def test_four_bit_weights_are_kept_as_fsdp_can_spread_them(
     assert config.bnb_4bit_quant_storage == stored
     assert config.bnb_4bit_compute_dtype == getattr(torch, dtype)
     assert quantisation(ModelSection(name="any")) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "kind"),
+    [
+        ({}, "plain"),
+        ({"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "2"}, "zero2"),
+        ({"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "3"}, "zero3"),
+        ({"ACCELERATE_USE_FSDP": "true"}, "fsdp"),
+    ],
+)
+def test_kind_of_checkpoints_is_that_of_the_launch(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], kind: str
+) -> None:
+    for name in ("ACCELERATE_USE_DEEPSPEED", "ACCELERATE_USE_FSDP"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert sharding() == kind
