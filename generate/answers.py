@@ -33,7 +33,7 @@ def read_answers(tokenizer: Any, asks: Sequence[Ask]) -> list[Reading]:
     """How the answer to each ask is read.
 
     Raises:
-        ModelError: choices cannot be told apart by one token.
+        ModelError: choices do not differ in one token.
     """
     found = {choices: reading(tokenizer, choices) for choices in {ask.choices for ask in asks}}
     return [found[ask.choices] for ask in asks]

@@ -62,7 +62,7 @@ def in_template(tokenizer: Any, turns: Sequence[Mapping[str, str]], **options: A
 
 
 def defused(tokenizer: Any, text: str) -> str:
-    """The text with each mark of the model's turns broken, however it is written; without one the text as it stands."""
+    """The text with each mark of the model's turns broken, however it is written; unchanged without one."""
     return broken(text, turn_marks(tokenizer))
 
 

@@ -79,7 +79,7 @@ def summarise(job: Job) -> list[list[Reply]]:
 
 
 def _debates(row: Sequence[Thread], options: DebateSection) -> Iterator[_Debate]:
-    """The debates of one request: one for each draw, or one for so many draws of a plan as there are agents."""
+    """The debates of one request: one for each draw, or one for as many draws of a plan as there are agents."""
     if options.final != "judge":
         for thread in row:
             yield _Debate([thread] * options.agents)

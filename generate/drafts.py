@@ -18,7 +18,7 @@ from ..records import Candidate, Contract, Turn
 from ..text import fold, has_words
 from .backend import Ask, Backend, Reply
 from .contract import check_output
-from .plans import seed_from
+from .method import seed_from
 from .refusals import is_refusal
 
 # issues of a candidate, beside those of the contract check
@@ -124,9 +124,9 @@ def finished(candidate: Candidate, contract: Contract, options: ThinnedSection) 
 
 
 def shortened(candidate: Candidate, contract: Contract, most_characters: int | None) -> Candidate:
-    """The candidate, cut after its last sentence that ends within so many characters; as it is where that leaves less than half.
+    """The candidate, cut after its last sentence that ends within `most_characters`; unchanged where that leaves less than half.
 
-    What the model wrote stays in `raw_text`, and what was found in it in `issues`; whether the contract is kept is told anew.
+    What the model wrote stays in `raw_text`, and what was found in it in `issues`; whether the contract is kept is checked again.
     """
     if most_characters is None or len(candidate.text) <= most_characters:
         return candidate

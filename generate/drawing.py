@@ -3,15 +3,49 @@
 They apply in vLLM's order: repetition penalty, ban on n-grams that come twice, temperature, min-p, top-k, top-p, each on what the
 one before it left. The last three keep the likeliest tokens down to some place, so the likeliest few hundred mostly settle the
 draw; a row that they do not settle is sorted as a whole.
+
+The ban is the rule of transformers' `no_repeat_ngram_size`, kept up token by token: a long prompt is read once and not at every
+step.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
 
 from .backend import Ask, normalised, refuse_no_numbers
-from .ngrams import NGramBan
+
+
+class NGramBan:
+    """Which tokens may not come next, because each would complete an n-gram that stands there already.
+
+    Args:
+        size: tokens of an n-gram, at least 1.
+        tokens: what stands there at first.
+    """
+
+    def __init__(self, size: int, tokens: Iterable[int] = ()) -> None:
+        # the beginning of an n-gram -> the tokens that have completed it
+        self._completed: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+        # the last tokens; while there are too few of them, no n-gram has begun
+        self._last: deque[int] = deque(maxlen=size - 1)
+        self._size = size
+        self.n_tokens = 0
+        self.take(tokens)
+
+    def take(self, tokens: Iterable[int]) -> None:
+        """Add tokens at the end."""
+        for token in tokens:
+            if self.n_tokens >= self._size - 1:
+                self._completed[tuple(self._last)].add(token)
+            self._last.append(token)
+            self.n_tokens += 1
+
+    def banned(self) -> list[int]:
+        """The tokens that may not come next, in no order."""
+        return list(self._completed.get(tuple(self._last), ()))
+
 
 # likeliest tokens that are looked at first
 FIRST_LOOK = 512
@@ -59,7 +93,7 @@ class Rows:
             logits: (rows, vocabulary), float32.
 
         Raises:
-            UnfitModelError: some are no numbers.
+            UnfitModelError: some are not numbers.
         """
         mass = logits.logsumexp(dim=-1)
         refuse_no_numbers(bool(mass.isfinite().all()))
@@ -95,7 +129,7 @@ class Rows:
         )
 
     def _choices_only(self, logits: torch.Tensor) -> torch.Tensor:
-        """Logits with everything ruled out that is none of a row's choices; rows without choices as they are."""
+        """Logits with everything ruled out that is not one of a row's choices; rows without choices as they are."""
         allowed = logits.clone()
         for row, ids in enumerate(self._choice_ids):
             if ids:
@@ -156,7 +190,7 @@ def draw_tokens(
         filters: min-p (0 keeps all), top-k (0 keeps all) and top-p (1 keeps all) of each row.
 
     Raises:
-        UnfitModelError: some logits are no numbers.
+        UnfitModelError: some logits are not numbers.
     """
     greedy = temperature == 0
     if greedy.all():

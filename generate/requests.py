@@ -126,7 +126,7 @@ def _request(
             "\n".join([f"{heading(each, task)}:", *lines_of(documents, each, corpus, task)]) for each in values
         )
     else:
-        # numbered, one a line: who says what is not told
+        # numbered, one a line: which document is of which side is not said
         lines = enumerate(mixed_documents(documents), start=1)
         laid_out = "\n".join(f"{number}. {fold(document.text)}" for number, document in lines)
     text = _filled(template, documents, side, corpus, task, laid_out)

@@ -57,12 +57,19 @@ class KeptRounds:
         """One reply for each ask, in order.
 
         Raises:
-            StorageError: the journal holds replies to other asks.
+            StorageError: the journal has replies to other asks.
         """
         self._keep_pending()
         call, self._n_calls = self._n_calls, self._n_calls + 1
         if call < len(self._kept):
-            return self._again(call, asks)
+            found = self._kept[call]
+            if found.call != call or found.asked != _digest(asks):
+                raise StorageError(
+                    f"the journal of this stage has, for a batch that is under way, replies to other questions than those of "
+                    f"call {call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts anew"
+                )
+            self.usage.add(found.prompt_tokens, found.prefilled_tokens)
+            return list(found.replies)
         before = replace(self._backend.usage)
         replies = self._backend.complete(asks)
         after = self._backend.usage
@@ -73,16 +80,6 @@ class KeptRounds:
         self.usage.add(used.prompt_tokens, used.prefilled_tokens)
         self._pending = asks, replies, used
         return replies
-
-    def _again(self, call: int, asks: Sequence[Ask]) -> list[Reply]:
-        found = self._kept[call]
-        if found.call != call or found.asked != _digest(asks):
-            raise StorageError(
-                f"the journal of this stage holds, for a batch that is under way, replies to other questions than those of call "
-                f"{call}; delete it (receipts/generate.*.partial.jsonl in the phase folder), and the stage starts anew"
-            )
-        self.usage.add(found.prompt_tokens, found.prefilled_tokens)
-        return list(found.replies)
 
     def _keep_pending(self) -> None:
         if self._pending is None:

@@ -78,7 +78,10 @@ class ScriptedBackend:
         return [self._reply(ask) for ask in asks]
 
     def _reply(self, ask: Ask) -> Reply:
-        prompt = self._prompt(ask)
+        if self._tokenizer is not None:
+            (prompt,) = read_prompts(self._tokenizer, [ask])
+        else:
+            prompt = _counted(tuple(message.content for message in ask.prompt))
         n = len(prompt.token_ids)
         reason = too_long(n, ask, self._max_model_len)
         if reason:
@@ -92,11 +95,6 @@ class ScriptedBackend:
             prompt_digest=prompt.digest,
             choice_probabilities={choice: float(choice == text) for choice in ask.choices},
         )
-
-    def _prompt(self, ask: Ask) -> Prompt:
-        if self._tokenizer is not None:
-            return read_prompts(self._tokenizer, [ask])[0]
-        return _counted(tuple(message.content for message in ask.prompt))
 
     def close(self) -> None:
         """Nothing to give back."""

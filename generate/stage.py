@@ -37,9 +37,8 @@ from . import (
     zero_shot,
 )
 from .backend import Backend, Usage
-from .method import Answer, Job, Method
+from .method import Answer, Draw, Job, Method, draw_seed, draws
 from .phase_backend import open_backend_of, signature_of
-from .plans import Draw, draw_seed, draws
 from .requests import build_requests
 from .rounds import KeptRounds, Round
 from .threads import Made, method_prompts
@@ -232,7 +231,7 @@ def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest
 
 
 class _Counts:
-    """Counts over all processes that worked at the stage, because the journal holds each batch's own."""
+    """Counts over all processes that worked at the stage, because the journal has each batch's own."""
 
     def __init__(self, sides: Mapping[str, str]) -> None:
         self._sides = sides

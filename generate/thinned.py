@@ -22,8 +22,7 @@ from ..records import Candidate, DocumentSet, Message, SummaryRequest, Thinned, 
 from . import refusals
 from .backend import Ask, Reply
 from .drafts import AGAIN, Draft, draw_drafts, finished
-from .method import Answer, Job
-from .plans import Draw, seed_from
+from .method import Answer, Draw, Job, seed_from
 from .requests import build_requests
 from .threads import Made, said
 
@@ -79,7 +78,7 @@ def thinned_copies(request: SummaryRequest, seed: int, recipe: Recipe) -> list[C
     Args:
         request: of scope "all".
         seed: of the choice and the order of documents.
-        recipe: generate.thinned holds the rate.
+        recipe: generate.thinned has the rate.
     """
     options = recipe.generate.thinned
     assert options is not None, "the recipe chose another method"

@@ -2,7 +2,7 @@
 
 A round asks for all threads of a batch in one call of the backend, so the engine stays full and what their prompts share is run
 once. The prompts of all rounds and methods begin alike, documents first, and end with what was said so far.
-Everything said is kept in the thread, so that a method's earlier rounds can be told from one run.
+Everything said is kept in the thread, so that one run shows what a method's earlier rounds would give.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,7 @@ from ..records import Message, Sampling, SummaryRequest, Turn
 from ..text import fold
 from .backend import Ask, Backend, Reply
 from .contract import check_output
-from .method import Job
-from .plans import Draw, seed_from
+from .method import Draw, Job, seed_from
 from .requests import PROMPTS, capitalised, template_sections
 
 # folder of what every prompt after the request's own begins with
@@ -112,33 +111,29 @@ def ask_round(backend: Backend, number: int, calls: Sequence[Call]) -> list[Repl
         asks.append(Ask(call.prompt, call.sampling, own if call.is_first else seed_from(own, number, call.role)))
     replies = backend.complete(asks)
     for call, ask, reply in zip(calls, asks, replies, strict=True):
-        _note(number, call, ask.seed, reply)
+        thread = call.thread
+        thread.turns.append(
+            Turn(
+                request_id=thread.request.id,
+                index=thread.draw.index,
+                round=number,
+                role=call.role,
+                is_candidate=call.is_candidate,
+                **said(reply, ask.seed),
+            )
+        )
+        if thread.has_failed:
+            continue
+        if reply.finish_reason == "failed":
+            # a later prompt may fail where the request's own did not, so the reason says which it was
+            thread.result = replace(reply, error=f"round {number}, {call.role}: {reply.error}") if number else reply
+        elif call.is_candidate:
+            thread.result = reply
     return replies
 
 
-def _note(number: int, call: Call, seed: int, reply: Reply) -> None:
-    thread = call.thread
-    thread.turns.append(
-        Turn(
-            request_id=thread.request.id,
-            index=thread.draw.index,
-            round=number,
-            role=call.role,
-            is_candidate=call.is_candidate,
-            **said(reply, seed),
-        )
-    )
-    if thread.has_failed:
-        return
-    if reply.finish_reason == "failed":
-        # a later prompt may fail where the request's own did not, so the reason says which it was
-        thread.result = replace(reply, error=f"round {number}, {call.role}: {reply.error}") if number else reply
-    elif call.is_candidate:
-        thread.result = reply
-
-
 def said(reply: Reply, seed: int) -> dict[str, Any]:
-    """What a turn says of the reply that it holds."""
+    """What a turn says of its reply."""
     return {
         "text": reply.text,
         "seed": seed,
@@ -167,7 +162,7 @@ def follow_up(
         template: of the step.
         thread: what was asked first, and the tags that stand there.
         texts: what a model said, each in tags of the template.
-        own: what comes with tags of its own, or is none of a model's words.
+        own: what comes with tags of its own, or was not written by a model.
     """
     request = thread.request
     *before, last = request.prompt

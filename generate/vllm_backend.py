@@ -64,7 +64,7 @@ class VllmBackend:
         folder = locate(model.name, model.revision)
         self._lora = None
         if adapter is not None and (section.adapter or ("merge" if on_cpu else "serve")) == "merge":
-            from .adapters import merge_adapter
+            from .causal_lm import merge_adapter
 
             content = digest([model_signature(model.name, model.revision, adapter), model.dtype])
             folder = str(merge_adapter(Path(folder), adapter, cache_folder() / "merged" / content, model.dtype))
@@ -137,8 +137,7 @@ class VllmBackend:
             self.usage.add(n, n - (output.num_cached_tokens or 0))
 
     def _parameters(self, work: "_Work") -> Any:
-        from .repetition import repetition_arguments
-        from .seeded import draw_arguments
+        from .vllm_draws import draw_arguments, repetition_arguments
 
         sampling = work.ask.sampling
         extra = draw_arguments(sampling, work.ask.seed) if sampling.temperature else {}
@@ -200,10 +199,7 @@ def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool
         "dtype": model.dtype,
         "max_model_len": section.max_model_len,
         "enable_prefix_caching": True,
-        "logits_processors": [
-            "evenhand.generate.repetition:Repetition",
-            "evenhand.generate.seeded:SeededDraw",
-        ],
+        "logits_processors": ["evenhand.generate.vllm_draws:Repetition", "evenhand.generate.vllm_draws:SeededDraw"],
         "seed": 0,
     }
     if on_cpu:

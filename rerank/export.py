@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
-from ..records import CandidateGroup, PreferencePair
+from ..records import PreferencePair
 from ..runfolder.files import with_groups
 from ..runfolder.phases import GROUPS, PAIRS
 from ..storage import iter_jsonl
@@ -54,16 +54,13 @@ def rewarded(folder: Path) -> Iterator[Row]:
 def _groups(folder: Path) -> Iterator[tuple[Row, list[Row]]]:
     """The prompt of each request that has a scored candidate, and those with their rewards."""
     for _, group in with_groups(folder):
-        if scored := _scored(group):
+        scored: list[Row] = [
+            {"completion": each.candidate.text, "reward": each.reward}
+            for each in group.candidates
+            if each.reward is not None and each.candidate.text.strip()
+        ]
+        if scored:
             yield {"prompt": [turn.model_dump() for turn in group.prompt]}, scored
-
-
-def _scored(group: CandidateGroup) -> list[Row]:
-    return [
-        {"completion": each.candidate.text, "reward": each.reward}
-        for each in group.candidates
-        if each.reward is not None and each.candidate.text.strip()
-    ]
 
 
 # form -> what makes its rows of a phase folder

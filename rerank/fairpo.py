@@ -93,7 +93,9 @@ class Pairer:
         number = self._n_requests
         self._n_requests += 1
         judged = self._judged(judgements)
-        labels = self._labels(request)
+        # place of each document's value; documents without one have none
+        own = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
+        labels = [self._values.index(value) for value in own if value in self._values]
         if not group.candidates:
             return left_out
         if not self._fits(labels, group):
@@ -119,7 +121,7 @@ class Pairer:
             groups: those that were taken, again.
 
         Raises:
-            DataError: a judgement does not hold the differences by value, the candidates are not those of today's recipe, or all
+            DataError: a judgement lacks the differences by value, the candidates are not those of today's recipe, or all
                 documents have one value.
         """
         self._refuse()
@@ -133,24 +135,15 @@ class Pairer:
         row = 0
         for number, group in enumerate(groups):
             while row < len(places) and places[row, 0] == number:
-                yield self._record(group, places[row, 1:], numbers[row, :3], found, row)
+                chosen, rejected = (
+                    group.candidates[places[row, 1 + each]].model_copy(update={"reward": -float(numbers[row, each])})
+                    for each in (found.chosen[row], found.rejected[row])
+                )
+                fairness = self._fairness(found, row)
+                weight = fairness.diff if self._section.margin_weights else 1.0
+                pair = preference_pair(group, chosen, rejected)
+                yield pair.model_copy(update={"fairness": fairness, "weight": weight})
                 row += 1
-
-    def _record(
-        self, group: CandidateGroup, places: NDArray[np.int64], scores: Floats, found: FairPairs, row: int
-    ) -> PreferencePair:
-        chosen, rejected = (
-            group.candidates[places[each]].model_copy(update={"reward": -float(scores[each])})
-            for each in (found.chosen[row], found.rejected[row])
-        )
-        fairness = self._fairness(found, row)
-        weight = fairness.diff if self._section.margin_weights else 1.0
-        return preference_pair(group, chosen, rejected).model_copy(update={"fairness": fairness, "weight": weight})
-
-    def _labels(self, request: SummaryRequest) -> list[int]:
-        """Place of each document's value; documents without one have none."""
-        own = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
-        return [self._values.index(value) for value in own if value in self._values]
 
     def _judged(self, judgements: Sequence[Judgement]) -> dict[str, "_Judged"]:
         """What the judge of the pairs says of each candidate that it has scored."""

@@ -1,10 +1,12 @@
-"""Preference pairs from judged candidates.
+"""Best of n, and preference pairs from judged candidates.
+
+The best candidate is that of highest reward; on equal rewards one that keeps the contract, then the first drawn.
 
 A pair teaches something when its two summaries differ clearly in reward and length does not explain it.
 For each request: every unordered pair of scored candidates is weighed once, in canonical order (i before j); pairs that no guard
 refuses are admissible, and the mode chooses among those. Whatever is left out is counted by reason, because a filter
 nobody sees is a bias nobody sees.
-Source: Ri et al. 2025, section 4; docs/papers.md#ri-pairs.
+Source: Ri et al. 2025, section 4; docs/papers.md#ri-combine and #ri-pairs.
 """
 
 from collections import Counter
@@ -14,6 +16,20 @@ from dataclasses import dataclass
 from ..config import PairsSection
 from ..records import CandidateGroup, Message, PreferencePair, ScoredCandidate
 from ..text import fold
+
+
+def best_of(candidates: Sequence[ScoredCandidate]) -> ScoredCandidate | None:
+    """The best candidate; None when none has a reward."""
+    scored = [c for c in candidates if c.reward is not None]
+    return max(scored, key=lambda c: (c.reward, c.candidate.contract_ok), default=None)
+
+
+def first_of_each_text(texts: Sequence[str]) -> list[int]:
+    """Places of the texts that no earlier one equals, white space folded."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(fold(text), place)
+    return list(first.values())
 
 
 @dataclass(frozen=True)
@@ -36,7 +52,15 @@ def choose_pairs(candidates: Sequence[ScoredCandidate], section: PairsSection) -
                 left_out[reason] += 1
             else:
                 admissible.append((i, j) if _reward(first) > _reward(candidates[j]) else (j, i))
-    pairs = _by_mode(admissible, candidates, section)
+    pairs = admissible
+    if section.mode == "best_k":
+        widest = sorted(admissible, key=lambda pair: _reward(candidates[pair[1]]) - _reward(candidates[pair[0]]))
+        pairs = widest[: section.k]
+    elif section.mode != "all":
+        scored = [i for i, c in enumerate(candidates) if c.reward is not None]
+        # max and min take the first of equals
+        ends = [pick(scored, key=lambda i: _reward(candidates[i])) for pick in (max, min) if scored]
+        pairs = [pair for pair in admissible if list(pair) == ends]
     if len(admissible) > len(pairs):
         left_out[f"not taken by {section.mode}"] += len(admissible) - len(pairs)
     return Pairing(tuple(pairs), left_out)
@@ -61,22 +85,6 @@ def refusal(first: ScoredCandidate, second: ScoredCandidate, section: PairsSecti
         "length": ratio is not None and longer > ratio * shorter,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _by_mode(
-    admissible: list[tuple[int, int]], candidates: Sequence[ScoredCandidate], section: PairsSection
-) -> list[tuple[int, int]]:
-    if section.mode == "all":
-        return admissible
-    if section.mode == "best_k":
-        widest = sorted(admissible, key=lambda pair: _reward(candidates[pair[1]]) - _reward(candidates[pair[0]]))
-        return widest[: section.k]
-    scored = [i for i, c in enumerate(candidates) if c.reward is not None]
-    if not scored:
-        return []
-    # max and min take the first of equals
-    pair = (max(scored, key=lambda i: _reward(candidates[i])), min(scored, key=lambda i: _reward(candidates[i])))
-    return [pair] if pair in admissible else []
 
 
 def _reward(candidate: ScoredCandidate) -> float:

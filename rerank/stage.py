@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from ..config import RewardSection
 from ..errors import DataError
 from ..judges.combine import Ranges, combine_group, reward_ranges
 from ..records import (
@@ -26,13 +25,12 @@ from ..runfolder.files import refuse_absent, scores_of, with_judgements
 from ..runfolder.phases import BEST, CANDIDATES, GROUPS, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_json, write_jsonl, write_record
-from .best import best_of, first_of_each_text
 from .fairpo import Pairer
-from .pairs import choose_pairs, preference_pair
+from .pairs import best_of, choose_pairs, first_of_each_text, preference_pair
 
 
 class Totals(Record):
-    """What a phase holds."""
+    """What a phase has."""
 
     requests: int
     candidates: int
@@ -40,7 +38,7 @@ class Totals(Record):
 
 
 class Ledger(Record):
-    """What ledger.json holds."""
+    """What ledger.json says."""
 
     rows: tuple[LeftOut, ...]
     totals: Totals
@@ -178,7 +176,10 @@ def score_group(
     for judgement in judgements:
         scores[judgement.candidate_id][judgement.judge] = judgement.score
     rows = [{name: scores[c.id].get(name) for name in phase.judges} for c in candidates]
-    rewards = _rewards(candidates, rows, phase.recipe.reward, ranges)
+    section = phase.recipe.reward
+    own = {c.id: row for c, row in zip(candidates, rows, strict=True) if c.answers_request}
+    combined = combine_group([{name: row[name] for name in section.judges} for row in own.values()], section, ranges)
+    rewards = dict(zip(own, combined, strict=True))
     scored = tuple(
         ScoredCandidate(candidate=c, scores=row, reward=rewards.get(c.id))
         for c, row in zip(candidates, rows, strict=True)
@@ -192,18 +193,6 @@ def score_group(
         candidates=scored,
         best_id=best.candidate.id if best else None,
     )
-
-
-def _rewards(
-    candidates: Sequence[Candidate],
-    scores: Sequence[Mapping[str, float | None]],
-    section: RewardSection,
-    ranges: Ranges,
-) -> dict[str, float | None]:
-    """Reward of each candidate of a request that answers the request's own prompt, by its id."""
-    own = [(c.id, row) for c, row in zip(candidates, scores, strict=True) if c.answers_request]
-    combined = combine_group([{name: row[name] for name in section.judges} for _, row in own], section, ranges)
-    return dict(zip((candidate_id for candidate_id, _ in own), combined, strict=True))
 
 
 def best_summary(group: CandidateGroup) -> BestSummary:
@@ -247,7 +236,7 @@ class _Ledger:
             self._left_out[stage, side, reason] += count
 
     def total(self, *, has_ties: bool) -> Ledger:
-        """What ledger.json holds; `has_ties` where candidates were compared two by two."""
+        """What ledger.json says; `has_ties` where candidates were compared two by two."""
         tied = sum(count for (_, _, reason), count in self._left_out.items() if reason == "equal reward")
         return Ledger(
             rows=LeftOut.rows(("stage", "side", "reason"), +self._left_out),

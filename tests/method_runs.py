@@ -1,8 +1,7 @@
 """What tests of methods share: a recipe on the scripted backend, and a backend that keeps what it was asked."""
 
 from evenhand.config import Plan, Recipe
-from evenhand.generate.method import Job
-from evenhand.generate.plans import draws
+from evenhand.generate.method import Job, draws
 from evenhand.generate.scripted import ScriptedBackend
 
 SAMPLED = {"nucleus": {"candidates": 2, "max_tokens": 20}}

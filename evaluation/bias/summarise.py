@@ -13,7 +13,7 @@ from ...config import BiasRecipe, without_speed
 from ...errors import DataError
 from ...generate.backend import Ask, Backend
 from ...generate.backends import open_backend
-from ...generate.plans import seed_from
+from ...generate.method import seed_from
 from ...records import LeftOut, Record, Text
 from ...runfolder.batches import Batches
 from ...runfolder.journal import Journal

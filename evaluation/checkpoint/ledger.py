@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from ...config import Recipe
 from ...errors import DataError
 from ...records import Candidate, Failure, LeftOut, SummaryRequest
-from ...rerank.best import first_of_each_text
+from ...rerank.pairs import first_of_each_text
 from ...runfolder.phases import CANDIDATES, FAILURES, JUDGEMENTS, LEDGER, PAIRS, REQUESTS, Phase, phases
 from ...storage import explain, iter_jsonl, iter_lines, read_text
 from ..systems.contents import PhaseTotals, StageRow

@@ -4,6 +4,6 @@ Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-controlled.
 """
 
 from .build import Built, build_controlled, read_input
-from .expected import PromptCount, expected_prompts, without_opposite
+from .points import PromptCount, expected_prompts, without_opposite
 
 __all__ = ["Built", "PromptCount", "build_controlled", "expected_prompts", "read_input", "without_opposite"]

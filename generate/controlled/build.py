@@ -155,7 +155,7 @@ def _make_points(
             *left_out,
             *steps.unwritten(ADVERSARIAL, "adversarial point", turned),
             *steps.repeated([count for _, count in made]),
-            *steps.without_opposite([points for points, _ in made]),
+            *steps.left_without_opposite([points for points, _ in made]),
         ),
         receipts={KEY_POINTS: first, ADVERSARIAL: second},
     )
@@ -253,6 +253,6 @@ def _refuse_left_out(recipe: ControlledRecipe, built: Built) -> None:
     if short:
         raise LeftOutError(
             f"{built.path}: {' and '.join(short)} are left out, more than most_left_out {recipe.most_left_out:g} allows; the "
-            f"file holds the others, {recipe.output / MANIFEST} has the reasons. Raise attempts, take a larger model, or raise "
+            f"file has the others, {recipe.output / MANIFEST} has the reasons. Raise attempts, take a larger model, or raise "
             "most_left_out"
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...config import ControlledRecipe
-from ...corpora.controlled import AnnotatedArticle, ControlledSet, ControlledSummary, PlannedSummary, plan_summaries
+from ...corpora.controlled import AnnotatedArticle, ControlledSet, ControlledSummary, plan_summaries
 from ...records import Record, Text
 from ...storage import digest
 from ...text import fold
@@ -43,26 +43,23 @@ def plan_article(recipe: ControlledRecipe, points: ArticlePoints) -> list[Planne
     """
     generator = np.random.default_rng(int(digest([recipe.name, recipe.seed, points.article_id]), 16))
     planned = plan_summaries(len(points.key_points), len(points.opposite), len(points.adversarial), generator)
-    return [
-        PlannedText(
-            id=f"{points.article_id}#{place}",
-            article_id=points.article_id,
-            side=points.side,
-            relevant=each.relevant,
-            opposite=each.opposite,
-            adversarial=each.adversarial,
-            points=tuple(generator.permutation(np.array(_texts(points, each), dtype=object)).tolist()),
+    found = []
+    for place, each in enumerate(planned):
+        texts = [points.key_points[i] for i in each.relevant]
+        texts += [points.opposite[i] for i in each.opposite]
+        texts += [points.adversarial[i] for i in each.adversarial]
+        found.append(
+            PlannedText(
+                id=f"{points.article_id}#{place}",
+                article_id=points.article_id,
+                side=points.side,
+                relevant=each.relevant,
+                opposite=each.opposite,
+                adversarial=each.adversarial,
+                points=tuple(generator.permutation(np.array(texts, dtype=object)).tolist()),
+            )
         )
-        for place, each in enumerate(planned)
-    ]
-
-
-def _texts(points: ArticlePoints, planned: PlannedSummary) -> list[str]:
-    return [
-        *(points.key_points[i] for i in planned.relevant),
-        *(points.opposite[i] for i in planned.opposite),
-        *(points.adversarial[i] for i in planned.adversarial),
-    ]
+    return found
 
 
 def summary_tasks(articles: Mapping[str, AnnotatedArticle], plan: Sequence[PlannedText]) -> list[Task]:

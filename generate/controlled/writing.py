@@ -17,7 +17,7 @@ from ...text import words
 from ..backend import Ask, Backend, Reply
 from ..backends import backend_signature
 from ..contract import check_output
-from ..plans import seed_from
+from ..method import seed_from
 
 # what the contract check cleans away and what does no harm
 HARMLESS = frozenset({"preamble", "trailing"})
@@ -165,7 +165,7 @@ def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
     """The sentence of a reply, cleaned of what stands around it; or None and what is wrong with it.
 
     It must be one sentence that begins with the task's opening and says something behind it, was not cut off by the limit of
-    tokens, and is no copy from the prompt: a worked example, the statement to be turned, one of several points to be merged.
+    tokens, and is not copied from the prompt: a worked example, the statement to be turned, one of several points to be merged.
     """
     if reply.finish_reason == "failed":
         return None, reply.reason
@@ -181,6 +181,6 @@ def read_sentence(task: Task, reply: Reply) -> tuple[str | None, str | None]:
 
 
 def is_copy(text: str, prompt: str) -> bool:
-    """Whether the words of the text stand in the prompt as they are; several points of a list in a row are no copy of one."""
+    """Whether the words of the text stand in the prompt unchanged; several points of a list in a row are not a copy of one."""
     wanted = f" {' '.join(words(text))} "
     return any(wanted in f" {' '.join(words(part))} " for part in prompt.split(LIST_ITEM))

@@ -20,8 +20,7 @@ from typing import Any
 import torch
 
 from ...errors import ModelError
-from .positions import base_positions, ranked, segment_means, shifts
-from .rotation import Rotation, rotation_for
+from .positions import Rotation, base_positions, ranked, rotation_for, segment_means, shifts
 
 # the name under which transformers calls `pine_attention`
 NAME = "evenhand_pine"
@@ -107,8 +106,8 @@ class Row:
         return other
 
     def begin_pass(self, n_new: int) -> None:
-        """Say that so many tokens come next; the first pass holds the whole prompt."""
-        assert self.n_tokens or n_new > self._end, "the first pass holds prefix, segments and a suffix"
+        """Say that `n_new` tokens come next; the first pass has the whole prompt."""
+        assert self.n_tokens or n_new > self._end, "the first pass has prefix, segments and a suffix"
         self.n_tokens += n_new
         rotation = rotation_for(self._rotary, self.n_tokens)
         device = rotation.frequencies.device

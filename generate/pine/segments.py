@@ -17,15 +17,29 @@ from ...text import fold
 from ..backend import Ask
 from ..chat import chat_text, defused
 from ..requests import heading, lines_of, mixed_documents, prompt_around, sides_of, template_sections
-from .model import Parts
 
 # stands for the segments while the chat template is filled; of a private area of Unicode
 MARK = "\ue0ee\ue0ff"
 
 
 @dataclass(frozen=True)
+class Parts:
+    """A prompt in tokens: what stands before the segments, the segments, what stands after them."""
+
+    prefix: tuple[int, ...]
+    segments: tuple[tuple[int, ...], ...]
+    # at least one token
+    suffix: tuple[int, ...]
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """All tokens in order."""
+        return (*self.prefix, *(token for segment in self.segments for token in segment), *self.suffix)
+
+
+@dataclass(frozen=True)
 class SegmentedAsk(Ask):
-    """An ask whose last message holds segments, one directly after another."""
+    """An ask whose last message has segments, one directly after another."""
 
     segments: tuple[str, ...] = ()
     # place of the first segment in the last message's text
@@ -45,7 +59,7 @@ def segmented_prompt(
     before, after = prompt_around(request, recipe.corpus, recipe.task)
     sections = template_sections(recipe.task)
     if request.perspective is None:
-        # who says what is not told
+        # which document is of which side is not said
         segments = tuple(f"- {fold(document.text)}\n" for document in mixed_documents(request.document_set))
     elif options.mode == "all":
         segments = tuple(

@@ -5,10 +5,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from evenhand.generate import cascade, cascade_decoder  # noqa: E402
+from evenhand.generate import cascade, decoder  # noqa: E402
 from evenhand.generate.backend import Usage  # noqa: E402
-from evenhand.generate.cascade_decoder import CascadeDecoder  # noqa: E402
-from evenhand.generate.decoder import open_decoder  # noqa: E402
+from evenhand.generate.decoder import CascadeDecoder, open_decoder  # noqa: E402
 from evenhand.generate.padded import PaddedDecoder  # noqa: E402
 
 SIZES = {
@@ -79,7 +78,7 @@ def test_cascade_gives_the_logits_of_a_plain_pass(family):
 
 def test_cascade_gives_them_without_a_fused_kernel_and_in_small_passes(monkeypatch):
     monkeypatch.setattr("evenhand.generate.attention.FLASH", "no_such_kernel")
-    monkeypatch.setattr(cascade_decoder, "TOKENS_PER_PASS", 50)
+    monkeypatch.setattr(decoder, "TOKENS_PER_PASS", 50)
     monkeypatch.setattr(cascade, "FIRST_ROOM", 1)
     plain = make()
     check(CascadeDecoder(cascaded(make()), Usage(), 1024), lambda rows: plain_logits(plain, rows))

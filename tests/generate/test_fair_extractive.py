@@ -14,7 +14,7 @@ from evenhand.fairness.groups.masses import text_masses
 from evenhand.fairness.groups.shares import compare, unfair_error_rate
 from evenhand.fairness.opinion.selection import read_sample
 from evenhand.generate.fair_extractive import NoModel, summarise
-from evenhand.generate.plans import draws
+from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate
 from evenhand.preflight import check_names

@@ -7,7 +7,7 @@ from evenhand.config import CorpusSection, Plan, TaskSection
 from evenhand.corpora import load_corpus
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
-from evenhand.generate.plans import draws
+from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests, prompt_around
 from evenhand.generate.threads import Thread, follow_up
 from evenhand.prompts import PromptTemplate

@@ -34,8 +34,7 @@ from evenhand.judges.combine import combine_scores
 from evenhand.judges.rouge import rouge
 from evenhand.judges.verdict_text import judge_fallback, parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
-from evenhand.rerank.best import best_of, first_of_each_text
-from evenhand.rerank.pairs import choose_pairs
+from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
 from evenhand.resampling import Bootstrap
 
 Given = dict[str, Any]

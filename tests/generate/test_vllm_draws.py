@@ -10,7 +10,7 @@ from vllm.v1.sample.logits_processor import BatchUpdate, MoveDirectionality  # n
 
 from evenhand.generate.backend import Ask  # noqa: E402
 from evenhand.generate.drawing import Rows  # noqa: E402
-from evenhand.generate.seeded import SeededDraw, draw_arguments  # noqa: E402
+from evenhand.generate.vllm_draws import SeededDraw, draw_arguments  # noqa: E402
 from evenhand.records import Message, Sampling  # noqa: E402
 
 SAMPLING = Sampling(top_p=0.9, max_tokens=5)

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from evenhand.generate.attention import QUERIES_AT_ONCE, attend, attend_plainly, join  # noqa: E402
+from evenhand.generate.cascade import QUERIES_AT_ONCE, attend, attend_plainly, join  # noqa: E402
 
 
 def drawn(*shape, dtype=torch.float32, seed=0):

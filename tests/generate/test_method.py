@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from evenhand.config import Plan
-from evenhand.generate.plans import draw_seed, draws
+from evenhand.generate.method import draw_seed, draws
 
 PLANS = {"nucleus": Plan(top_p=0.9, candidates=2), "top_k": Plan(top_k=100, candidates=3)}
 
