@@ -72,7 +72,7 @@ class PromptTemplate:
         Args:
             lines: what stands inside a line (a topic, an attribute value): white space is folded, tags of sections are broken.
             texts: what has lines of its own (a source, a summary): tags of sections are broken.
-            own: what evenhand itself wrote, whose foreign parts are fenced: filled in as it stands.
+            own: what evenhand itself wrote, whose foreign parts are fenced: filled in unchanged.
 
         Raises:
             RecipeError: the template asks for a field that is not given.

@@ -207,7 +207,7 @@ class Sampling(Record):
     min_p: float = Field(default=0.0, ge=0, le=1)
     # above 1 discourages tokens that are there already
     repetition_penalty: float = Field(default=1.0, gt=0)
-    # no sequence of so many tokens comes twice; 0 bans none. Left out where it says nothing, as is the next one, so that plans
+    # no sequence of this many tokens comes twice; 0 bans none. Left out where it says nothing, as is the next one, so that plans
     # without them keep their seeds
     no_repeat_ngram_size: int = Field(default=0, ge=0, exclude_if=not_)
     # what the two look at: the generated tokens alone, or the prompt's as well, as transformers does
@@ -272,7 +272,7 @@ class Turn(Record):
     request_id: Text
     # the candidate's place in the canonical order of the request
     index: int = Field(ge=0)
-    # round of the method; 0 holds the first answers
+    # round of the method; 0 for the first answers
     round: int = Field(ge=0)
     # what was asked for, and of whom: "summary", "feedback", "refine", "agent-2", ...
     role: Text
@@ -397,10 +397,10 @@ class PairFairness(Record):
         slots = (self.num, self.weight_chosen, self.weight_rejected, self.pow_chosen, self.pow_rejected)
         if any(len(each) != 2 * len(self.values) for each in slots):
             raise ValueError(
-                f"{len(self.values)} values have {2 * len(self.values)} slots; each list needs so many numbers"
+                f"{len(self.values)} values have {2 * len(self.values)} slots; each list needs as many numbers"
             )
         if any(number < 0 for each in slots for number in each):
-            raise ValueError("a slot holds no number below 0")
+            raise ValueError("no number of a slot may be below 0")
         return self
 
 

@@ -29,7 +29,7 @@ LEAST_SETS = 6
 # with fewer, an attribute value is neither a worst group nor an extreme of an audit
 LEAST_GROUP = 30
 # with fewer originals, intervals of a bias study are too narrow: of 200 studies of random sentences of the twelve sample
-# documents (level 0.95) 9.5 % lean in word lists and 12 % in inclusion instead of 5 %, and 5.5 % are told apart instead of 2.5 %
+# documents (level 0.95) 9.5 % lean in word lists and 12 % in inclusion instead of 5 %, and 5.5 % differ instead of 2.5 %
 FEW_ORIGINALS = 30
 # least share of draws that define a number, below which its interval is doubtful
 LEAST_DEFINED = 0.95

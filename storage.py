@@ -144,7 +144,7 @@ def parse_line(line: str, model: type[R]) -> R:
 
 
 def parse_given_line(line: str, model: type[R]) -> R:
-    """The record on one line of a file that people or other programs wrote; what is wrong is told as `parse_line` does.
+    """The record on one line of a file that people or other programs wrote; what is wrong is said as by `parse_line`.
 
     It sees what `parse_line` does not look for and takes two to three times as long: a key that stands there twice, of which all
     but one would be lost, and numbers that no file can hold, wherever they are.
@@ -337,7 +337,7 @@ def _finite(text: str) -> float:
 
 
 def _refuse_nesting(text: str) -> None:
-    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, told by the brackets outside of strings."""
+    """Refuse arrays and objects deeper within each other than `MOST_NESTED`, counted by the brackets outside of strings."""
     if text.count("[") + text.count("{") <= MOST_NESTED:
         return
     plain = text.replace("\\\\", "").replace('\\"', "").encode(errors="replace")
@@ -357,7 +357,7 @@ def parse_json(
         allow_nan: read NaN and Infinity, which Python's own writer puts into files.
 
     Raises:
-        NotJsonError: it is not JSON, or holds what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and
+        NotJsonError: it is not JSON, or has what cannot be worked with: nesting beyond `MOST_NESTED` levels, NaN, Infinity and
             other numbers without an end, a whole number of thousands of digits, half a character (a lone surrogate, which no file
             can hold). The text says what, not where the file is.
     """
@@ -395,7 +395,7 @@ def read_json(path: Path, *, allow_nan: bool = False) -> Any:
 
     Raises:
         StorageError: the file cannot be read.
-        DataError: it is not JSON, or holds what `parse_json` refuses; the line is named.
+        DataError: it is not JSON, or has what `parse_json` refuses; the line is named.
     """
     return parse_json_of(path, read_text(path), allow_nan=allow_nan)
 

@@ -57,7 +57,7 @@ def sentences(text: str, language: str = "en") -> list[str]:
 def _sentences_of_line(line: str, language: str) -> Iterator[str]:
     bounds = [0]
     for end in _ends(line, language):
-        # marks alone are no sentence
+        # marks alone are not a sentence
         if has_words(line[bounds[-1] : end]):
             bounds.append(end)
     if len(bounds) > 1 and not has_words(line[bounds[-1] :]):

@@ -1,4 +1,4 @@
-"""Peak memory of a piece of work: of the GPU where torch holds one, else of this process."""
+"""Peak memory of a piece of work: of the GPU where torch has one, else of this process."""
 
 import ctypes
 import sys

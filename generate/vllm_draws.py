@@ -5,8 +5,8 @@ the CPU that takes a good part of a step. They also crash the CPU engine when a 
 step are drawn together, from one number each, by the function that the transformers backend draws with: equal seeds mean equal
 texts there and here, as far as both compute equal logits.
 
-vLLM has no ban on n-grams, and its penalty always looks at the prompt too, as transformers' does. A summary could then not use its
-source's words, which shows as broken spelling; so the prompt is left out unless a sampling plan says `include_prompt`.
+vLLM has no ban on n-grams, and its penalty always looks at the prompt too, as transformers' does. A summary could then not use
+its source's words, which shows as broken spelling; so the prompt is left out unless a sampling plan says `include_prompt`.
 """
 
 from collections.abc import Sequence

@@ -87,7 +87,7 @@ def rerank_stage(phase: Phase) -> Stage:
     outputs = [GROUPS, BEST, LEDGER]
     if phase.split == "train":
         is_fair = recipe.pairs.mode == "fairpo"
-        # what says nothing of other pairs is no reason to order them anew
+        # what says nothing of other pairs does not change their order
         inputs["pairs"] = recipe.pairs.model_dump(mode="json", exclude=None if is_fair else {"judge", "margin_weights"})
         if is_fair:
             inputs["sides"] = recipe.corpus.sides

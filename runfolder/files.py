@@ -170,7 +170,7 @@ def _places(folder: Path) -> dict[str, int]:
 
 
 class _Lines(Generic[R]):
-    """The lines of a file, taken request by request; what is wrong with their order is told at the end.
+    """The lines of a file, taken request by request; what is wrong with their order is said at the end.
 
     Args:
         path: of the file.

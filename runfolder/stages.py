@@ -1,7 +1,7 @@
 """Stages: units of work that can be run alone, killed at any moment and started again.
 
 A stage lives in a phase folder of the run ("round-00", "evaluation/base"), reads files, writes files, and leaves a
-receipt when it is done. The receipt holds the digest of everything the result depends on; a stage with a valid receipt
+receipt when it is done. The receipt has the digest of everything the result depends on; a stage with a valid receipt
 is not run again, and one whose inputs changed is run anew after its old files were put aside.
 """
 
@@ -263,7 +263,7 @@ def read_receipt(path: Path) -> Receipt | None:
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
-        # what an interrupted run left there is no part of the copy
+        # what an interrupted run left there is not part of the copy
         if target.exists():
             shutil.rmtree(target)
         shutil.copytree(source, target)

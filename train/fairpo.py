@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# file of a checkpoint that holds the running state
+# file of a checkpoint for the running state
 STATE = "fairness.json"
 
 

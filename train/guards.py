@@ -67,7 +67,7 @@ def _length(mean_tokens: Mapping[str, float]) -> Iterator[str]:
 
 
 def _gap(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Margins grew, and the pairs are no better ordered."""
+    """Margins grew, and the pairs are not better ordered."""
     before, margin = _mean(first, "rewards/margins"), _mean(last, "rewards/margins")
     accuracy = _mean(last, "rewards/accuracies")
     if before is None or margin is None or accuracy is None:

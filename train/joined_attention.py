@@ -131,7 +131,7 @@ def _backward_span(grad: torch.Tensor, taken: Packed, made: Attended, found: Pac
 
 
 def _rows(layout: Layout, span: Span) -> tuple[torch.Tensor, torch.Tensor]:
-    """Places of each candidate's tokens, (candidates, longest), the last one repeated, and which of them are no repeats."""
+    """Places of each candidate's tokens, (candidates, longest), the last one repeated, and which of them are not repeats."""
     made = ("rows", span)
     if made not in layout.memo:
         lengths = [n for n in span.own if n]

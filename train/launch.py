@@ -49,7 +49,7 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
         _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
         return read_counts(phase)
 
-    # held for the training processes, none of which is another's child
+    # held for the training processes, which are not children of one another
     with hold_run(phase.recipe):
         return stage.run(work)
 

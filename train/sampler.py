@@ -70,11 +70,11 @@ class RequestSampler(BatchRebalanceSampler):
         return sorted(bins, key=self._tokens, reverse=True)
 
     def _slots(self, n_rows: int) -> int:
-        """Micro-batches of each process for a step of so many rows: no more than there are rows for."""
+        """Micro-batches of each process for a step of `n_rows` rows: no more than there are rows for."""
         return min(self.grad_accum, max(1, n_rows // self.dp_size)) if n_rows else 0
 
     def most_tokens(self, epochs: int) -> int:
-        """Tokens of the largest micro-batch that any process meets in so many epochs."""
+        """Tokens of the largest micro-batch that any process meets in `epochs` epochs."""
         return max(
             self._tokens(rows) for epoch in range(epochs) for step in self._steps(epoch) for rows in self._bins(step)
         )

@@ -1,7 +1,7 @@
 """Shared-prefix DPO: TRL's DPOTrainer, whose model runs each prompt once for all of its candidates.
 
-The seam is the model's forward. `DPOTrainer._compute_loss` calls policy and reference with whatever the batch holds and
-reads the log-probabilities of one row for each chosen and rejected summary. Our batch (`packing`) holds packed sequences
+The seam is the model's forward. `DPOTrainer._compute_loss` calls policy and reference with whatever is in the batch and
+reads the log-probabilities of one row for each chosen and rejected summary. Our batch (`packing`) has packed sequences
 besides; `packed_forward` runs those and deals the results out to TRL's rows. Losses, metrics, logging, checkpoints and
 callbacks stay TRL's.
 """

@@ -193,7 +193,7 @@ def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts
 
 
 def _record(trainer: Any, examples: Examples, material: Material) -> dict[str, Any]:
-    """What training.json holds besides the facts of the model card."""
+    """What training.json says besides the facts of the model card."""
     arguments = trainer.args
     return {
         "processes": arguments.world_size,

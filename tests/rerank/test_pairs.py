@@ -11,7 +11,7 @@ from evenhand.records import CandidateGroup, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text, preference_pair
 
 
-def scored(ferry, *rows):
+def rewarded(ferry, *rows):
     request = make_request(ferry)
     return [
         ScoredCandidate(candidate=make_candidate(request, text, i), scores={}, reward=reward)
@@ -20,21 +20,21 @@ def scored(ferry, *rows):
 
 
 def test_highest_reward_wins(ferry):
-    assert best_of(scored(ferry, (1.0, "The Left a."), (2.0, "The Left b."))).candidate.text == "The Left b."
+    assert best_of(rewarded(ferry, (1.0, "The Left a."), (2.0, "The Left b."))).candidate.text == "The Left b."
 
 
 def test_first_of_equals_wins(ferry):
-    assert best_of(scored(ferry, (2.0, "The Left a."), (2.0, "The Left b."))).candidate.index == 0
+    assert best_of(rewarded(ferry, (2.0, "The Left a."), (2.0, "The Left b."))).candidate.index == 0
 
 
 def test_broken_contract_loses_a_tie_but_not_a_lead(ferry):
-    assert best_of(scored(ferry, (2.0, "Sales rose."), (2.0, "The Left b."))).candidate.index == 1
-    assert best_of(scored(ferry, (2.1, "Sales rose."), (2.0, "The Left b."))).candidate.index == 0
+    assert best_of(rewarded(ferry, (2.0, "Sales rose."), (2.0, "The Left b."))).candidate.index == 1
+    assert best_of(rewarded(ferry, (2.1, "Sales rose."), (2.0, "The Left b."))).candidate.index == 0
 
 
 def test_unscored_candidates_never_win(ferry):
-    assert best_of(scored(ferry, (None, "The Left a."), (-3.0, "The Left b."))).candidate.index == 1
-    assert best_of(scored(ferry, (None, "The Left a."))) is None
+    assert best_of(rewarded(ferry, (None, "The Left a."), (-3.0, "The Left b."))).candidate.index == 1
+    assert best_of(rewarded(ferry, (None, "The Left a."))) is None
     assert best_of([]) is None
 
 

@@ -49,7 +49,7 @@ def test_mistakes_are_told_together_with_their_lines(tmp_path):
             "nobody labelled summaries of set 'fr'",
             "nobody labelled summary 'us/3' of set 'us'; did you mean 'us/",
             "'units': tuple should have at least 1 item",
-            "'unit': is no key of this record",
+            "'unit': is not a key of this record",
             "one object a line is expected",
         ],
         start=2,
