@@ -23,11 +23,11 @@ from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page as comparison_page
 from evenhand.evaluation.human import annotator_agreement
-from evenhand.evaluation.human.key import unblind
 from evenhand.evaluation.human.opinions import opinion_results
 from evenhand.evaluation.human.page import render_page
 from evenhand.evaluation.human.result_pages import agreement_page, opinions_page, results_page
 from evenhand.evaluation.human.results import human_results
+from evenhand.evaluation.human.sheet import unblind
 from evenhand.evaluation.meta.benchmark import Settings, benchmark
 from evenhand.evaluation.meta.page import page as benchmark_page
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
