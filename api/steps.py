@@ -16,9 +16,9 @@ from ..config import Recipe
 from ..config.recipe_file import load_judges, load_recipe, recipe_of
 from ..corpora.summaries import read_texts, summaries_of
 from ..errors import DataError, RecipeError
+from ..generate.backends import open_backend_of
 from ..generate.contract import check_output
 from ..generate.method import draws
-from ..generate.phase_backend import open_backend_of
 from ..generate.requests import build_requests
 from ..generate.stage import make_batch
 from ..judges import open_judges

@@ -12,13 +12,9 @@ Each is a program of its own and shows its options with --help:
 """
 
 from .measure import Contender, Counts, Extrapolated, Row, Table, compare
-from .report import BACKENDS, DTYPE, ENGINE, MODEL, Breakdown, Report, bench_options, count, run_bench
+from .report import Breakdown, Report, bench_options, count, run_bench
 
 __all__ = [
-    "BACKENDS",
-    "DTYPE",
-    "ENGINE",
-    "MODEL",
     "Breakdown",
     "Contender",
     "Counts",

@@ -25,20 +25,7 @@ from ..generate.transformers_backend import TransformersBackend
 from ..generate.vllm_backend import VllmBackend
 from ..models import locate, signature
 from ..records import Message, Sampling
-from . import (
-    BACKENDS,
-    ENGINE,
-    MODEL,
-    Contender,
-    Counts,
-    Extrapolated,
-    Report,
-    Table,
-    bench_options,
-    compare,
-    count,
-    run_bench,
-)
+from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 from .judging import long_documents
 
 EVENHAND = "evenhand"
@@ -83,8 +70,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         __doc__,
         argv,
         {"prompts": 2, "candidates": 2, "tokens": 100, "new_tokens": 4, "repeats": 1, "one_by_one": 1},
-        backends=BACKENDS,
-        model=MODEL,
+        "backends",
+        "model",
+        "engine",
         dtypes={
             "nargs": "+",
             "choices": ("bfloat16", "float32"),
@@ -96,7 +84,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         tokens=count(1400, "least length of a document"),
         new_tokens=count(64, "length of a candidate"),
         one_by_one=count(3, "candidates that are written one call at a time; the seconds are scaled to all of them"),
-        engine=ENGINE,
         defaults={
             "action": argparse.BooleanOptionalAction,
             "default": True,

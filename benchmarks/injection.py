@@ -31,7 +31,7 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import DocumentSet, Message
 from ..resampling import Bootstrap, cluster_interval
-from . import DTYPE, MODEL, Breakdown, Report, bench_options, count, run_bench
+from . import Breakdown, Report, bench_options, count, run_bench
 
 # social attribute whose values are the sides
 ATTRIBUTE = "stance"
@@ -153,9 +153,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         __doc__,
         argv,
         {"sets": 2},
+        "model",
+        "dtype",
         repeats=count(1, "not used here, everything is run once"),
-        model=MODEL,
-        dtype=DTYPE,
         rubric={"choices": ("coverage", "faithfulness"), "default": "coverage", "help": "(%(default)s)"},
         sets=count(12, "document sets, two summaries each"),
     )

@@ -34,21 +34,7 @@ from ..models import locate, signature
 from ..prompts import PromptTemplate
 from ..records import Message
 from ..text import sentences
-from . import (
-    BACKENDS,
-    DTYPE,
-    ENGINE,
-    MODEL,
-    Contender,
-    Counts,
-    Extrapolated,
-    Report,
-    Table,
-    bench_options,
-    compare,
-    count,
-    run_bench,
-)
+from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 
 RUBRICS: tuple[Literal["coverage", "faithfulness"], ...] = ("coverage", "faithfulness")
 TOGETHER = "evenhand"
@@ -85,14 +71,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         __doc__,
         argv,
         {"documents": 2, "candidates": 2, "tokens": 100, "one_by_one": 1, "repeats": 1},
-        backends=BACKENDS,
-        model=MODEL,
-        dtype=DTYPE,
+        "backends",
+        "model",
+        "dtype",
+        "engine",
         documents=count(20),
         candidates=count(9, "summaries of each document"),
         tokens=count(1400, "least length of a document"),
         one_by_one=count(2, "documents that are judged one call at a time; the seconds are scaled to all of them"),
-        engine=ENGINE,
     )
     report = Report("judging", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:

@@ -48,24 +48,26 @@ def _positive(text: str) -> int:
 
 
 # options that several benchmarks have
-MODEL: Option = {"default": "embedded:smollm2-135m-instruct", "help": "(%(default)s)"}
-DTYPE: Option = {"choices": ("bfloat16", "float32"), "default": "bfloat16", "help": "(%(default)s)"}
-BACKENDS: Option = {
-    "nargs": "+",
-    "choices": ("transformers", "vllm"),
-    "default": ["transformers", "vllm"],
-    "help": "(both)",
-}
-ENGINE: Option = {
-    "type": json.loads,
-    "default": {},
-    "metavar": "JSON",
-    "help": "keyword arguments of vllm.LLM, for experiments",
+SHARED: dict[str, Option] = {
+    "model": {"default": "embedded:smollm2-135m-instruct", "help": "(%(default)s)"},
+    "dtype": {"choices": ("bfloat16", "float32"), "default": "bfloat16", "help": "(%(default)s)"},
+    "backends": {
+        "nargs": "+",
+        "choices": ("transformers", "vllm"),
+        "default": ["transformers", "vllm"],
+        "help": "(both)",
+    },
+    "engine": {
+        "type": json.loads,
+        "default": {},
+        "metavar": "JSON",
+        "help": "keyword arguments of vllm.LLM, for experiments",
+    },
 }
 
 
 def bench_options(
-    name: str, about: str | None, argv: Sequence[str] | None, quick: Mapping[str, Any], **options: Option
+    name: str, about: str | None, argv: Sequence[str] | None, quick: Mapping[str, Any], *shared: str, **options: Option
 ) -> argparse.Namespace:
     """What a benchmark's command line says; beside its own options all have --quick, --repeats and --output.
 
@@ -76,6 +78,7 @@ def bench_options(
         about: what --help begins with.
         argv: the command line; None for the process's.
         quick: option -> its value with --quick.
+        shared: those of `SHARED` that it has.
         options: its own ones, and "repeats" for another default than 3.
     """
     share_processor()
@@ -94,7 +97,7 @@ def bench_options(
             "help": "where the figures are written (%(default)s)",
         },
     }
-    for option, how in (general | options).items():
+    for option, how in (general | {each: SHARED[each] for each in shared} | options).items():
         parser.add_argument(f"--{option.replace('_', '-')}", **how)
     found = parser.parse_args(argv)
     if found.quick:

@@ -26,7 +26,7 @@ from ..extras import need
 from ..models import locate
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
-from . import DTYPE, MODEL, Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
+from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 from .flops import step_flops
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
@@ -58,12 +58,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         __doc__,
         argv,
         {"prompts": [60], "candidates": [3, 4], "pairs": 1, "repeats": 1},
-        model=MODEL,
+        "model",
+        "dtype",
         random={
             "choices": RANDOM,
             "help": "random weights in the size of Llama 3.2 1B or 3.1 8B, and drawn tokens: no model is read",
         },
-        dtype=DTYPE,
         attention={"choices": ("sdpa", "flex_attention"), "default": "sdpa", "help": "evenhand's (%(default)s)"},
         prompts=count([300, 1400, 3000], "tokens"),
         candidates=count([3, 9, 18]),

@@ -1,10 +1,36 @@
-"""The backends by name, opened when a stage needs one."""
+"""The backends by name, opened when a stage needs one; and what writes the candidates of a phase.
 
+That is the recipe's backend, or what its method needs in its place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import models
 from ..config import BackendSection, ModelSection
-from .backend import Backend
+from ..fairness.opinion.tokens import VERSION
+from ..runfolder.phases import Phase
+from ..runfolder.timing import booked
+from .backend import Ask, Backend, Reply, Usage
+
+# signature of what writes summaries without a model
+NO_MODEL = f"no model|content-tokens:{VERSION}"
+
+
+@dataclass
+class NoModel:
+    """The backend of a method that asks no model."""
+
+    signature: str = NO_MODEL
+    usage: Usage = field(default_factory=Usage)
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """Nothing is ever asked."""
+        raise AssertionError(f"{len(asks)} asks, but there is no model")
+
+    def close(self) -> None:
+        """Nothing to give back."""
 
 
 def open_backend(section: BackendSection, model: ModelSection, adapter: Path | None = None) -> Backend:
@@ -39,3 +65,29 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
         return "scripted:copy_a_sentence"
     name = models.signature(model.name, model.revision, adapter)
     return f"{name}|{model.dtype}|{section.backend}"
+
+
+def signature_of(phase: Phase) -> str:
+    """What the candidates of the phase depend on besides what is asked; known without loading anything."""
+    section = phase.recipe.generate
+    if section.fair_extractive is not None:
+        return NoModel().signature
+    return backend_signature(section, phase.recipe.model, phase.adapter)
+
+
+def open_backend_of(phase: Phase) -> Backend:
+    """The backend with the model of the phase's policy loaded.
+
+    Raises:
+        MissingExtra: its library is not installed.
+        ModelError: the model cannot be opened.
+    """
+    section = phase.recipe.generate
+    if section.fair_extractive is not None:
+        return NoModel()
+    with booked("loading"):
+        if (options := section.attention_reweighting) is not None:
+            from .pine.backend import PineBackend
+
+            return PineBackend(section, phase.recipe.model, phase.adapter, is_control=not options.reweight)
+        return open_backend(section, phase.recipe.model, phase.adapter)

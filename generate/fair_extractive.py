@@ -7,37 +7,18 @@ Source: Dash et al. 2019; docs/papers.md#dash. Shandilya et al. 2020, section IV
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from ..config import FairExtractiveSection
 from ..errors import DataError
 from ..fairness.opinion.objective import ObjectivePlan
 from ..fairness.opinion.selection import Selection, biased_batch, group_quotas, select_batch, select_fair
-from ..fairness.opinion.tokens import VERSION
 from ..records import SummaryRequest
 from ..storage import digest
 from ..text import fold, sentences
-from .backend import Ask, Reply, Usage
+from .backend import Reply
 from .method import Job
 
 UNMET = "quotas cannot be met"
-# signature of what writes these summaries
-NO_MODEL = f"no model|content-tokens:{VERSION}"
-
-
-@dataclass
-class NoModel:
-    """The backend of a method that asks no model."""
-
-    signature: str = NO_MODEL
-    usage: Usage = field(default_factory=Usage)
-
-    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
-        """Nothing is ever asked."""
-        raise AssertionError(f"{len(asks)} asks, but there is no model")
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
 
 def summarise(job: Job) -> list[list[Reply]]:

@@ -20,8 +20,7 @@ from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, LeftOut, Record, SummaryRequest, Turn, is_none
-from ..runfolder.batches import Batches
-from ..runfolder.journal import Journal
+from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
@@ -37,8 +36,8 @@ from . import (
     zero_shot,
 )
 from .backend import Backend, Usage
+from .backends import NO_MODEL, open_backend_of, signature_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
-from .phase_backend import open_backend_of, signature_of
 from .requests import build_requests
 from .rounds import KeptRounds, Round
 from .threads import Made, method_prompts
@@ -244,7 +243,7 @@ class _Counts:
 
     def add(self, batch: Batch) -> None:
         """Count a batch."""
-        written = [c for c in batch.candidates if c.model != fair_extractive.NO_MODEL]
+        written = [c for c in batch.candidates if c.model != NO_MODEL]
         self._used.add(batch.prompt_tokens, batch.prefilled_tokens)
         self._n_candidates += len(batch.candidates)
         self._n_written += len(written)

@@ -2,12 +2,15 @@
 
 A line is `{"line":N,"digest":"...","record":{...}}`: its number, counted from 0, and a digest of the digest before it and of the
 record's own bytes. So a line that was lost, doubled, exchanged or altered is refused, and never taken for work that was done.
+Work that is asked for in batches (`Batches`) has a line for each finished batch.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast
 
@@ -15,8 +18,11 @@ from pydantic import BaseModel
 
 from ..errors import DataError, StorageError
 from ..storage import parse_line
+from .progress import Progress
 
 R = TypeVar("R", bound=BaseModel)
+T = TypeVar("T")
+E = TypeVar("E")
 
 LINE = re.compile(rb'\{"line":([0-9]{1,18}),"digest":"([0-9a-f]{16})","record":(.+)\}\n')
 # how every line begins; those of versions that kept no digest begin otherwise
@@ -152,3 +158,39 @@ class Journal(Generic[R]):
 def _chained(before: str, content: bytes) -> str:
     """Digest of a line, 16 hexadecimal digits: of the digest of the line before and of what the line holds."""
     return hashlib.sha256(before.encode() + content).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Batches(Generic[T]):
+    """Items to be asked for in their order, `size` at a time."""
+
+    items: Sequence[T]
+    size: int
+    # what items are called, in the plural, and where is said how many are done
+    unit: str
+    progress: Path
+
+    def finish(
+        self,
+        journal: Journal[R],
+        n_done: int,
+        opened: Callable[[], AbstractContextManager[E]],
+        ask: Callable[[E, Sequence[T]], R],
+    ) -> None:
+        """Ask for what is not done yet, and put each finished batch into the journal.
+
+        Args:
+            journal: of the stage; what an interrupted run left there stays as it is.
+            n_done: how many items, from the first, the journal has. The others are cut into batches anew, so the size may have
+                changed since.
+            opened: opens what is asked; not called where nothing is left.
+            ask: what comes of a batch.
+        """
+        if n_done >= len(self.items):
+            return
+        progress = Progress(self.progress, self.unit, {"": len(self.items)}, {"": n_done})
+        with opened() as engine:
+            for start in range(n_done, len(self.items), self.size):
+                batch = self.items[start : start + self.size]
+                journal.append([ask(engine, batch)])
+                progress.add(len(batch))

@@ -15,8 +15,7 @@ from ...generate.backend import Ask, Backend
 from ...generate.backends import open_backend
 from ...generate.method import seed_from
 from ...records import LeftOut, Record, Text
-from ...runfolder.batches import Batches
-from ...runfolder.journal import Journal
+from ...runfolder.journal import Batches, Journal
 from ...runfolder.stages import Receipt, Stage
 from ...runfolder.timing import booked
 from ...storage import as_given, digest, listed_lines, read_jsonl, read_numbered, read_text, write_jsonl

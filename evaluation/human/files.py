@@ -26,13 +26,13 @@ KINDS = (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Annotated:
     """Units that can be scored, and what was left out."""
 
-    units: list[HumanUnit] = field(default_factory=list)
+    units: list[HumanUnit]
     # (reason, side) -> items
-    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
+    left_out: Counter[tuple[str, str]]
 
 
 @dataclass
@@ -72,7 +72,7 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
         ]
     if mistakes:
         raise DataError(listed(mistakes))
-    found = Annotated(left_out=files.left_out)
+    left_out = files.left_out
     sources: list[tuple[Path, HumanUnit]] = []
     for path, sheet in files.sheets:
         try:
@@ -82,7 +82,7 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
         for item, unit in unblinded:
             reason = item.unmarked if highlights_only else item.unfinished
             if reason:
-                found.left_out[reason, item.side] += 1
+                left_out[reason, item.side] += 1
             else:
                 sources.append((path, unit))
     for marks, shown in zip(files.marks, files.shown, strict=True):
@@ -90,8 +90,7 @@ def read_annotations(paths: Sequence[Path], *, highlights_only: bool = False) ->
     twice = _twice(sources)
     if twice:
         raise DataError(listed(twice))
-    found.units = [unit for _, unit in sources]
-    return found
+    return Annotated([unit for _, unit in sources], left_out)
 
 
 @as_given()

@@ -64,12 +64,7 @@ def blank_sheet(
         raise DataError(f"a page shows 1 to {len(LETTERS)} systems, got {len(systems)}")
     if seed is None:
         seed = secrets.randbelow(SEEDS)
-    read = {}
-    for label, given in systems.items():
-        folder = _phase_folder(given)
-        best = {each.request_id: each.text for each in read_jsonl(folder / BEST, BestSummary)}
-        read[label] = _System(folder, read_jsonl(folder / REQUESTS, SummaryRequest), best)
-    _refuse_other_requests(read)
+    read = _read(systems)
     complete, left_out = _complete(next(iter(read.values())).requests, read)
     shown = _draw(complete, len(complete) if limit is None else limit, seed)
     ids = {request.id for request in shown}
@@ -105,7 +100,13 @@ def _phase_folder(folder: Path) -> Path:
     raise DataError(f"{folder}: has no {REQUESTS} and {BEST}; name a phase's folder, such as RUN/evaluation/base")
 
 
-def _refuse_other_requests(read: Mapping[str, _System]) -> None:
+def _read(systems: Mapping[str, Path]) -> dict[str, _System]:
+    """What each system has written, all for the same requests."""
+    read = {}
+    for label, given in systems.items():
+        folder = _phase_folder(given)
+        best = {each.request_id: each.text for each in read_jsonl(folder / BEST, BestSummary)}
+        read[label] = _System(folder, read_jsonl(folder / REQUESTS, SummaryRequest), best)
     (first, one), *others = read.items()
     expected = {request.id: (request.side, request.source) for request in one.requests}
     mistakes = []
@@ -118,6 +119,7 @@ def _refuse_other_requests(read: Mapping[str, _System]) -> None:
         raise DataError(
             f"{listed(mistakes)}\nsystems can be compared only on the same documents and sides; run them on one corpus and split"
         )
+    return read
 
 
 def _complete(

@@ -68,7 +68,22 @@ class ItemSheet(Record):
 
     @model_validator(mode="after")
     def _marks_belong_to_the_texts(self) -> "ItemSheet":
-        mistakes = list(_mistakes(self))
+        spans = [span for point in self.key_points for span in point] + list(self.without)
+        mistakes = list(_displaced(spans, self.document, "the document"))
+        letters = [summary.letter for summary in self.summaries]
+        if len(set(letters)) < len(letters):
+            mistakes.append(f"letters {letters} name summaries twice")
+        for summary in self.summaries:
+            name = f"summary {summary.letter}"
+            mistakes += _displaced([span for point in summary.points for span in point], summary.text, name)
+            if summary.none and summary.points:
+                mistakes.append(f"{name} is said to have no key point, but has {len(summary.points)}")
+            for flags, points, what in (
+                (summary.omitted, self.key_points, "'omitted'"),
+                (summary.hallucinated, summary.points, "'hallucinated'"),
+            ):
+                if len(flags) != len(points):
+                    mistakes.append(f"{what} of {name} has {len(flags)} decisions for {len(points)} key points")
         if mistakes:
             raise ValueError(f"item {self.id!r}: {', '.join(mistakes)}")
         return self
@@ -138,25 +153,6 @@ def trimmed(text: str, start: int, end: int) -> Span | None:
     start += len(label) - len(label.lstrip())
     label = label.strip()
     return Span(start=start, end=start + len(label), label=label) if label else None
-
-
-def _mistakes(item: ItemSheet) -> Iterator[str]:
-    spans = [span for point in item.key_points for span in point] + list(item.without)
-    yield from _displaced(spans, item.document, "the document")
-    letters = [summary.letter for summary in item.summaries]
-    if len(set(letters)) < len(letters):
-        yield f"letters {letters} name summaries twice"
-    for summary in item.summaries:
-        name = f"summary {summary.letter}"
-        yield from _displaced([span for point in summary.points for span in point], summary.text, name)
-        if summary.none and summary.points:
-            yield f"{name} is said to have no key point, but has {len(summary.points)}"
-        for flags, points, what in (
-            (summary.omitted, item.key_points, "'omitted'"),
-            (summary.hallucinated, summary.points, "'hallucinated'"),
-        ):
-            if len(flags) != len(points):
-                yield f"{what} of {name} has {len(flags)} decisions for {len(points)} key points"
 
 
 def _displaced(spans: Sequence[Span], text: str, name: str) -> Iterator[str]:

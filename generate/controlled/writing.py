@@ -9,8 +9,7 @@ from contextlib import nullcontext
 
 from ...config import ControlledRecipe, without_speed
 from ...records import Contract, Message, Record, Text
-from ...runfolder.batches import Batches
-from ...runfolder.journal import Journal
+from ...runfolder.journal import Batches, Journal
 from ...runfolder.stages import Counts, Receipt, Stage
 from ...storage import digest, read_jsonl, write_jsonl
 from ...text import words

@@ -77,7 +77,7 @@ def test_cascade_gives_the_logits_of_a_plain_pass(family):
 
 
 def test_cascade_gives_them_without_a_fused_kernel_and_in_small_passes(monkeypatch):
-    monkeypatch.setattr("evenhand.generate.attention.FLASH", "no_such_kernel")
+    monkeypatch.setattr("evenhand.generate.cascade.FLASH", "no_such_kernel")
     monkeypatch.setattr(decoder, "TOKENS_PER_PASS", 50)
     monkeypatch.setattr(cascade, "FIRST_ROOM", 1)
     plain = make()

@@ -162,7 +162,7 @@ def test_what_repeats_is_lowered_and_banned_as_by_transformers(values):
 
 @pytest.mark.parametrize("values", REPEATING, ids=str)
 def test_vllms_processor_does_the_same_to_the_logits(values):
-    repetition = pytest.importorskip("evenhand.generate.repetition")
+    repetition = pytest.importorskip("evenhand.generate.vllm_draws")
     from vllm import SamplingParams
     from vllm.v1.sample.logits_processor import BatchUpdate
 

@@ -13,7 +13,8 @@ from evenhand.fairness.groups.evidence import SetEvidence, cover_set
 from evenhand.fairness.groups.masses import text_masses
 from evenhand.fairness.groups.shares import compare, unfair_error_rate
 from evenhand.fairness.opinion.selection import read_sample
-from evenhand.generate.fair_extractive import NoModel, summarise
+from evenhand.generate.backends import NoModel
+from evenhand.generate.fair_extractive import summarise
 from evenhand.generate.method import draws
 from evenhand.generate.requests import build_requests
 from evenhand.generate.stage import generate

@@ -3,8 +3,7 @@ from contextlib import nullcontext, suppress
 import pytest
 
 from evenhand.records import Record
-from evenhand.runfolder.batches import Batches
-from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.journal import Batches, Journal
 
 
 class Done(Record):
