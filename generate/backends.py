@@ -89,5 +89,6 @@ def open_backend_of(phase: Phase) -> Backend:
         if (options := section.attention_reweighting) is not None:
             from .pine.backend import PineBackend
 
-            return PineBackend(section, phase.recipe.model, phase.adapter, is_control=not options.reweight)
+            named = backend_signature(section, phase.recipe.model, phase.adapter)
+            return PineBackend(section, phase.recipe.model, phase.adapter, named, is_control=not options.reweight)
         return open_backend(section, phase.recipe.model, phase.adapter)

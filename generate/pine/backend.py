@@ -16,7 +16,6 @@ from ...errors import ModelError
 from ...models.adapters import open_adapter
 from ...runfolder.timing import booked
 from ..backend import TOO_LONG, Ask, Prompt, Reply, Usage, failed, tokens_digest, too_long
-from ..backends import backend_signature
 from ..causal_lm import end_ids, open_causal_lm
 from ..drawing import Rows
 from .reweighting import NAME, Row, pine_attention
@@ -103,14 +102,17 @@ class PineBackend:
     """A causal language model of transformers whose attention does not depend on the order of an ask's segments.
 
     Args:
+        signature: of the model on transformers.
         is_control: whether its asks are joined to one segment each, which is ordinary attention; only the signature shows it.
 
     Raises:
         ModelError: the model cannot be opened, or its attention cannot be reweighted.
     """
 
-    def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, *, is_control: bool) -> None:
-        self.signature = f"{backend_signature(section, model, adapter)}|{'pine-control' if is_control else 'pine'}"
+    def __init__(
+        self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str, *, is_control: bool
+    ) -> None:
+        self.signature = f"{signature}|{'pine-control' if is_control else 'pine'}"
         self.usage = Usage()
         self._max_model_len = section.max_model_len
         self._tokenizer, loaded = open_causal_lm(model, "attention reweighting", attention="sdpa")

@@ -186,7 +186,7 @@ PROMPT = (Message(role="user", content="The ferry is cheap, they say, and nurses
 @pytest.fixture(scope="module")
 def backend(tiny_model):
     section = BackendSection(backend="transformers", max_model_len=256)
-    opened = PineBackend(section, ModelSection(name=str(tiny_model), dtype="float32"), None, is_control=False)
+    opened = PineBackend(section, ModelSection(name=str(tiny_model), dtype="float32"), None, "tiny", is_control=False)
     yield opened
     opened.close()
 
@@ -258,7 +258,9 @@ def test_too_long_prompt_fails_alone(backend):
 def test_model_that_is_not_there_is_named(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="attention reweighting cannot open model"):
-        PineBackend(BackendSection(backend="transformers"), ModelSection(name=str(tmp_path)), None, is_control=False)
+        PineBackend(
+            BackendSection(backend="transformers"), ModelSection(name=str(tmp_path)), None, "absent", is_control=False
+        )
 
 
 @pytest.mark.parametrize(("reweight", "made_by"), [(True, "|transformers|pine"), (False, "|transformers|pine-control")])
