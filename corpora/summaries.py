@@ -15,6 +15,7 @@ An empty summary is kept as "": a system that wrote nothing is measured like any
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,21 @@ def _entries_of_file(path: Path, names: Sequence[str]) -> Iterator[Entry]:
         yield from _json_lines(path, text, broken)
     else:
         lines = text.removesuffix("\n").split("\n") if text else []
+        _refuse_json(path, lines)
         yield from ((f"{path}:{number}", line) for number, line in enumerate(lines, start=1))
+
+
+def _refuse_json(path: Path, lines: Sequence[str]) -> None:
+    """Refuse plain text that holds JSON objects, or is quoted in every line: its braces and quotation marks would be measured."""
+    kinds: dict[type, list[int]] = {}
+    for number, line in enumerate(lines, start=1):
+        with suppress(NotJsonError):
+            kinds.setdefault(type(parse_json(line)), []).append(number)
+    quoted = kinds.get(str, []) if all(line.startswith('"') for line in lines) else []
+    if odd := [*kinds.get(dict, []), *quoted]:
+        raise DataError(
+            f"{path}:{odd[0]}: is JSON in a file of plain text; write an object with a text in every line, or bare texts"
+        )
 
 
 def _json_lines(path: Path, text: str, broken: str) -> Iterator[Entry]:

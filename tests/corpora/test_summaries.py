@@ -252,6 +252,15 @@ def test_a_quoted_line_among_plain_ones_is_a_quotation(tmp_path):
     assert list(read_summaries(write(tmp_path, content), SETS).values()) == content.split("\n")[:3]
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [('"One."\n"Two."\n"Three."\n', 1), ('One.\n{"id": "c-2", "summary": "Two."}\nThree.\n', 2)],
+)
+def test_json_that_plain_text_would_be_measured_with_is_refused(tmp_path, text, line):
+    with pytest.raises(DataError, match=rf":{line}: is JSON in a file of plain text"):
+        read_summaries(write(tmp_path, text), SETS)
+
+
 def test_quotation_marks_and_brackets_within_plain_lines_are_text(tmp_path):
     content = '"One," they said.\n[sic] Two.\n{curly} Three.\n'
     assert list(read_summaries(write(tmp_path, content), SETS).values()) == content.split("\n")[:3]
