@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fairness.groups.coverage import COVERAGE_RULES, ONE_VALUE, CoverageMode
+from ...fairness.groups.coverage import COVERAGE_RULES, ONE_VALUE, CoverageMode, over
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.evidence import SetCoverage, cover_sets
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
@@ -28,7 +28,7 @@ from .contents import (
     Quantity,
     Side,
 )
-from .figures import Figures, Floats, most, over, reasons
+from .figures import Figures, Floats, most, reasons
 
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)

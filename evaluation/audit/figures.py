@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
 from ...resampling import NOISE, Bootstrap, drawn_weights
@@ -122,11 +123,6 @@ def most(amounts: Mapping[K, float]) -> tuple[K, ...]:
     """The names of the largest amount, in their order, several where they tie; none where nothing is above 0."""
     largest = max(amounts.values(), default=0.0)
     return tuple(name for name, amount in amounts.items() if largest > NOISE and amount > largest - NOISE)
-
-
-def over(sums: Floats, counts: Floats) -> Floats:
-    """Quotients; nan where nothing was counted."""
-    return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=np.asarray(counts) > 0))
 
 
 def mean_deviation(values: Floats) -> Floats:

@@ -12,13 +12,14 @@ from typing import Literal
 
 import numpy as np
 
+from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
 from .contents import OPINION_GRAPH, Example, Kind, Line, Measure, Quantity, Side
-from .figures import Figures, most, over, reasons
+from .figures import Figures, most, reasons
 
 # opinions that an example shows, and keywords that name one
 MOST_OPINIONS, MOST_KEYWORDS = 8, 4

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...fairness.groups.corpus import NO_SOURCE_MASS
+from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Masses, Unscored
 from ...fairness.groups.shares import (
     TAU_GRID,
@@ -42,7 +43,7 @@ from .contents import (
     Quantity,
     Side,
 )
-from .figures import Bools, Figures, Floats, mean_deviation, most, over, reasons
+from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
 
 # columns of a set, before six for each value: scored, unfair, UER, PR, then the unfair curve
 HEAD = 4 + len(TAU_GRID)

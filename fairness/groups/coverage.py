@@ -122,7 +122,7 @@ def coverage(entailments: Entailments, n_values: int, mode: CoverageMode | Cover
     counted = entailments.units & (covered | (rule.denominator == "all"))  # (sets, units)
     n_units = counted.sum(axis=1)
     real = entailments.labels >= 0
-    by_document = _over(np.einsum("sdu->sd", p), np.where(real, n_units[:, None], 0))
+    by_document = over(np.einsum("sdu->sd", p), np.where(real, n_units[:, None], 0))
     filled = np.where(np.isnan(by_document), 0.0, by_document)
     has = (entailments.labels[..., None] == np.arange(n_values)).astype(float)  # (sets, documents, values)
     counts = np.einsum("sdv->sv", has).astype(np.intp)
@@ -130,8 +130,8 @@ def coverage(entailments: Entailments, n_values: int, mode: CoverageMode | Cover
     known = n_units > 0
     return CoverageTable(
         by_document=by_document,
-        overall=_over(filled.sum(axis=1), np.where(known, real.sum(axis=1), 0)),
-        by_value=_over(sums, np.where(known[:, None], counts, 0)),
+        overall=over(filled.sum(axis=1), np.where(known, real.sum(axis=1), 0)),
+        by_value=over(sums, np.where(known[:, None], counts, 0)),
         counts=counts,
         n_units=n_units,
         labels=entailments.labels,
@@ -146,7 +146,7 @@ def equal_coverage(table: CoverageTable) -> Floats:
     """
     gaps = np.abs(table.difference)
     present = ~np.isnan(gaps)
-    return _over(np.where(present, gaps, 0.0).sum(axis=1), np.where(table.scored, present.sum(axis=1), 0))
+    return over(np.where(present, gaps, 0.0).sum(axis=1), np.where(table.scored, present.sum(axis=1), 0))
 
 
 def or_none(row: Floats) -> tuple[float | None, ...]:
@@ -154,9 +154,9 @@ def or_none(row: Floats) -> tuple[float | None, ...]:
     return tuple(None if math.isnan(value) else value for value in row.tolist())
 
 
-def _over(sums: Floats, counts: NDArray[np.intp]) -> Floats:
+def over(sums: Floats, counts: NDArray[np.intp] | Floats) -> Floats:
     """Quotients; nan where nothing was counted."""
-    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+    return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=np.asarray(counts) > 0))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.contents import OPINION_GRAPH, Measure, Quantity
-from evenhand.evaluation.audit.figures import Figures, mean_deviation, over
+from evenhand.evaluation.audit.figures import Figures, mean_deviation
+from evenhand.fairness.groups.coverage import over
 from evenhand.resampling import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.9, resamples=200, seed=4)
