@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import DataError
 
 Floats = NDArray[np.float64]
-Verdict = Literal["higher", "lower", "cannot tell"]
+Verdict = Literal["higher", "lower", "no clear difference"]
 # what draws without a defined number do: "omit" leaves them out, "propagate" leaves no interval
 Undefined = Literal["omit", "propagate"]
 
@@ -275,7 +275,7 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
 
 @dataclass(frozen=True)
 class Rule:
-    """What it takes to call a difference higher or lower than zero; anything less cannot tell."""
+    """What it takes to call a difference higher or lower than zero; anything less is no clear difference."""
 
     # as a page says it: "higher or lower means that ..."
     name: str
@@ -312,11 +312,11 @@ def verdict(
         n_sets: what the number rests on.
     """
     if n_sets < rule.least_sets or (rule.by_test and (adjusted_p is None or adjusted_p > 1 - level)):
-        return "cannot tell"
+        return "no clear difference"
     least, most = bounds if rule.by_interval else (estimate, estimate)
     if least is None or most is None:
-        return "cannot tell"
-    return "higher" if least > NOISE else "lower" if most < -NOISE else "cannot tell"
+        return "no clear difference"
+    return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"
 
 
 def defined(value: float | Floats | None) -> float | None:

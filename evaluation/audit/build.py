@@ -29,7 +29,7 @@ from .pairs import paired_differences
 from .plan import AuditPlan
 from .warnings import warnings
 
-SCHEMA = "evenhand-audit/1"
+SCHEMA = "evenhand-audit/2"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")

@@ -214,7 +214,7 @@ def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
 
 def tone(difference: PairedDifference) -> Tone:
     """Whether the difference makes a system fairer."""
-    if difference.verdict == "cannot tell":
+    if difference.verdict == "no clear difference":
         return "unsure"
     if not difference.is_unfairness:
         return "neutral"

@@ -123,7 +123,7 @@ class Pair:
             is_unfairness=quantity.kind.is_unfairness,
             p_value=defined(self.p_values[place]) if n > 1 else None,
             adjusted=None,
-            verdict="cannot tell",
+            verdict="no clear difference",
         )
 
 

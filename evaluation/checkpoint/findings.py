@@ -134,7 +134,7 @@ def _how_sure(evidence: Evidence) -> str:
     most = max(overall, key=lambda d: d.n)
     names = {judge.name for judge in evidence.deciding}
     deciding = [d for d in evidence.differences if d.measure in names]
-    clear = sum(d.verdict != "cannot tell" for d in deciding)
+    clear = sum(d.verdict != "no clear difference" for d in deciding)
     rests_on = (
         f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
         f"{counted(evidence.candidates, 'candidate')} each under every system."

@@ -49,7 +49,7 @@ def legend(remark: str = "") -> Legend:
 
 def tone(difference: Difference, judge: JudgeNote) -> Tone:
     """What a difference says of the first of two systems, by what the judge calls better."""
-    if difference.verdict == "cannot tell":
+    if difference.verdict == "no clear difference":
         return "unsure"
     if judge.better is None:
         return "neutral"

@@ -145,4 +145,4 @@ def comparison_name(first: str, second: str) -> str:
 
 def leaves_out_zero(estimate: Estimate) -> bool:
     """Whether the interval of a difference or a gap is there and excludes zero."""
-    return verdict(INTERVAL, estimate.mean, (estimate.low, estimate.high)) != "cannot tell"
+    return verdict(INTERVAL, estimate.mean, (estimate.low, estimate.high)) != "no clear difference"

@@ -39,7 +39,7 @@ def test_every_set_worse_is_as_sure_as_sign_flips_allow():
     assert bur.verdict == "higher"
     # of what the right has in the sources, 1/3, it lacks all
     assert found["shortfall (words)", "right"].estimate == pytest.approx(1 / 3)
-    assert found["shortfall (words)", "left"].verdict == "cannot tell"
+    assert found["shortfall (words)", "left"].verdict == "no clear difference"
 
 
 def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():
@@ -51,7 +51,7 @@ def test_sets_scored_under_one_system_only_are_counted_out_of_the_pair():
 def test_a_system_does_not_differ_from_itself():
     texts = [FAIR, LEFT, RIGHT, LEFT]
     found = audit(4, one=texts, other=texts)
-    assert {(d.estimate, d.p_value, d.verdict) for d in found.differences} == {(0.0, 1.0, "cannot tell")}
+    assert {(d.estimate, d.p_value, d.verdict) for d in found.differences} == {(0.0, 1.0, "no clear difference")}
     assert found.title == "other does not clearly differ from one in any of 4 measures"
 
 
@@ -153,9 +153,9 @@ def test_a_pattern_that_leaves_nothing_to_compare_counts_as_differing():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(2)]
     given = make_input(spoken, one=["She.", "Rain."], other=["Rain.", "He."])
     (found,) = build_audit(given, PLAN, [words]).differences
-    assert (found.estimate, found.p_value, found.verdict) == (pytest.approx(0.0), 1.0, "cannot tell")
+    assert (found.estimate, found.p_value, found.verdict) == (pytest.approx(0.0), 1.0, "no clear difference")
 
 
 def test_a_single_set_has_no_test():
     found = differences(audit(1, fair=[FAIR], mine=[LEFT]))["BUR (words)", None]
-    assert (found.estimate, found.p_value, found.adjusted, found.verdict) == (1.0, None, None, "cannot tell")
+    assert (found.estimate, found.p_value, found.adjusted, found.verdict) == (1.0, None, None, "no clear difference")

@@ -33,7 +33,7 @@ def test_means_by_hand(small_run: Any, system: str, side: str | None, mean: floa
     [
         ("DPO - zero-shot", None, 0.1, "higher"),
         ("DPO+RR - rerank", "right", 0.1, "higher"),
-        ("rerank - zero-shot", "left", 0.15, "cannot tell"),  # 0.55 - 0.4; b and d gain nothing
+        ("rerank - zero-shot", "left", 0.15, "no clear difference"),  # 0.55 - 0.4; b and d gain nothing
         ("DPO+RR - zero-shot", None, 0.2125, "higher"),
     ],
 )

@@ -6,7 +6,7 @@ from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING, Evidenc
 from evenhand.evaluation.systems.contents import Difference, Estimate, JudgeNote, SideGap
 
 NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
-BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "cannot tell": (-0.01, 0.03)}
+BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "no clear difference": (-0.01, 0.03)}
 
 
 def judge(name: str, role: str = "report", better: str | None = "higher") -> JudgeNote:
@@ -52,14 +52,14 @@ def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) 
     [
         ({"a": "higher"}, "The trained model is better than the untrained model"),
         ({"a": "lower"}, "The trained model is worse than the untrained model"),
-        ({"a": "cannot tell"}, "No clear difference between the trained model and the untrained model"),
+        ({"a": "no clear difference"}, "No clear difference between the trained model and the untrained model"),
         ({"a": "higher", "b": "higher"}, "The trained model is better than the untrained model by both report judges"),
         (
-            {"a": "higher", "b": "cannot tell", "c": "cannot tell"},
+            {"a": "higher", "b": "no clear difference", "c": "no clear difference"},
             "The trained model is better than the untrained model by 1 of 3 report judges; no clear difference by the other 2",
         ),
         (
-            {"a": "higher", "b": "lower", "c": "cannot tell"},
+            {"a": "higher", "b": "lower", "c": "no clear difference"},
             "The trained model is better than the untrained model by 1 and worse by 1 of 3 report judges",
         ),
     ],
@@ -74,7 +74,7 @@ def test_lower_scores_are_better_where_the_judge_says_so():
 
 
 def test_reward_judges_do_not_decide():
-    made = evidence([judge("a"), judge("fit", role="reward")], {"a": "cannot tell", "fit": "higher"})
+    made = evidence([judge("a"), judge("fit", role="reward")], {"a": "no clear difference", "fit": "higher"})
     assert title(made).startswith("No clear difference")
 
 
@@ -96,7 +96,7 @@ def test_run_without_training_is_about_reranking():
 
 
 def test_findings_name_judges_and_differences():
-    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
+    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "no clear difference"})
     (training,) = [f for f in findings(made) if f.comparison == TRAINING]
     assert training.text.endswith(
         "against one from the untrained model: better by a (+0.030); no clear difference by b."
@@ -109,11 +109,11 @@ def test_for_whom_tells_each_side():
         {},
         differences=[
             difference(TRAINING, "a", "left", "higher"),
-            difference(TRAINING, "a", "right", "cannot tell"),
+            difference(TRAINING, "a", "right", "no clear difference"),
             difference(TRAINING, "a", None, "higher"),
         ],
         gain_gaps=[gap(TRAINING, "a", "right", "left", "higher")],
-        score_gaps=[gap("DPO+RR", "a", "right", "left", "cannot tell")],
+        score_gaps=[gap("DPO+RR", "a", "right", "left", "no clear difference")],
     )
     (text,) = [f.text for f in findings(made) if f.heading == "For whom"]
     assert "for left, better by a; for right, no clear difference" in text
@@ -123,7 +123,7 @@ def test_for_whom_tells_each_side():
 
 def test_how_sure_counts_what_would_be_clear_by_chance():
     # two judges, two comparisons, three rows each: 12 differences, 6 of judge a exclude zero; 5 % of 12 is 0.6
-    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "cannot tell"})
+    made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "no clear difference"})
     text = findings(made)[-1].text
     assert "24 requests from 12 unseen document sets, 9 candidates each" in text
     assert (
@@ -133,5 +133,5 @@ def test_how_sure_counts_what_would_be_clear_by_chance():
 
 def test_many_judges_are_counted_not_listed():
     names = ["a", "b", "c", "d"]
-    made = evidence([judge(n) for n in names], dict.fromkeys(names, "cannot tell"))
+    made = evidence([judge(n) for n in names], dict.fromkeys(names, "no clear difference"))
     assert findings(made)[0].text.endswith("no clear difference by a, b and 2 others.")

@@ -71,7 +71,7 @@ def test_four_sets_cannot_be_told_however_alike_they_differ(comparison: Any):
     assert test.low == pytest.approx(0.1)
     assert test.p_value == pytest.approx(0.125)
     assert test.adjusted >= test.p_value
-    assert test.verdict == "cannot tell"
+    assert test.verdict == "no clear difference"
 
 
 def test_strengths_by_hand(comparison: Any):

@@ -26,13 +26,13 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
         ([], "Nothing to test: no two entries have a budget in common"),
         # what reranking adds to an entry is no comparison with another
         ([outcome("base", "recall", "higher", reference_k=1)], "Nothing to test: no two entries have a budget in common"),
-        ([outcome("dpo", "recall", "cannot tell")], "Against base at the best of 8: no clear difference"),
+        ([outcome("dpo", "recall", "no clear difference")], "Against base at the best of 8: no clear difference"),
         (
-            [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "recall", "cannot tell")],
+            [outcome("dpo", "recall", "higher", k=1), outcome("dpo", "recall", "no clear difference")],
             "Against base at the best of 8: no clear difference",
         ),
         (
-            [outcome("dpo", "recall", "higher", side="left"), outcome("dpo", "recall", "cannot tell")],
+            [outcome("dpo", "recall", "higher", side="left"), outcome("dpo", "recall", "no clear difference")],
             "Against base at the best of 8: no clear difference",
         ),
         # lower is better for the second judge
@@ -45,13 +45,13 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
             "Against base with one draw: dpo better by 1 of 2 judges and worse by 1",
         ),
         (
-            [outcome(name, "recall", "cannot tell") for name in "ab"],
+            [outcome(name, "recall", "no clear difference") for name in "ab"],
             "Against base at the best of 8: no clear difference for any of 2 entries",
         ),
         (
             [
                 *(outcome(name, "recall", "higher") for name in "abc"),
-                *(outcome(name, "recall", verdict) for name, verdict in (("d", "lower"), ("e", "cannot tell"))),
+                *(outcome(name, "recall", verdict) for name, verdict in (("d", "lower"), ("e", "no clear difference"))),
             ],
             "Against base at the best of 8: of 5 entries 3 better and 1 worse by some judge",
         ),

@@ -60,7 +60,7 @@ def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right"])
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
     assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
-    assert overall.verdict == "cannot tell"
+    assert overall.verdict == "no clear difference"
 
 
 def test_rounding_noise_is_no_difference(make_run: Any):
@@ -68,12 +68,17 @@ def test_rounding_noise_is_no_difference(make_run: Any):
     noisy = [0.1 + 0.2] * 8  # 0.30000000000000004
     overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 8, "rerank": noisy})[-1]
     assert overall.low > 0
-    assert overall.verdict == "cannot tell"
+    assert overall.verdict == "no clear difference"
 
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [(0.01, 0.2, "higher"), (-0.2, -0.01, "lower"), (-0.1, 0.1, "cannot tell"), (0.0, 0.1, "cannot tell")],
+    [
+        (0.01, 0.2, "higher"),
+        (-0.2, -0.01, "lower"),
+        (-0.1, 0.1, "no clear difference"),
+        (0.0, 0.1, "no clear difference"),
+    ],
 )
 def test_verdict_is_what_the_interval_leaves_out(low, high, expected):
     estimate = Estimate(
@@ -81,7 +86,7 @@ def test_verdict_is_what_the_interval_leaves_out(low, high, expected):
         level=0.95, resamples=400, seed=3,
     )  # fmt: skip
     assert verdict(RULE, estimate.mean, (low, high)) == expected
-    assert leaves_out_zero(estimate) == (expected != "cannot tell")
+    assert leaves_out_zero(estimate) == (expected != "no clear difference")
 
 
 def test_order_of_requests_does_not_change_the_means(make_run: Any):
