@@ -39,7 +39,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Legend():
                 said = (f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str))
                 yield RichText("  ".join(said), style="dim")
-            case Table():
+            case Table() if block.rows:
                 yield RichText()
                 yield _Fitting(block.in_words)
 
