@@ -209,7 +209,7 @@ def _documents(folder: Path) -> Given:
 
 def _released(folder: Path) -> Given:
     path = written(folder / "released.json", [_perspectives() for _ in range(2)])
-    summaries = written(folder / "base.txt", "Fine.", "Bad.")
+    summaries = written(folder / "base.txt", {"summary": "Fine."}, {"summary": "Bad."})
     arguments = _audit(folder, documents=path, summaries=summaries, attribute="sentiment")
     return Given(path, "json", arguments)
 
