@@ -115,5 +115,7 @@ def _rows(
 
 def _attributes(named: Sequence[str], source: str) -> Sequence[str]:
     if not named:
-        raise DataError(f"{source}: is a table; name the column of its social attribute: attribute=COLUMN")
+        raise DataError(
+            f"{source}: is a table; name the column of its social attribute: attribute=COLUMN (--attribute COLUMN)"
+        )
     return named

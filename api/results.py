@@ -72,7 +72,7 @@ class Results(Generic[R]):
         names = list(dict.fromkeys(name for row in rows for name in row))
         cells = ([_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS])
         shown = table(type(self).__name__.lower(), names, cells)
-        more = f", of which {MOST_ROWS} are shown" if len(rows) > MOST_ROWS else ""
+        more = f". The first {MOST_ROWS} of {len(rows):,} rows:" if len(rows) > MOST_ROWS else ""
         return html.fragment([Prose(f"{self.about()}{more}", "lead"), shown])
 
 

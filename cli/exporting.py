@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..errors import DataError
 from .outputs import refuse_outputs, refuse_replaced
 from .terminal import say
 
@@ -37,4 +38,8 @@ def export(
             for row in FORMS[to](folder):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 n += 1
+        if n == 0:
+            raise DataError(
+                f"{run}: has nothing to write as {to!r}; pairs are made in training rounds, rankings and rewards always"
+            )
     say(f"{out}: {n:,} lines of {', '.join(str(folder) for folder in folders)}")

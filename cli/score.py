@@ -8,7 +8,7 @@ import typer
 from ..errors import DataError
 from .terminal import say
 
-EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges quickstart --out scores"
+EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
 
 
 def score(

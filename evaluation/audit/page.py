@@ -109,8 +109,8 @@ def _values(audit: Audit) -> Iterator[Block]:
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
     yield Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
-        "not. Coverage is the mean share, of the units that any document has, that a document has; its difference is to "
-        f"all documents of the set.{few}",
+        "not. Coverage: of the summary's units that any document has, the share that a document has, on average; its "
+        f"difference is to all documents of the set.{few}",
         "lead",
     )
 

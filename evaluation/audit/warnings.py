@@ -157,7 +157,8 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
         if is_scored:
             yield (
                 f"{which}: fewer than {plan.least_group} scored sets have {_named(its)}. Such values are marked few and left out "
-                f"of the worst group and the extremes; {spreads[family]} counts them like any other value."
+                f"of the worst group and the extremes; {spreads[family]} counts them like any other value. A lower --least-group "
+                "counts values with fewer sets too."
             )
         else:
             yield f"{which}: no scored set has {_named(its)}."

@@ -104,7 +104,13 @@ def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
                 f"{folder}: is not a finished run: it has no {path.relative_to(folder)}; name the output folder of "
                 "`evenhand loop RECIPE`, and let that come to its end"
             )
-    report, manifest = parse_line(read_text(folder / REPORT / JSON), Report), read_json(folder / MANIFEST)
+    manifest = read_json(folder / MANIFEST)
+    try:
+        report = parse_line(read_text(folder / REPORT / JSON), Report)
+    except DataError as error:
+        raise DataError(
+            f"{folder / REPORT / JSON}: is not a report of this version; run `evenhand loop` with its recipe again: {error}"
+        ) from error
     if manifest.get("format") != FORMAT:
         raise DataError(f"{folder / MANIFEST}: has the format {manifest.get('format')!r}, expected is {FORMAT!r}")
     rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]

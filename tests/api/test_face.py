@@ -54,7 +54,7 @@ def test_using_it_loads_no_heavy_library():
         "from evenhand import generate, rerank; from evenhand.generate.stage import make_batch",
         "from evenhand.generate.stage import make_batch; from evenhand import generate, rerank",
         "import evenhand.generate.stage; from evenhand.rerank.stage import score_group; from evenhand import generate, rerank",
-        "import evenhand.generate.plans as plans; from evenhand import generate, rerank",
+        "import evenhand.generate.method as method; from evenhand import generate, rerank",
         "import evenhand; evenhand.generate; import evenhand.generate.stage as stage; from evenhand import generate, rerank",
         "import importlib, evenhand; importlib.import_module('evenhand.generate'); from evenhand import generate, rerank",
     ],

@@ -35,7 +35,8 @@ def test_few_is_said_of_the_family_and_system_where_it_holds():
     said = [warning for warning in found.warnings if "marked few" in warning]
     assert said == [
         "lean, coverage: fewer than 3 scored sets have left, right. Such values are marked few and left out of the worst group "
-        "and the extremes; Coverage Parity counts them like any other value."
+        "and the extremes; Coverage Parity counts them like any other value. A lower --least-group counts "
+        "values with fewer sets too."
     ]
     small = {(n.system, n.family) for n in found.by_value if n.is_small}
     assert small == {("lean", "coverage")}
