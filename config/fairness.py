@@ -218,7 +218,7 @@ class ValueSharesJudge(FairnessJudgeSection):
     measure: Literal["uer", "bur"] = "uer"
     # share of its due that a value must exceed, for bur
     tau: float = Field(default=0.8, ge=0, le=1)
-    # which values take part and how ties count, see fairness/groups/rules.py
+    # which values take part and how ties count, see fairness/groups/shares.py
     mode: Literal["drop_zero", "released", "paper"] = "drop_zero"
     # what is due: the values' own shares in the sources, equal ones, or a weight for each value by its name, {left: 2, right: 1},
     # of which a set uses those of its own values; a set with a value that has no weight here is unscored

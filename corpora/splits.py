@@ -54,7 +54,7 @@ def split_sets(
         _refuse_no_split(sets, train, test, section)
         titles = {title: documents.id for documents in reversed(train) for title in _title(documents)}
         for documents in test:
-            for title in titles.keys() & _title(documents):
+            for title in sorted(titles.keys() & _title(documents)):
                 log.warning("corpus: test set %r has the title of train set %r", documents.id, titles[title])
     refuse_leakage(train, test)
     return {"train": train, "test": test}

@@ -14,8 +14,10 @@ A file that begins with `{` is JSON, any other is plain text unless it is an arr
 An empty summary is kept as "": a system that wrote nothing is measured like any other.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ ID_KEYS = ("set_id", "entity_id", "request_id", "id")
 TEXT_KEYS = ("summary", "prediction", "text")
 # side of a summary of all documents
 ALL = "all"
+
+# between an id and a text on one line
+SEPARATOR = re.compile(r"[\t,:;|]")
 
 # where an entry stands, and what it is: a text, an object with one, or the error of a line that cannot be read
 Entry = tuple[str, Any]
@@ -108,13 +113,14 @@ def _entries_of_file(path: Path, names: Sequence[str]) -> Iterator[Entry]:
 
 
 def _refuse_json(path: Path, lines: Sequence[str]) -> None:
-    """Refuse plain text that holds JSON objects, or is quoted in every line: its braces and quotation marks would be measured."""
+    """Refuse plain text that holds JSON: braces of objects and lists, or quotation marks of every line, would be measured."""
     kinds: dict[type, list[int]] = {}
     for number, line in enumerate(lines, start=1):
         with suppress(NotJsonError):
             kinds.setdefault(type(parse_json(line)), []).append(number)
-    quoted = kinds.get(str, []) if all(line.startswith('"') for line in lines) else []
-    if odd := [*kinds.get(dict, []), *quoted]:
+    quoted = kinds.get(str, [])
+    is_quoted = len(quoted) == sum(bool(line.strip()) for line in lines)
+    if odd := [*kinds.get(dict, []), *kinds.get(list, []), *(quoted if is_quoted else [])]:
         raise DataError(
             f"{path}:{odd[0]}: is JSON in a file of plain text; write an object with a text in every line, or bare texts"
         )
@@ -158,7 +164,7 @@ def _matched(
         _refuse_sides(source, records)
     by_order = not any(key in record for record in records for key in ID_KEYS)
     if by_order:
-        _refuse_other_ids(source, records, names)
+        _refuse_ids(source, entries, names)
         if len(entries) != len(names):
             raise DataError(
                 f"{source}: has {len(entries):,} summaries of {len(names):,} document sets; without ids there must be one for "
@@ -199,15 +205,32 @@ def _refuse_sides(source: str, records: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _refuse_other_ids(source: str, records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-    """Refuse lines that would go by order although a key of another name holds the id of another set in each."""
-    for key in dict.fromkeys(key for record in records for key in record if key not in TEXT_KEYS):
-        values = {str(record.get(key)) for record in records}
-        if len(values) == len(records) and values <= set(names):
-            raise DataError(
-                f"{source}: key {key!r} holds ids of document sets, but an id is looked for under {', '.join(ID_KEYS)}; call the "
-                "key 'id', or take it out if the summaries stand in the order of the sets"
-            )
+def _refuse_ids(source: str, entries: Sequence[Entry], names: Sequence[str]) -> None:
+    """Refuse to go by order where each entry has an id of its own set, under another key, deeper, or before its text."""
+    known = {name.casefold(): name for name in names}
+    found = [
+        next((known[form] for form in _id_forms(entry) if form in known), None)
+        for _, entry in entries
+        if not isinstance(entry, NotJsonError)
+    ]
+    if found and None not in found and len(set(found)) == len(found):
+        raise DataError(
+            f"{source}: holds ids of document sets, {some_of([repr(name) for name in found])}, but an id is looked for under the "
+            f'keys {", ".join(ID_KEYS)} alone; write {{"id": ..., "summary": ...}}, or take the ids out if the summaries '
+            "are in the order of the sets"
+        )
+
+
+def _id_forms(entry: Any, *, is_text: bool = True) -> Iterator[str]:
+    """What may be an id in an entry: values that are no summaries, and what stands before a separator at the beginning of one."""
+    if isinstance(entry, Mapping):
+        for key, value in entry.items():
+            yield from _id_forms(value, is_text=key in TEXT_KEYS)
+    elif isinstance(entry, str) and is_text:
+        ends = (match.start() for match in islice(SEPARATOR.finditer(entry), 3))
+        yield from (entry[:end].strip().casefold() for end in ends)
+    elif isinstance(entry, str | int):
+        yield str(entry).strip().casefold().removesuffix(f"/{ALL}")
 
 
 def _id_of(entry: Any, known: Mapping[str, None]) -> str:

@@ -232,7 +232,7 @@ def environment(**variables: str) -> Iterator[None]:
         yield
     finally:
         for name in variables:
-            del os.environ[name]
+            os.environ.pop(name, None)
         os.environ.update({name: before[name] for name in variables if name in before})
 
 

@@ -132,9 +132,14 @@ def refuse_stale_locks(python: str | None = None) -> None:
     """
     stale = []
     for lock in lock_files(python):
-        what = f"{lock}: is {(age := time.time() - lock.stat().st_mtime) / 60:.0f} minutes old"
+        try:
+            age = time.time() - lock.stat().st_mtime
+        except FileNotFoundError:
+            # its build has just ended
+            continue
+        what = f"{lock}: is {age / 60:.0f} minutes old"
         if age >= BUILD_SECONDS:
-            stale.append(f"{what}, so a build that was killed has left it")
+            stale.append(f"{what}, so a build that was killed has probably left it")
         else:
             log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", what)
     if stale:

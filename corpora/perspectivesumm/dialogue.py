@@ -148,7 +148,7 @@ def build_dialogues(
     Args:
         dialogues: the transcripts, in order.
         most_tokens: of a segment; None takes each dialogue whole.
-        count: word tokens of a text; the published sets count NLTK's, see `fairness.groups.word_counter`.
+        count: word tokens of a text; the published sets count NLTK's, see `fairness.groups.preparation.word_counter`.
         exact: charge a turn to the segment that it opens, as the released rule does not.
 
     Raises:

@@ -108,7 +108,7 @@ def read_input(wanted: Wanted) -> AuditInput:
     try:
         sets = read_any(wanted.documents)
     except EvenhandError as error:
-        absent = [f"{path}: is not a file" for _, path in wanted.summaries if not path.is_file()]
+        absent = [f"{path}: is not a file" for _, path in wanted.summaries if not file_of(path, SUMMARIES).is_file()]
         raise DataError(listed([str(error), *absent])) from error
     mistakes: list[str] = []
     systems = []

@@ -187,14 +187,13 @@ def test_it_is_told_whether_a_file_went_by_order(tmp_path, name):
 def test_ids_under_a_key_of_another_name_are_not_passed_over(tmp_path):
     given = [{"doc_id": name, "summary": text} for name, text in TEXTS.items()]
     (mistake,) = mistakes_of(write(tmp_path, lines(*reversed(given))))
-    assert "key 'doc_id' holds ids of document sets" in mistake
-    assert "call the key 'id'" in mistake
+    assert "holds ids of document sets, 'c', 'b'" in mistake
 
 
 def test_numbers_are_ids_only_when_all_lines_have_another_known_one(tmp_path):
     sets = [a_set("1"), a_set("2")]
     swapped = write(tmp_path, lines({"idx": 2, "summary": "One."}, {"idx": 1, "summary": "Two."}))
-    assert "key 'idx' holds ids of document sets" in mistakes_of(swapped, sets)[0]
+    assert "holds ids of document sets, '2', '1'" in mistakes_of(swapped, sets)[0]
     for words in ((1, 1), (2, 3)):
         path = write(tmp_path, lines(*[{"n_words": n, "summary": "One."} for n in words]))
         assert read_summaries(path, sets).by_order
@@ -254,11 +253,38 @@ def test_a_quoted_line_among_plain_ones_is_a_quotation(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [('"One."\n"Two."\n"Three."\n', 1), ('One.\n{"id": "c-2", "summary": "Two."}\nThree.\n', 2)],
+    [
+        ('"One."\n"Two."\n"Three."\n', 1),
+        ('"One."\n\n"Three."\n', 1),
+        ('["a", "One."]\n["b", "Two."]\n["c", "Three."]\n', 1),
+        ('One.\n{"id": "c-2", "summary": "Two."}\nThree.\n', 2),
+    ],
 )
 def test_json_that_plain_text_would_be_measured_with_is_refused(tmp_path, text, line):
     with pytest.raises(DataError, match=rf":{line}: is JSON in a file of plain text"):
         read_summaries(write(tmp_path, text), SETS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "b\tTwo.\na\tOne.\nc\tThree.\n",
+        "b,Two.\na,One.\nc,Three.\n",
+        "B: Two.\nA: One.\nC: Three.\n",
+        lines(*({"meta": {"no": name}, "prediction": "Text."} for name in "bac")),
+        lines(*({"name": name, "prediction": "Text."} for name in "BAC")),
+        lines(*({"request": f"{name}/all", "prediction": "Text."} for name in "bac")),
+        lines({"name": "b", "text": "Two."}, {"key": "a", "text": "One."}, {"name": "c", "text": "Three."}),
+    ],
+)
+def test_ids_in_another_place_are_refused_and_not_passed_over(tmp_path, content):
+    with pytest.raises(DataError, match=r"holds ids of document sets, 'b', 'a'"):
+        read_summaries(write(tmp_path, content), SETS)
+
+
+def test_quoted_speech_in_every_line_is_text(tmp_path):
+    content = '"Loud."\n"Quiet," they said.\n"No."\n'
+    assert list(read_summaries(write(tmp_path, content), SETS).values()) == content.split("\n")[:3]
 
 
 def test_quotation_marks_and_brackets_within_plain_lines_are_text(tmp_path):
