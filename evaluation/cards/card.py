@@ -23,17 +23,26 @@ from .run import CARDS, FinishedRun
 Kind = Literal["model", "data"]
 # first line after the metadata; raised when the same run gives other text
 MARK = "<!-- evenhand {kind} card, form 1: `evenhand verify` holds it to its run -->"
-PARTS = re.compile(r"---\n(.*?)\n---\n\s*<!-- evenhand (model|data) card, form 1: [^\n]*\n(.*)", re.DOTALL)
+_MARK = re.escape(MARK).replace(re.escape("{kind}"), "(model|data)")
+PARTS = re.compile(rf"---\n(.*?)\n---\n\s*{_MARK}\n(.*)", re.DOTALL)
 # a section of the publisher's
 BEGIN = "<!-- yours: {name} (kept when the card is written anew, and not checked) -->"
 END = "<!-- end of yours -->"
-OWN = re.compile(rf"<!-- yours: ([\w ]+?) \(.*?\) -->\n(.*?)\n{END}", re.DOTALL)
-# what ends it
-OUTSIDE = re.compile(r"^#{1,2} ", re.MULTILINE)
 SECTIONS = {
     "Intended use": "The publisher has not written here what this is meant for.",
     "Limitations": "The publisher has not written anything here.",
 }
+_BEGIN = re.escape(BEGIN).replace(re.escape("{name}"), f"({'|'.join(SECTIONS)})")
+OWN = re.compile(rf"^{_BEGIN}\n(.*?)\n{re.escape(END)}$", re.DOTALL | re.MULTILINE)
+# what would end it: a heading of the first two levels, underlined ones and HTML among them
+OUTSIDE = re.compile(r"^ {0,3}#{1,2}(\s|$)|^.*\S.*\n {0,3}(=+|-+)[ \t]*$|<h[12]\b", re.MULTILINE | re.IGNORECASE)
+# comments and fenced code with their ends; without its end, one goes on over the rest of the card
+CLOSED = re.compile(
+    r"<!--.*?-->|^( {0,3})(?:(`{3,})[^`\n]*$.*?^\1\2`*|(~{3,})(?!~).*?^\1\3~*)[ \t]*$", re.DOTALL | re.MULTILINE
+)
+OPEN = re.compile(r"<!--|^ {0,3}(```|~~~)|<(pre|script|style|textarea)\b", re.MULTILINE | re.IGNORECASE)
+# keys that the hub's library takes for something else
+RESERVED = {"self", "ignore_metadata_errors"}
 # what evenhand always writes, whether or not there is something to write
 RESULTS = "model-index"
 TAGS = {"model": ["dpo", "evenhand", "lora", "trl"], "data": ["dpo", "evenhand", "preference", "trl"]}
@@ -111,6 +120,10 @@ def parse_card(path: Path, text: str) -> Card:
         raise DataError(f"{path}:{error.line + 1}: metadata {error}") from error
     if not isinstance(metadata, dict):
         raise DataError(f"{path}: its metadata are not keys and values")
+    if reserved := sorted(RESERVED & metadata.keys()):
+        raise DataError(f"{path}: its metadata have the key {reserved[0]!r}, which the hub cannot read; take it away")
+    if not isinstance(metadata.get("tags", []), list):
+        raise DataError(f"{path}: its metadata have tags that are not a list; write one tag a line, each after '- '")
     kind: Kind = "model" if parts[2] == "model" else "data"
     found = OWN.findall(parts[3])
     if [name for name, _ in found] != list(SECTIONS):
@@ -120,7 +133,13 @@ def parse_card(path: Path, text: str) -> Card:
         )
     if leaving := [name for name, text in found if OUTSIDE.search(text)]:
         raise DataError(
-            f"{path}: in the section {leaving[0]!r} a heading begins with # or ##, which ends the section; write ### there"
+            f"{path}: in the section {leaving[0]!r} a heading is of the first or second level (#, ##, a line below it, or HTML), "
+            "which ends the section; write ### there"
+        )
+    if opened := [name for name, text in found if OPEN.search(CLOSED.sub("", text))]:
+        raise DataError(
+            f"{path}: in the section {opened[0]!r} a comment, a block of code or an HTML element is not closed, which hides the "
+            "sections below; close it with -->, ``` or ~~~, and write code between such lines"
         )
     lines = OWN.sub(lambda found: f"<!-- yours: {found[1]} -->", parts[3]).splitlines()
     return Card(kind, metadata, dict(found), lines)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
@@ -52,7 +53,7 @@ adapter = "ADAPTER"  # this repository's id, or the folder of its files
 model = AutoPeftModelForCausalLM.from_pretrained(adapter)
 tokenizer = AutoTokenizer.from_pretrained(adapter)
 """
-SERVE = "vllm serve {base} --enable-lora --max-lora-rank {rank} --lora-modules {name}=ADAPTER"
+SERVE = "vllm serve {base} --enable-lora --max-lora-rank {rank} --lora-modules {module}"
 LOAD_PAIRS = """\
 from datasets import load_dataset
 
@@ -86,7 +87,7 @@ def model_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Bloc
         Heading("How to load it"),
         Prose("With PEFT, or behind vLLM's server; ADAPTER is this repository's id or a folder with its files."),
         Code(LOAD_ADAPTER, "python"),
-        Code(SERVE.format(base=run.base or "BASE", rank=rank, name=run.report.name), "bash"),
+        Code(SERVE.format(base=run.base or "BASE", rank=rank, module=quote(f"{run.report.name}=ADAPTER")), "bash"),
         *([] if run.base else [Prose(f"BASE is where {run.base_name} lies: the run had it in a folder of its own.")]),
         Heading("Evaluation", note="findings and differences of report/report.json"),
         *found.findings,

@@ -4,14 +4,17 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal, TypeVar
 
+from pydantic import BaseModel
+
+from ...config.plain_yaml import read_yaml
 from ...errors import DataError
 from ...models import public_name
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import file_digest, listed, parse_line, read_json, read_text, write_text
-from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
+from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_text
+from ..checkpoint.provenance import MANIFEST, REPORT
 from ..checkpoint.report import JSON
 from ..meta.benchmark import Benchmark
 from ..systems.contents import Report
@@ -21,8 +24,31 @@ CARDS = "cards"
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
 BENCHMARK = "benchmark.json"
 RECIPE = "recipe.yaml"
+M = TypeVar("M", bound=BaseModel)
 # a model on a hub; what lies elsewhere has no name that others know
 HUB_ID = re.compile(r"\w[\w.-]*(/[\w.-]+)?(?<!\.gguf)")
+
+
+class _Signatures(BaseModel):
+    # judge -> signatures of its judgements
+    judges: dict[str, list[str]]
+
+
+class _Made(BaseModel):
+    """What a stage made: file or folder -> digest."""
+
+    phase: str
+    stage: str
+    outputs: dict[str, str]
+
+
+class _Manifest(BaseModel):
+    """The part of a manifest that a run's files are compared with."""
+
+    format: Literal["evenhand-manifest/1"]
+    recipe: str
+    signatures: _Signatures
+    stages: list[_Made]
 
 
 @dataclass(frozen=True)
@@ -104,27 +130,29 @@ def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
                 f"{folder}: is not a finished run: it has no {path.relative_to(folder)}; name the output folder of "
                 "`evenhand loop RECIPE`, and let that come to its end"
             )
-    manifest = read_json(folder / MANIFEST)
-    try:
-        report = parse_line(read_text(folder / REPORT / JSON), Report)
-    except DataError as error:
-        raise DataError(
-            f"{folder / REPORT / JSON}: is not a report of this version; run `evenhand loop` with its recipe again: {error}"
-        ) from error
-    if manifest.get("format") != FORMAT:
-        raise DataError(f"{folder / MANIFEST}: has the format {manifest.get('format')!r}, expected is {FORMAT!r}")
+    report = _read(folder / REPORT / JSON, Report, "a report")
+    manifest = _read(folder / MANIFEST, _Manifest, "a manifest")
     rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]
     if not rounds:
         raise DataError(f"{folder}: nothing was trained there (rounds: 0), so there is no adapter to write a card for")
-    signatures = manifest["signatures"]["judges"]
+    signatures = manifest.signatures.judges
     return FinishedRun(
         folder=folder,
         report=report,
         signatures=signatures,
-        files=_checked_files(folder, manifest["stages"]),
+        files=_checked_files(folder, manifest),
         trainings={name: read_json(folder / name / TRAINING) for name in rounds},
         benchmark=_benchmark(folder, signatures, benchmark),
     )
+
+
+def _read(path: Path, model: type[M], what: str) -> M:
+    try:
+        return parse_line(read_text(path), model)
+    except DataError as error:
+        raise DataError(
+            f"{path}: is not {what} of this version; run `evenhand loop` with its recipe again: {error}"
+        ) from error
 
 
 def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Benchmark | None:
@@ -146,16 +174,18 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
     return found
 
 
-def _checked_files(folder: Path, stages: list[dict[str, Any]]) -> tuple[RunFile, ...]:
+def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:
     """What the stages made, without the renderings of the report, whose numbers are all in report.json."""
     found, mistakes = [folder / RECIPE, folder / MANIFEST], []
-    for stage in stages:
-        for name, digest in stage["outputs"].items():
-            path = folder / stage["phase"] / name
-            if stage["phase"] == REPORT and path.suffix != ".json":
+    if digest(read_yaml(folder / RECIPE)) != manifest.recipe:
+        mistakes.append(f"{folder / RECIPE}: is not the recipe that the run was made with")
+    for stage in manifest.stages:
+        for name, made in stage.outputs.items():
+            path = folder / stage.phase / name
+            if stage.phase == REPORT and path.suffix != ".json":
                 continue
-            if not path.exists() or file_digest(path) != digest:
-                mistakes.append(f"{path}: is not what {stage['phase']} {stage['stage']!r} made")
+            if not path.exists() or file_digest(path) != made:
+                mistakes.append(f"{path}: is not what {stage.phase} {stage.stage!r} made")
             else:
                 found += sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     if mistakes:

@@ -55,7 +55,7 @@ def departures(card: Card, made: Card) -> list[Departure]:
     """Every place at which a card differs from one that was made anew."""
     said, known = dict(_leaves(card.metadata)), dict(_leaves(made.metadata))
     found = [
-        Departure(f"metadata, {place}", said.get(place, ""), known.get(place, ""))
+        Departure(f"metadata, {_shown(place)}", said.get(place, ""), known.get(place, ""))
         for place in dict.fromkeys((*known, *said))
         if said.get(place) != known.get(place)
     ]
@@ -67,14 +67,17 @@ def departures(card: Card, made: Card) -> list[Departure]:
     return found
 
 
-def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The place of every single value, and the value as JSON writes it: there 1, 1.0 and true differ."""
     if isinstance(value, Mapping | list) and value:
-        inside = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, each in inside:
-            yield from _leaves(each, f"{place}.{key}".lstrip(".") if isinstance(value, Mapping) else f"{place}[{key}]")
+        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _leaves(each, (*place, key))
     else:
         yield place, json.dumps(value, ensure_ascii=False)
+
+
+def _shown(place: tuple[str | int, ...]) -> str:
+    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place).removeprefix(".")
 
 
 def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
@@ -84,9 +87,13 @@ def _between(card: Line | None, run: Line | None) -> Iterator[Departure]:
     if card is None or run is None or not card.columns == run.columns != ():
         yield Departure(at.place, card.text if card else "", run.text if run else "")
         return
-    for column, mine, theirs in zip_longest(run.columns, card.cells, run.cells, fillvalue=""):
-        if mine != theirs:
-            yield Departure(f"{run.place}, column {column!r}", repr(mine), repr(theirs))
+    cells = zip_longest(run.columns, card.cells, run.cells, fillvalue="")
+    unlike = [each for each in cells if each[1] != each[2]]
+    for column, mine, theirs in unlike:
+        yield Departure(f"{run.place}, column {column!r}", repr(mine), repr(theirs))
+    if not unlike:
+        # which is beside the cells
+        yield Departure(run.place, card.text, run.text)
 
 
 def _placed(lines: Sequence[str]) -> list[Line]:

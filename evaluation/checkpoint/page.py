@@ -340,7 +340,7 @@ def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield name, f"{value:.4g}"
         elif value == 0 and not isinstance(value, bool):
             zeros.append(name)
-        elif not isinstance(value, list):
+        elif value is not None and not isinstance(value, list):
             yield name, str(value)
     if zeros:
         yield "0", ", ".join(zeros)

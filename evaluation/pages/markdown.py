@@ -49,8 +49,13 @@ def fragment(blocks: Iterable[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text from data on one line, without the characters that start HTML, code or a link."""
-    return escape(fold(text), quote=False).replace("`", "'").replace("[", "\\[")
+    """Text from data on one line, without the characters that start HTML, code, a link or an escape."""
+    return escape(fold(text), quote=False).replace("\\", "\\\\").replace("`", "'").replace("[", "\\[")
+
+
+def _code(text: str) -> str:
+    """Text from data as code on one line, where a backslash and a bracket are themselves."""
+    return "`" + escape(fold(text), quote=False).replace("`", "'") + "`"
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
@@ -85,7 +90,7 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
 
 def _prose(block: Prose) -> str:
     head = f"**{plain(block.head)}** " if block.head else ""
-    return f"{head}{f'`{plain(block.text)}`' if block.style == 'code' else plain(block.text)}"
+    return head + (_code(block.text) if block.style == "code" else plain(block.text))
 
 
 def _fenced(block: Code) -> str:
@@ -118,6 +123,6 @@ def _cell(cell: Cell) -> str:
         notes = [cell.interval, *notes] if cell.interval else notes
         text = cell.shown
     else:
-        text = f"`{plain(cell.text)}`" if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)
+        text = _code(cell.text) if isinstance(cell, Text) and cell.style == "code" else plain(cell.text)
     said = f" ({'; '.join(notes)})" if notes else ""
     return f"{mark}{text}{said}"

@@ -171,11 +171,73 @@ def test_pairs_that_were_given_to_the_run_get_no_card(run_folder: Path):
     assert [path.name for path in (run_folder / "cards").iterdir()] == ["model.md"]
 
 
+def test_a_recipe_changed_since_the_report_is_refused(run_folder: Path):
+    path = run_folder / "recipe.yaml"
+    path.write_text(re.sub(r"^seed: \d+", "seed: 99", path.read_text(), flags=re.MULTILINE))
+    with pytest.raises(DataError, match=r"recipe.yaml: is not the recipe that the run was made with"):
+        read_run(run_folder)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"format": "another"}'])
+def test_a_damaged_manifest_is_refused_by_its_name(run_folder: Path, text: str):
+    (run_folder / "manifest.json").write_text(text)
+    with pytest.raises(DataError, match=r"manifest.json: is not a manifest of this version"):
+        read_run(run_folder)
+
+
+@pytest.mark.parametrize(("key", "value"), [("stages", None), ("stages", 3), ("signatures", None), ("recipe", None)])
+def test_a_manifest_without_what_files_are_compared_with_is_refused(run_folder: Path, key: str, value: Any):
+    path = run_folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(DataError, match=rf"manifest.json: is not a manifest.*{key}"):
+        read_run(run_folder)
+
+
+def test_the_name_of_a_run_is_one_word_of_the_command(run_folder: Path):
+    run = read_run(run_folder)
+    named = replace(run, report=run.report.model_copy(update={"name": "a; rm -rf ~"}))
+    assert "--lora-modules 'a; rm -rf ~=ADAPTER'" in card_text(named, Card("model"))
+
+
+def test_comments_code_and_rules_may_stand_in_the_publishers_sections(run_folder: Path):
+    written(run_folder)
+    path, theirs = (
+        run_folder / "cards/model.md",
+        "### Use\n\n<!-- a\nb -->\n```bash\nls # all\n```\n~~~\na --> b\n~~~\n\n---",
+    )
+    write_text(path, read_text(path).replace("The publisher has not written anything here.", theirs))
+    assert theirs in written(run_folder)[0]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("<!-- end of yours -->\n\n## Limitations", "## Limitations", "are not as they were written"),
-        ("The publisher has not written anything here.", "## Scores", "write ### there"),
+        *(
+            ("The publisher has not written anything here.", heading, "write ### there")
+            for heading in (
+                "## Scores",
+                " ## Scores",
+                "##\tScores",
+                "##",
+                "Scores\n---",
+                "Scores\n =",
+                "<H2>Scores</H2>",
+            )
+        ),
+        *(
+            ("The publisher has not written anything here.", opened, "is not closed")
+            for opened in (
+                "<!-- from here",
+                "```\na",
+                "~~~~\na\n~~~",
+                "<!--\n```\n-->\n```\na",
+                "```a```\n```",
+                "<pre>\na",
+            )
+        ),
+        ("license: unknown", "self: me", "the key 'self'"),
+        ("tags:\n- dpo\n- evenhand\n- lora\n- trl", "tags: 3", "tags that are not a list"),
         ("<!-- evenhand model card", "<!-- another card", "is not a card of this version"),
         ("library_name: peft", "library_name: peft\nlibrary_name: peft", "library_name"),
     ],

@@ -87,8 +87,8 @@ def test_all_of_a_hundred_planted_changes_are_found_where_they_are(run: Finished
     path, rng, n_planted = run.folder / f"cards/{kind}.md", random.Random(12), 0  # noqa: S311 (no secret)
     lines = path.read_text().splitlines()
     made = made_anew(parse_card(path, path.read_text()), path, run)
-    # neither the line that says what kind of card it is, nor what the publisher says
-    ours = [k for k, line in enumerate(lines) if line and not line.startswith(("<!--", "license"))]
+    # not what the publisher says
+    ours = [k for k, line in enumerate(lines) if line and not line.startswith("license")]
     names = [name for name in CHANGES if any(CHANGES[name](lines[k], rng) != lines[k] for k in ours)]
     while n_planted < 100:
         place, change = rng.choice(ours), CHANGES[names[n_planted % len(names)]]
@@ -96,7 +96,12 @@ def test_all_of_a_hundred_planted_changes_are_found_where_they_are(run: Finished
         if changed == lines[place]:
             continue
         n_planted += 1
-        card = parse_card(path, "\n".join([*lines[:place], changed, *lines[place + 1 :]]) + "\n")
+        text = "\n".join([*lines[:place], changed, *lines[place + 1 :]]) + "\n"
+        if lines[place].startswith("<!--"):
+            with pytest.raises(DataError):
+                parse_card(path, text)
+            continue
+        card = parse_card(path, text)
         found = departures(card, made)
         assert found, changed
         said = [each.card.strip("'\"") for each in found]
@@ -134,6 +139,36 @@ def test_metadata_are_compared_by_value_and_what_is_the_publishers_is_left_alone
     assert [each.place for each in found_in(path, forged, run)] == [
         "metadata, model-index[0].results[0].metrics[0].args.document_sets"
     ]
+
+
+def test_a_key_that_spells_a_place_is_not_taken_for_it(run: FinishedRun):
+    path = run.folder / "cards/model.md"
+    place = "model-index[0].results[0].metrics[0].args.document_sets"
+    forged = path.read_text().replace("document_sets: 4", "document_sets: 5", 1)
+    forged = forged.replace("license: mit\n", f"license: mit\n{place}: 4\n", 1)
+    assert [(each.place, each.card) for each in found_in(path, forged, run)] == [(f"metadata, {place}", "5")]
+
+
+def test_text_behind_the_last_bar_of_a_row_is_found(run: FinishedRun):
+    path = run.folder / "cards/data.md"
+    row = next(line for line in path.read_text().splitlines() if line.startswith("| round-00 | "))
+    (found,) = found_in(path, path.read_text().replace(row, f"{row} better"), run)
+    assert (found.card, found.run) == (f"{row} better", row)
+
+
+@pytest.mark.parametrize("marker", ["<!-- evenhand model card", "<!-- yours: Limitations", "<!-- end of yours"])
+def test_text_planted_in_a_marker_is_found(run: FinishedRun, marker: str):
+    path = run.folder / "cards/model.md"
+    text = path.read_text()
+    line = next(each for each in text.splitlines() if each.startswith(marker))
+    for changed in (f"{line} forged", line.replace(" -->", " --> forged -->"), f"forged {line}"):
+        with pytest.raises(DataError, match=r"is not a card|not as they were written"):
+            parse_card(path, text.replace(line, changed, 1))
+    # behind the name, where the marker goes on in brackets
+    if "(" in line:
+        changed = line.replace("(", "(kept) -->\n\n## Scores\n\nforged (", 1)
+        with pytest.raises(DataError, match=r"not as they were written"):
+            parse_card(path, text.replace(line, changed, 1))
 
 
 def test_rows_that_are_added_taken_away_or_moved_are_found(run: FinishedRun):

@@ -145,6 +145,10 @@ def test_columns_of_zeros_become_a_sentence():
     assert without_zeros(rest) == (rest, "")
 
 
+def test_a_backslash_in_data_frees_no_link():
+    assert markdown.plain(r"\[a](b)") == r"\\\[a](b)"
+
+
 def test_markdown_fence_is_longer_than_any_in_the_text():
     assert "\n````\na: ```b```\n````\n" in markdown.render(a_page(Code("a: ```b```\n")))
 
