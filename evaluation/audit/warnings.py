@@ -279,7 +279,7 @@ def unusual_intervals(audit: Audit) -> str:
 def aim(audit: Audit) -> str:
     """Where the summaries' share of a value is fair, beside its share in the sources."""
     return {
-        "ratio": "Fair is the same place.",
+        "ratio": "A fair summary has both marks at the same place.",
         "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
     }.get(
         str(audit.options["target"]),
