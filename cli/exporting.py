@@ -39,7 +39,5 @@ def export(
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 n += 1
         if n == 0:
-            raise DataError(
-                f"{run}: has nothing to write as {to!r}; pairs are made in training rounds, rankings and rewards always"
-            )
+            raise DataError(f"{run}: has nothing to write as {to!r}; only training rounds make pairs")
     say(f"{out}: {n:,} lines of {', '.join(str(folder) for folder in folders)}")

@@ -70,10 +70,22 @@ def read_list(path: Path, model: type[R], *, records: Any = None) -> tuple[list[
     return found, mistakes
 
 
-def refuse_entries(path: Path, unit: str, mistakes: Iterable[tuple[int, str]]) -> None:
-    """Raise a DataError that lists the mistakes of a JSON list, if there are any, in the order of its elements."""
-    if found := [f"{path}: {unit} {number}: {text}" for number, text in sorted(mistakes)]:
+def refuse_entries(path: Path, unit: str, mistakes: Iterable[tuple[int, str]], further: Iterable[str] = ()) -> None:
+    """Raise a DataError that lists the mistakes of a JSON list, if there are any, in the order of its elements.
+
+    Args:
+        path: the file.
+        unit: what an element is called.
+        mistakes: number of an element, and what is wrong with it.
+        further: mistakes of another file, as they are listed.
+    """
+    if found := [*placed(path, unit, mistakes), *further]:
         raise DataError(listed(found))
+
+
+def placed(path: Path, unit: str, mistakes: Iterable[tuple[int, str]]) -> list[str]:
+    """The mistakes of a JSON list with their places, in the order of its elements; arguments as of `refuse_entries`."""
+    return [f"{path}: {unit} {number}: {text}" for number, text in sorted(mistakes)]
 
 
 def _needed(model: type[BaseModel]) -> list[str]:

@@ -144,8 +144,8 @@ def refuse_stale_locks(python: str | None = None) -> None:
             log.warning("%s; DeepSpeed waits until it is gone. If nothing compiles extensions, delete the file", what)
     if stale:
         raise StorageError(
-            f"{listed(stale)}\nDeepSpeed would wait forever. Delete these files, unless a process, another machine or another "
-            "user compiles in the same folder, then give the same command again"
+            f"{listed(stale)}\nDeepSpeed waits until they are gone. Delete these files, unless a process, another machine or "
+            "another user compiles in the same folder, then give the same command again"
         )
 
 

@@ -13,7 +13,7 @@ from ...errors import DataError
 from ...records import Record, Text
 from ...storage import as_given, digest, read_text
 from ..bundled import CONTROLLED, file_of
-from ..entries import read_lines, read_list, refuse_entries
+from ..entries import placed, read_lines, read_list, refuse_entries
 from .plan import GroundTruth, ground_truth
 
 # released ratios may have been rounded
@@ -119,14 +119,13 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
 
 def _read_released(path: Path, evidence: Path | None) -> list[ControlledSet]:
     released, mistakes = read_list(path, _ReleasedSet)
-    refuse_entries(path, "entry", mistakes)
-    known: list[_Evidence] = []
+    known, wrong = [], []
     if evidence:
-        entries, mistakes = read_list(evidence, _Evidence)
-        refuse_entries(evidence, "entry", mistakes)
-        known = [entry for _, entry in entries]
-        if len(known) != len(released):
-            raise DataError(f"{evidence}: has {len(known)} entries, but {path} has {len(released)}")
+        entries, others = read_list(evidence, _Evidence)
+        known, wrong = [entry for _, entry in entries], placed(evidence, "entry", others)
+    refuse_entries(path, "entry", mistakes, wrong)
+    if evidence and len(known) != len(released):
+        raise DataError(f"{evidence}: has {len(known)} entries, but {path} has {len(released)}")
     sets = []
     for number, entry in released:
         try:

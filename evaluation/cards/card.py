@@ -17,6 +17,7 @@ from ...runfolder.phases import PAIRS
 from ...storage import read_text, write_text
 from ..pages.markdown import fragment, plain
 from ..pages.words import ALL, joined
+from ..systems.systems import SYSTEMS, TRAINED
 from .contents import UNKNOWN, data_blocks, model_blocks
 from .run import CARDS, FinishedRun
 
@@ -173,7 +174,7 @@ def _results(hub: Any, run: FinishedRun) -> Iterator[Any]:
     corpus = Path(run.recipe["corpus"]["path"]).stem
     evaluating = {judge.name: judge for judge in run.report.judges if judge.role != "reward"}
     for each in run.report.scores:
-        if each.measure in evaluating and each.subject.startswith("DPO") and each.mean is not None:
+        if each.measure in evaluating and each.subject in SYSTEMS[TRAINED] and each.mean is not None:
             side = each.side or ALL
             about = {
                 "system": each.subject, "side": side, "better": evaluating[each.measure].better,

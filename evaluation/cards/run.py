@@ -4,7 +4,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,7 +14,7 @@ from ...models import public_name
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
 from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_text
-from ..checkpoint.provenance import MANIFEST, REPORT
+from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
 from ..meta.benchmark import Benchmark
 from ..systems.contents import Report
@@ -24,6 +24,7 @@ CARDS = "cards"
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
 BENCHMARK = "benchmark.json"
 RECIPE = "recipe.yaml"
+AGAIN = "run `evenhand loop` with its recipe again"
 M = TypeVar("M", bound=BaseModel)
 # a model on a hub; what lies elsewhere has no name that others know
 HUB_ID = re.compile(r"\w[\w.-]*(/[\w.-]+)?(?<!\.gguf)")
@@ -45,7 +46,7 @@ class _Made(BaseModel):
 class _Manifest(BaseModel):
     """The part of a manifest that a run's files are compared with."""
 
-    format: Literal["evenhand-manifest/1"]
+    format: str
     recipe: str
     signatures: _Signatures
     stages: list[_Made]
@@ -132,6 +133,8 @@ def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
             )
     report = _read(folder / REPORT / JSON, Report, "a report")
     manifest = _read(folder / MANIFEST, _Manifest, "a manifest")
+    if manifest.format != FORMAT:
+        raise DataError(f"{folder / MANIFEST}: has the format {manifest.format!r}, expected is {FORMAT!r}; {AGAIN}")
     rounds = [round_name(number) for number in range(report.provenance.recipe["rounds"])]
     if not rounds:
         raise DataError(f"{folder}: nothing was trained there (rounds: 0), so there is no adapter to write a card for")
@@ -150,9 +153,7 @@ def _read(path: Path, model: type[M], what: str) -> M:
     try:
         return parse_line(read_text(path), model)
     except DataError as error:
-        raise DataError(
-            f"{path}: is not {what} of this version; run `evenhand loop` with its recipe again: {error}"
-        ) from error
+        raise DataError(f"{path}: is not {what} of this version; {AGAIN}: {error}") from error
 
 
 def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Benchmark | None:
@@ -191,7 +192,7 @@ def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:
     if mistakes:
         raise DataError(
             f"{folder}: files were changed or taken away since its report was written\n{listed(mistakes)}\n"
-            "run `evenhand loop` with its recipe again; a card belongs into cards/, not into the adapter's folder"
+            f"{AGAIN}; a card belongs into cards/, not into the adapter's folder"
         )
     return tuple(RunFile(path.relative_to(folder).as_posix(), path.stat().st_size, _sha256(path)) for path in found)
 

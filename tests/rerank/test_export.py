@@ -73,3 +73,10 @@ def test_file_that_is_there_is_kept_and_a_folder_without_a_run_refused(run):
         rows(run, "trl")
     with pytest.raises(DataError, match="has no phase with groups"):
         reranked_folders(run / "logs")
+
+
+def test_a_phase_without_pairs_exports_none_and_leaves_no_file(run):
+    (run / "round-00" / PAIRS).write_text("")
+    with pytest.raises(DataError, match="nothing to write as 'trl'; only training rounds make pairs"):
+        rows(run, "trl")
+    assert not (run.parent / "trl.jsonl").exists()

@@ -38,6 +38,12 @@ def test_released_entries_become_sets_with_their_truths(tmp_path):
     assert [(t.coverage, t.faithfulness) for t in found.truths] == [(1.0, 1.0), (0.5, pytest.approx(1 / 3))]
 
 
+def test_mistakes_of_both_released_files_are_listed_together(tmp_path):
+    path, evidence = write(tmp_path / "c.json", [{"source": []}]), write(tmp_path / "e.json", [{"topic": "Ferry"}])
+    with pytest.raises(DataError, match=r"(?s)c\.json: entry 1: .*e\.json: entry 1: "):
+        read_controlled(path, evidence)
+
+
 def test_the_evidence_file_adds_topic_and_key_points(tmp_path):
     evidence = {"topic": "Ferry", "source": PASSAGES, "excerpts": [], "evidence": {"relevant": ["Cheap.", "Needed."]}}
     path = write(tmp_path / "c.json", [entry()])
