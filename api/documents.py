@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from ..config import ColumnsSection
 from ..corpora import read_any
 from ..corpora.bundled import DOCUMENTS
-from ..corpora.reader import check_sets, first_keys
-from ..corpora.tables import is_table, read_table, sets_of_rows
+from ..corpora.reader import check_sets
+from ..corpora.tables import is_table, sets_of_rows
 from ..errors import DataError
 from ..extras import need
 from ..records import DocumentSet
@@ -48,7 +48,7 @@ def load_documents(
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
         return Documents(source, named[0] if named else source.attribute)
-    known = _columns(columns)
+    known = _columns(columns) if columns else None
     is_name = isinstance(source, str | Path)
     sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
     return Documents(sets, named[0] if named else None)
@@ -62,13 +62,11 @@ def _columns(given: Mapping[str, str]) -> ColumnsSection:
         raise DataError(f"columns: {explain(error)}; columns that can be named are {keys}") from error
 
 
-def _from_name(source: str, named: Sequence[str], columns: ColumnsSection, subset: str) -> list[DocumentSet]:
+def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None, subset: str) -> list[DocumentSet]:
     path = Path(source).expanduser()
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
         return _rows(_from_hub(source, subset), named, columns, source)
-    if is_table(path) or (path.is_file() and columns.text in first_keys(path)):
-        return read_table(path, columns, _attributes(named, source))
-    return read_any(path, named[0] if named else None)
+    return read_any(path, named[0] if named else None, columns=columns, attributes=named)
 
 
 def _from_hub(name: str, subset: str) -> list[dict[str, Any]]:
@@ -81,7 +79,7 @@ def _from_hub(name: str, subset: str) -> list[dict[str, Any]]:
         ) from error
 
 
-def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection) -> list[DocumentSet]:
+def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:
     if hasattr(source, "to_dict") and hasattr(source, "notna"):
         # a data frame, whose empty cells are of many kinds
         source = source.astype(object).where(source.notna(), None).to_dict("records")
@@ -108,14 +106,6 @@ def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection) -> 
 
 
 def _rows(
-    rows: Iterable[Mapping[str, Any]], named: Sequence[str], columns: ColumnsSection, source: str
+    rows: Iterable[Mapping[str, Any]], named: Sequence[str], columns: ColumnsSection | None, source: str
 ) -> list[DocumentSet]:
-    return sets_of_rows(enumerate(rows, start=1), columns, _attributes(named, source), source=source)
-
-
-def _attributes(named: Sequence[str], source: str) -> Sequence[str]:
-    if not named:
-        raise DataError(
-            f"{source}: is a table; name the column of its social attribute: attribute=COLUMN (--attribute COLUMN)"
-        )
-    return named
+    return sets_of_rows(enumerate(rows, start=1), columns or ColumnsSection(), named, source=source)

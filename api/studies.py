@@ -95,7 +95,8 @@ def audit(
             systems.append(_system(label, system, given.records, allow_missing=allow_missing))
         except EvenhandError as error:
             mistakes.append(f"summaries {label!r}: {error}")
-    wanted = Wanted(Path("documents"), given.grouped_by, tuple((label, Path(label)) for label in summaries))
+    names = tuple((label, Path(label)) for label in summaries)
+    wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
     asked = input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
     plan = _plan({**options, "measures": measures, "target": read_target(options.get("target", "ratio"), asked.values)})
     with closing(open_tools(plan, *sections)) as tools:

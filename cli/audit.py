@@ -9,6 +9,7 @@ import typer
 
 from ..errors import DataError
 from ..extras import no_bars
+from .inputs import Columns
 from .terminal import console, say, show
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     documents: Annotated[
         Path,
         typer.Option(
-            help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files; .gz too. reviews is "
-            "bundled."
+            help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files, or a table (.csv, .tsv, "
+            ".parquet) with a row for each document; .gz too. reviews is bundled."
         ),
     ],
     attribute: Annotated[
@@ -53,6 +54,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "against. even-handed and praising are bundled, for reviews.",
         ),
     ] = None,
+    columns: Columns = None,
     units: Annotated[
         list[str] | None,
         typer.Option(
@@ -165,6 +167,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     wanted = Wanted(
         documents=documents,
         attribute=attribute,
+        columns=columns,
         summaries=tuple(_labelled(each, "--summaries") for each in summaries or []),
         units=tuple(_labelled(each, "--units") for each in units or []),
         references=tuple(references or ()),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..errors import DataError
-from ..storage import as_given
+from ..storage import as_given, numbered
 from .outputs import refuse_outputs, refuse_replaced
 from .terminal import say
 from .verbs import Verbs
@@ -58,16 +58,27 @@ def table(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None, typer.Option(metavar="COLUMN", help="Split of each set, where the table has it.")
     ] = None,
     split: Split = None,
+    skip_empty: Annotated[
+        bool,
+        typer.Option(
+            "--skip-empty", help="Leave rows out that have an empty cell in a column that is needed, counted."
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Any table of documents: a row is a document, and rows of one set are summarised together."""
     from ..config import ColumnsSection
-    from ..corpora.tables import read_table
+    from ..corpora.tables import read_table, unit_of
 
     columns = ColumnsSection(set=set_, text=text, topic=topic, id=id_, split=split_column)
+    skipped: dict[str, list[int]] | None = {} if skip_empty else None
     with _reading(file, out, force=force):
-        sets = read_table(file, columns, attribute)
+        sets = read_table(file, columns, attribute, skipped)
     _write(out, sets, f"{sum(len(documents.documents) for documents in sets)} documents", split=split)
+    if skipped:
+        n = len({line for lines in skipped.values() for line in lines})
+        where = "; ".join(f"{name} in {numbered(unit_of(file), lines)}" for name, lines in skipped.items())
+        say(f"left out: {n:,} rows with empty cells: {where}")
 
 
 @app.command(epilog="Example: evenhand import polisum dev.json --out polisum-dev.jsonl --split test")

@@ -6,14 +6,16 @@ from typing import Annotated, Literal
 import typer
 
 from ..errors import DataError
+from .inputs import Columns
 from .terminal import say
 
 EXAMPLE = "Example: evenhand score --documents reviews --summaries even-handed --judges rerank --out scores"
 
 
-def score(
+def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
     documents: Annotated[
-        Path, typer.Option(help="Document sets, or a table with columns set and text; as load_documents reads them.")
+        Path,
+        typer.Option(help="Document sets, or a table with a row for each document, as `evenhand audit` reads them."),
     ],
     summaries: Annotated[Path, typer.Option(help="A summary of each set, as `evenhand audit` reads them.")],
     judges: Annotated[Path, typer.Option(help="A recipe, or a YAML file, whose section 'judges' names the judges.")],
@@ -23,6 +25,7 @@ def score(
     attribute: Annotated[
         str | None, typer.Option(help="Social attribute of the documents. Default: the only one that they have.")
     ] = None,
+    columns: Columns = None,
     scope: Annotated[
         Literal["all", "side"],
         typer.Option(help="all: a summary of each set; side: one of each side, whose id is SET/SIDE."),
@@ -43,7 +46,8 @@ def score(
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file; name a folder")
     task = {"scope": "side"} if scope == "side" else None
-    found = judge(str(summaries), judges, load_documents(str(documents), attribute), task=task)
+    known = columns.model_dump(exclude_unset=True) if columns else {}
+    found = judge(str(summaries), judges, load_documents(str(documents), attribute, **known), task=task)
     rows = found.rows()
     write_jsonl(out / REQUESTS, found.candidates.requests.values())
     write_jsonl(out / CANDIDATES, found.candidates)

@@ -30,7 +30,8 @@ from .tables import is_table, read_table
 
 FORMATS = (
     "evenhand's JSON lines (objects with 'id' and 'documents'), PerspectiveSumm's JSON array (elements with 'units'), "
-    "coverage-fairness JSON lines (objects with 'entity_id' and 'reviews'); all may be packed as .gz"
+    "coverage-fairness JSON lines (objects with 'entity_id' and 'reviews'), tables with a row for each document (.csv, .tsv, "
+    ".parquet, or JSON lines); all but Parquet may be packed as .gz"
 )
 
 
@@ -75,8 +76,14 @@ def read_document_sets(path: Path, attribute: str | None = None) -> list[Documen
 
 
 @as_given()
-def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
-    """The document sets of a file in evenhand's format, PerspectiveSumm's or that of coverage fairness, in order.
+def read_any(
+    path: Path,
+    attribute: str | None = None,
+    *,
+    columns: ColumnsSection | None = None,
+    attributes: Sequence[str] = (),
+) -> list[DocumentSet]:
+    """The document sets of a file in evenhand's format, PerspectiveSumm's or that of coverage fairness, or of a table, in order.
 
     Declared values of attributes, where the format has them, are in each set's notes["values"] and their order is that of
     every table; of PerspectiveSumm notes["separator"] is what joins the texts of a value.
@@ -85,13 +92,19 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
         path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, as in recipes,
             unless files are called so.
         attribute: social attribute that every document must have; None asks for none.
+        columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
+            first has a key "text".
+        attributes: columns of a table that are social attributes.
 
     Raises:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
     """
     path = file_of(path, DOCUMENTS)
-    text = "" if is_table(path) else read_text(path)
+    text = "" if columns or is_table(path) else read_text(path)
     start = text.lstrip()[:1]
+    keys = _keys_of_first(text) if start == "{" else frozenset()
+    if columns or is_table(path) or "text" in keys:
+        return read_table(path, columns or ColumnsSection(), attributes)
     if start == "[":
         records = parse_json_of(path, text)
         if records and isinstance(records[0], dict) and "stance" in records[0]:
@@ -100,7 +113,7 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
                 "and give these"
             )
         return released_sets(records, path, attribute)
-    if start == "{" and "reviews" in _keys_of_first(text):
+    if "reviews" in keys:
         if attribute not in (None, UNNAMED):
             raise DataError(
                 f"{path}: its labels are numbers, which do not say what they mean, so there is no attribute {attribute!r}; "
@@ -109,20 +122,8 @@ def read_any(path: Path, attribute: str | None = None) -> list[DocumentSet]:
             )
         return read_coverage_sets(path)
     if start != "{":
-        raise DataError(
-            f"{path}: is none of the formats of documents that can be read: {FORMATS}; make document sets of a table with "
-            f"`evenhand import table {path} --set COLUMN --text COLUMN --attribute COLUMN --out docs.jsonl`"
-        )
+        raise DataError(f"{path}: is none of the formats of documents that can be read: {FORMATS}")
     return read_document_sets(path, attribute)
-
-
-def first_keys(path: Path) -> frozenset[str]:
-    """Keys of the first line of a file that is an object; none when no line is.
-
-    Raises:
-        StorageError: the file cannot be read.
-    """
-    return _keys_of_first(read_text(path))
 
 
 def _keys_of_first(text: str) -> frozenset[str]:

@@ -160,6 +160,8 @@ def _matched(
 ) -> Summaries:
     """Each entry's text under the id of its set."""
     records = [entry for _, entry in entries if isinstance(entry, Mapping)]
+    if len(records) == len(entries):
+        _refuse_textless(source, records)
     if not by_side:
         _refuse_sides(source, records)
     by_order = not any(key in record for record in records for key in ID_KEYS)
@@ -194,6 +196,16 @@ def _matched(
     if mistakes:
         raise DataError(listed(mistakes))
     return Summaries(texts, by_order=by_order)
+
+
+def _refuse_textless(source: str, records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse records of which none has a text under a key that is known: one mistake, however many they are."""
+    keys = dict.fromkeys(str(key) for record in records for key in record if key is not None)
+    if records and not keys.keys() & {*TEXT_KEYS}:
+        raise DataError(
+            f"{source}: has no text; name it by one of {', '.join(TEXT_KEYS)} (what is there is called "
+            f"{some_of([shortened(key) for key in keys])})"
+        )
 
 
 def _refuse_sides(source: str, records: Sequence[Mapping[str, Any]]) -> None:

@@ -26,6 +26,10 @@ from ..text import did_you_mean, repeated, some_of
 TABLES = (".csv", ".tsv", ".parquet")
 SURPLUS = "has more cells than there are columns; put cells with commas in quotes"
 
+MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
+# how columns are named wherever a table is read
+NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python set=COLUMN, text=COLUMN"
+
 # a row's number, and its cells by column
 Row = tuple[int, Mapping[str, Any]]
 
@@ -39,12 +43,22 @@ def is_table(path: Path) -> bool:
     return _kind(path) in TABLES
 
 
+def unit_of(path: Path) -> str:
+    """What the numbers of a table's rows count."""
+    return "row" if _kind(path) == ".parquet" else "line"
+
+
 def _kind(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 @as_given()
-def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -> list[DocumentSet]:
+def read_table(
+    path: Path,
+    columns: ColumnsSection,
+    attributes: Sequence[str],
+    skipped: dict[str, list[int]] | None = None,
+) -> list[DocumentSet]:
     """The document sets of a table, in order of first appearance.
 
     Args:
@@ -52,6 +66,7 @@ def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -
             Parquet may be packed as .gz.
         columns: what the columns are called.
         attributes: columns that are social attributes of the documents, under the same name; each row must have them.
+        skipped: as of `sets_of_rows`.
 
     Raises:
         DataError: the file cannot be read, or columns or cells are wrong; all mistakes are listed.
@@ -64,9 +79,7 @@ def read_table(path: Path, columns: ColumnsSection, attributes: Sequence[str]) -
         if mistakes:
             raise DataError(listed_lines(path, mistakes))
         rows = ((line, row.root) for line, row in objects)
-    return sets_of_rows(
-        rows, columns, attributes, source=str(path), unit="row" if _kind(path) == ".parquet" else "line"
-    )
+    return sets_of_rows(rows, columns, attributes, source=str(path), unit=unit_of(path), skipped=skipped)
 
 
 def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
@@ -86,7 +99,13 @@ def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
 
 
 def sets_of_rows(
-    rows: Iterable[Row], columns: ColumnsSection, attributes: Sequence[str], *, source: str, unit: str = "row"
+    rows: Iterable[Row],
+    columns: ColumnsSection,
+    attributes: Sequence[str],
+    *,
+    source: str,
+    unit: str = "row",
+    skipped: dict[str, list[int]] | None = None,
 ) -> list[DocumentSet]:
     """The document sets of numbered rows, in order of first appearance.
 
@@ -96,43 +115,61 @@ def sets_of_rows(
         attributes: columns that are social attributes.
         source: what the rows come from, for errors.
         unit: what numbers count, for errors.
+        skipped: takes the numbers of rows with an empty cell, by the name of its column, and these rows are left out; None
+            refuses them.
 
     Raises:
-        DataError: there is no row, columns are absent or cells are wrong; all mistakes are listed.
+        DataError: no attribute is named, there is no row, columns are absent or cells are wrong; all mistakes are listed.
     """
+    if not attributes:
+        raise DataError(
+            f"{source}: is a table; name the column of its social attribute: attribute=COLUMN (--attribute COLUMN)"
+        )
     rows = list(rows)
     if not rows:
         raise DataError(f"{source}: has no rows; each row is a document")
-    required = tuple(filter(None, (columns.set, columns.text, columns.id, *attributes)))
-    _refuse_absent(rows, (*required, *filter(None, (columns.topic, columns.split))), source)
+    required = tuple(dict.fromkeys(filter(None, (columns.set, columns.text, columns.id, *attributes))))
+    _refuse_absent(rows, required, columns, source)
     wrong: dict[str, list[int]] = defaultdict(list)
+    empty_in: dict[str, list[int]] = defaultdict(list)
     members: dict[str, list[Mapping[str, str]]] = {}
     for number, row in rows:
         if None in row:
             wrong[SURPLUS].append(number)
         cells = {name: _cell(value) for name, value in row.items()}
         broken = [name for name, text in cells.items() if text is None]
-        empty = [name for name in required if name not in broken and not (cells[name] or "").strip()]
+        empty = [name for name in required if name not in broken and not (cells.get(name) or "").strip()]
         for name in broken:
             wrong[f"column {name!r} holds something that is not a text or a number"].append(number)
         for name in empty:
-            wrong[f"column {name!r} is empty"].append(number)
+            empty_in[name].append(number)
         if not broken and not empty:
             full = {name: text or "" for name, text in cells.items()}
             members.setdefault(full[columns.set].strip(), []).append(full)
     mistakes = [f"{source}: {what} in {numbered(unit, lines)}" for what, lines in wrong.items()]
     mistakes += [f"{source}: {text}" for name, mine in members.items() for text in _set_mistakes(name, mine, columns)]
+    if skipped is None:
+        mistakes += [
+            f"{source}: column {name!r} is empty in {numbered(unit, lines)}{MEND}" for name, lines in empty_in.items()
+        ]
+    else:
+        skipped.update(empty_in)
     if mistakes:
         raise DataError(listed(mistakes))
+    if not members:
+        raise DataError(f"{source}: has no row without an empty cell in {' or '.join(map(repr, required))}")
     return [_document_set(name, mine, columns, attributes) for name, mine in members.items()]
 
 
-def _refuse_absent(rows: Sequence[Row], wanted: Sequence[str], source: str) -> None:
+def _refuse_absent(rows: Sequence[Row], required: Sequence[str], columns: ColumnsSection, source: str) -> None:
     known = list(dict.fromkeys(str(name) for _, row in rows for name in row if name is not None))
-    if absent := [name for name in dict.fromkeys(wanted) if name not in known]:
+    wanted = dict.fromkeys((*required, *filter(None, (columns.topic, columns.split))))
+    if absent := [name for name in wanted if name not in known]:
+        is_usual = any(name in absent for name in {"set", "text"} - columns.model_fields_set)
         raise DataError(
             listed([f"{source}: has no column {shortened(name)}{did_you_mean(name, known)}" for name in absent])
             + f"\nits columns are {', '.join(map(shortened, known))}; say which is the set, the text and the attribute"
+            + (NAMED if is_usual else "")
         )
 
 

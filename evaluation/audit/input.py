@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...config import ColumnsSection
 from ...corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from ...corpora.coverage import read_units
 from ...corpora.reader import read_any
@@ -23,6 +24,8 @@ class Wanted:
 
     documents: Path
     attribute: str
+    # what the columns of a table of documents are called; None where it is none, or they have the usual names
+    columns: ColumnsSection | None = None
     # label and file of each summaries file
     summaries: tuple[tuple[str, Path], ...] = ()
     # label and file of units that somebody split each system's summaries into; () lets them be found
@@ -106,7 +109,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             file does not fit them, a reference is missing, or two systems have one name; all are listed together.
     """
     try:
-        sets = read_any(wanted.documents)
+        sets = read_any(wanted.documents, columns=wanted.columns, attributes=(wanted.attribute,))
     except EvenhandError as error:
         absent = [f"{path}: is not a file" for _, path in wanted.summaries if not file_of(path, SUMMARIES).is_file()]
         raise DataError(listed([str(error), *absent])) from error

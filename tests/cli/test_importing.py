@@ -28,6 +28,17 @@ def test_table(tmp_path):
     assert "1 document sets; 2 documents" in done.output
 
 
+def test_rows_of_a_table_with_empty_cells_are_left_out_and_told(tmp_path):
+    source, out = tmp_path / "docs.csv", tmp_path / "sets.jsonl"
+    source.write_text("topic,side,text\nTrams,ban,Too loud.\nTrams,,Clean.\nTrams,allow,\n")
+    arguments = ("table", source, "--set", "topic", "--text", "text", "--attribute", "side", "--out", out)
+    with pytest.raises(DataError, match="--skip-empty"):
+        run(*arguments)
+    done = run(*arguments, "--skip-empty")
+    assert "left out: 2 rows with empty cells: side in line 3; text in line 4" in done.output
+    assert [len(each.documents) for each in read_document_sets(out)] == [1]
+
+
 def test_perspectivesumm(tmp_path):
     released = {
         "units": [{"text": "Fine.", "value": {"sentiment": "pos", "rating": 4}}],

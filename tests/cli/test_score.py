@@ -63,6 +63,21 @@ def find(sets, name):
     return next(each for each in sets if each.id == name)
 
 
+def test_a_table_is_judged_by_the_names_of_its_columns(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    documents, summaries = tmp_path / "posts.csv", tmp_path / "summaries.csv"
+    documents.write_text('thread,party,"body, long"\nferry,left,Cheap.\nferry,right,Dear.\n')
+    summaries.write_text("id,summary\nferry,Cheap and dear.\n")
+    given = ("--documents", documents, "--attribute", "party", "--summaries", summaries)
+    with pytest.raises(DataError, match="--columns set=COLUMN"):
+        score(tmp_path, *given)
+    done = score(tmp_path, *given, "--columns", "set=thread,text=body, long")
+    assert done.exit_code == 0, done.output
+    assert [row["words"] for row in csv.DictReader((tmp_path / "out" / "scores.csv").open())] == ["3.0"]
+    for wrong in ("txt=body", "set", "set="):
+        assert score(tmp_path, *given, "--columns", wrong).exit_code == 2
+
+
 def test_summaries_that_do_not_fit_write_nothing(tmp_path):
     path = tmp_path / "summaries.json"
     path.write_text('{"nowhere": "x"}')

@@ -343,6 +343,11 @@ def test_a_table_with_a_column_of_ids_is_read(tmp_path, name, separator):
     assert (dict(found), found.by_order) == ({"a": "One.", "b": "Two,\nor more", "c": ""}, False)
 
 
+def test_a_column_of_another_name_is_one_mistake_with_the_columns_that_are_there(tmp_path):
+    (found,) = mistakes_of(write(tmp_path, "id,words\na,x\nb,y\n", "out.csv"))
+    assert "out.csv: has no text" in found and "'id', 'words'" in found
+
+
 def test_wrong_rows_of_a_table_are_listed_with_their_lines(tmp_path):
     path = write(tmp_path, "id,summary\na,One, or two.\nx,Two.\nc,Three.\n", "out.csv")
     places = [

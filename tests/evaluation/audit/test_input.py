@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from audit_inputs import ATTRIBUTE, make_set, two_sided, write_sets, write_summaries
 
+from evenhand.config import ColumnsSection
 from evenhand.errors import DataError
 from evenhand.evaluation.audit.input import Wanted, read_input
 
 
 def wanted(documents, *summaries, attribute=ATTRIBUTE, **keys):
-    return Wanted(documents, attribute, tuple((path.stem, path) for path in summaries), **keys)
+    return Wanted(documents, attribute, summaries=tuple((path.stem, path) for path in summaries), **keys)
 
 
 def test_all_mistakes_are_told_together(tmp_path):
@@ -34,6 +35,17 @@ def test_all_mistakes_are_told_together(tmp_path):
 def test_unreadable_documents_are_told_with_absent_summaries(tmp_path):
     with pytest.raises(DataError, match=r"(?s)docs\.jsonl.*out\.jsonl: is not a file"):
         read_input(wanted(tmp_path / "docs.jsonl", tmp_path / "out.jsonl"))
+
+
+def test_documents_may_be_a_table_with_columns_of_any_name(tmp_path):
+    documents = tmp_path / "posts.csv"
+    documents.write_text("thread,party,body\na,left,Cheap.\na,right,Dear.\n")
+    out = write_summaries(tmp_path / "out.jsonl", {"a": "Cheap and dear."})
+    columns = ColumnsSection(set="thread", text="body")
+    found = read_input(wanted(documents, out, attribute="party", columns=columns))
+    assert [d.text for d in found.sets[0].documents] == ["Cheap.", "Dear."] and found.values == ("left", "right")
+    with pytest.raises(DataError, match="has no column 'set'"):
+        read_input(wanted(documents, out, attribute="party"))
 
 
 def test_documents_without_the_attribute_are_named(tmp_path):
