@@ -2,6 +2,7 @@
 
 run       the files that a card speaks of, whole and unchanged
 contents  what the two cards say, as blocks
+own_text  what people write in a card, which may not hide the rest
 card      their text: metadata, blocks, and the sections that people write
 verify    a card beside the run that it speaks of: every place that differs
 """

@@ -15,10 +15,12 @@ from ...errors import DataError
 from ...extras import need
 from ...runfolder.phases import PAIRS
 from ...storage import read_text, write_text
+from ..pages.blocks import Facts, Text
 from ..pages.markdown import fragment, plain
 from ..pages.words import ALL, joined
 from ..systems.systems import SYSTEMS, TRAINED
 from .contents import UNKNOWN, data_blocks, model_blocks
+from .own_text import mistake
 from .run import CARDS, FinishedRun
 
 Kind = Literal["model", "data"]
@@ -35,13 +37,6 @@ SECTIONS = {
 }
 _BEGIN = re.escape(BEGIN).replace(re.escape("{name}"), f"({'|'.join(SECTIONS)})")
 OWN = re.compile(rf"^{_BEGIN}\n(.*?)\n{re.escape(END)}$", re.DOTALL | re.MULTILINE)
-# what would end it: a heading of the first two levels, underlined ones and HTML among them
-OUTSIDE = re.compile(r"^ {0,3}#{1,2}(\s|$)|^.*\S.*\n {0,3}(=+|-+)[ \t]*$|<h[12]\b", re.MULTILINE | re.IGNORECASE)
-# comments and fenced code with their ends; without its end, one goes on over the rest of the card
-CLOSED = re.compile(
-    r"<!--.*?-->|^( {0,3})(?:(`{3,})[^`\n]*$.*?^\1\2`*|(~{3,})(?!~).*?^\1\3~*)[ \t]*$", re.DOTALL | re.MULTILINE
-)
-OPEN = re.compile(r"<!--|^ {0,3}(```|~~~)|<(pre|script|style|textarea)\b", re.MULTILINE | re.IGNORECASE)
 # keys that the hub's library takes for something else
 RESERVED = {"self", "ignore_metadata_errors"}
 # what evenhand always writes, whether or not there is something to write
@@ -68,6 +63,12 @@ class Card:
         """As the publisher named it."""
         return str(self.metadata.get("license", UNKNOWN))
 
+    @property
+    def base(self) -> str | None:
+        """What the publisher calls a base model that the run had in a folder; not what an earlier card said by itself."""
+        named = str(self.metadata.get("base_model", ""))
+        return None if fragment([Facts((("base model", Text(named)),))]) in self.lines else named or None
+
 
 def write_cards(run: FinishedRun, licences: Mapping[Kind, str | None]) -> list[Path]:
     """Write the cards of a run that has something for them: the adapter always, the pairs where the run made them.
@@ -90,11 +91,12 @@ def write_cards(run: FinishedRun, licences: Mapping[Kind, str | None]) -> list[P
 
 def card_text(run: FinishedRun, kept: Card) -> str:
     """The card of a run's adapter, or of its pairs, with what the publisher has said."""
-    first, rest = (model_blocks if kept.kind == "model" else data_blocks)(run, kept.licence)
+    is_model = kept.kind == "model"
+    first, rest = model_blocks(run, kept.licence, kept.base) if is_model else data_blocks(run, kept.licence)
     own = (f"## {name}\n\n{BEGIN.format(name=name)}\n{text}\n{END}" for name, text in kept.sections.items())
     body = [MARK.format(kind=kept.kind), f"# {plain(_title(run, kept.kind))}", fragment(first), *own, fragment(rest)]
     hub = need("huggingface_hub", "a card")
-    card = hub.ModelCard if kept.kind == "model" else hub.DatasetCard
+    card = hub.ModelCard if is_model else hub.DatasetCard
     text = "\n\n".join([f"---\n{_metadata(hub, run, kept).to_yaml()}\n---", *body])
     # which reads the metadata as the hub will
     return f"{str(card(text)).rstrip()}\n"
@@ -132,16 +134,9 @@ def parse_card(path: Path, text: str) -> Card:
             f"{path}: the lines around the sections {joined(list(SECTIONS))} that begin with '<!-- yours' and '<!-- end' are "
             "not as they were written; put them back, or move the file away"
         )
-    if leaving := [name for name, text in found if OUTSIDE.search(text)]:
-        raise DataError(
-            f"{path}: in the section {leaving[0]!r} a heading is of the first or second level (#, ##, a line below it, or HTML), "
-            "which ends the section; write ### there"
-        )
-    if opened := [name for name, text in found if OPEN.search(CLOSED.sub("", text))]:
-        raise DataError(
-            f"{path}: in the section {opened[0]!r} a comment, a block of code or an HTML element is not closed, which hides the "
-            "sections below; close it with -->, ``` or ~~~, and write code between such lines"
-        )
+    for name, theirs in found:
+        if wrong := mistake(theirs):
+            raise DataError(f"{path}: in the section {name!r} {wrong}")
     lines = OWN.sub(lambda found: f"<!-- yours: {found[1]} -->", parts[3]).splitlines()
     return Card(kind, metadata, dict(found), lines)
 
@@ -154,8 +149,8 @@ def _metadata(hub: Any, run: FinishedRun, kept: Card) -> Any:
     known: dict[str, Any] = {"license": kept.licence, "tags": kept.metadata.get("tags", TAGS[kept.kind])}
     if kept.kind == "model":
         known |= {"library_name": "peft", "pipeline_tag": "summarization"}
-        known |= {"base_model": run.base} if run.base else {}
-        known |= {"model_name": run.report.name, "eval_results": list(_results(hub, run)) or None}
+        known |= {"base_model": run.base or kept.base, "model_name": run.report.name}
+        known |= {"eval_results": list(_results(hub, run)) or None}
     else:
         size = next((name for most, name in SIZES.items() if run.n_pairs < most), "n>1M")
         files = [{"split": name.replace("-", "_"), "path": f"{name}/{PAIRS}"} for name in run.rounds]

@@ -70,8 +70,14 @@ FIELDS = {
 }
 
 
-def model_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block]]:
-    """What stands before the publisher's own sections of the model card, and what stands after them."""
+def model_blocks(run: FinishedRun, licence: str, base: str | None) -> tuple[list[Block], list[Block]]:
+    """What stands before the publisher's own sections of the model card, and what stands after them.
+
+    Args:
+        run: that the card is of.
+        licence: as the publisher says.
+        base: what the publisher calls the base model, where the run has no name for others.
+    """
     found = page(run.report)
     first: list[Block] = [
         Prose(
@@ -80,7 +86,7 @@ def model_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Bloc
         ),
         Prose(found.title, head="Result."),
         *(Prose(warning, head="Warning.") for warning in found.warnings),
-        Facts((("licence", _licence(licence)), *_facts(run))),
+        Facts(tuple(_facts(run, licence, base))),
     ]
     rank = next((rank for rank in RANKS if rank >= run.recipe["lora"]["r"]), run.recipe["lora"]["r"])
     rest: list[Block] = [
@@ -119,8 +125,7 @@ def data_blocks(run: FinishedRun, licence: str) -> tuple[list[Block], list[Block
         ),
         Facts(
             (
-                ("licence", _licence(licence)),
-                *_facts(run),
+                *_facts(run, licence),
                 *((f"written in {name} by", Text(report.provenance.models[name], style="code")) for name in run.rounds),
                 ("pairs", Text("; ".join(settings), "pairs of the recipe in report/report.json")),
             )
@@ -156,15 +161,13 @@ def _pairs_by_side(run: Path, paths: Sequence[str]) -> Table:
     return table("pairs by side", heads, rows)
 
 
-def _licence(licence: str) -> Text:
-    return Text(licence, "nobody has said which" if licence == UNKNOWN else "as the publisher says")
-
-
-def _facts(run: FinishedRun) -> Iterator[tuple[str, Text]]:
+def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[tuple[str, Text]]:
+    yield "licence", Text(licence, "nobody has said which" if licence == UNKNOWN else "as the publisher says")
     corpus = run.recipe["corpus"]
     source = "provenance of report/report.json"
     yield "run", Text(f"{run.report.name}, seed {run.recipe['seed']}", source)
-    yield "base model", Text(run.base_name, "" if run.base else "a folder on the machine of the run")
+    local = ("a folder on the machine of the run", *([f"the publisher calls it {base}"] if base else ()))
+    yield "base model", Text(run.base_name, "" if run.base else "; ".join(local))
     path = corpus["path"]
     yield (
         "documents",

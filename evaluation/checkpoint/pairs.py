@@ -17,6 +17,7 @@ from ..pages.blocks import (
     Code,
     Column,
     Details,
+    Facts,
     Heading,
     Number,
     Page,
@@ -69,6 +70,7 @@ def pairs_page(folder: Path, most: int, order: Order) -> Page:
     ids = {each for pair in shown for each in (pair.chosen_id, pair.rejected_id)}
     judgements = iter_jsonl(folder / JUDGEMENTS, Judgement)
     said = {(each.candidate_id, each.judge): each for each in judgements if each.candidate_id in ids}
+    signatures = {(each.judge, each.signature) for each in said.values()}
     in_file, on_page = Counter(side for side, _, _ in known), Counter(pair.side for pair in shown)
     rows = [(side, count(n), count(on_page[side])) for side, n in sorted(in_file.items())]
     which = f"{len(shown):,} of {len(known):,}, {RULES[order]}" if len(shown) < len(known) else "all of them"
@@ -81,7 +83,11 @@ def pairs_page(folder: Path, most: int, order: Order) -> Page:
             Prose(f"On this page: {which}. Open a pair to see its texts and what the judges said of them.", "lead"),
             table("pairs by side", ("side", "pairs", "on this page"), rows),
         ),
-        body=tuple(block for side in sorted(on_page) for block in _side(side, shown, said)),
+        body=(
+            *(block for side in sorted(on_page) for block in _side(side, shown, said)),
+            Heading("How it was judged"),
+            Facts(tuple((judge, Text(signature, style="code")) for judge, signature in sorted(signatures))),
+        ),
         main=(),
         footer=f"From {PAIRS} and {JUDGEMENTS} of {folder.name}.",
     )
@@ -112,9 +118,7 @@ def _pair(pair: PreferencePair, said: Said) -> Iterator[Block]:
         (Text("reward", "the judges' combined score"), Number(pair.chosen_reward), Number(pair.rejected_reward)),
     ]
     for judge in judges:
-        found = [said.get((candidate, judge)) for candidate in ids]
-        signature = next(each.signature for each in found if each)
-        rows.append((Text(judge, signature), *map(_score, found)))
+        rows.append((judge, *(_score(said.get((candidate, judge))) for candidate in ids)))
     heads = ("", Column("chosen", "long"), Column("rejected", "long"))
     yield table(f"{pair.request_id}: texts and scores", heads, (row(*each) for each in rows))
     yield Details("Replies of the judges", tuple(_replies(judges, ids, said)))

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from ..pages.blocks import (
     Block,
+    Details,
     Facts,
+    Group,
     Heading,
     Items,
     Number,
@@ -32,11 +34,11 @@ from ..pages.systems import (
     sides_legend,
     trait_table,
 )
-from ..pages.words import ALL, DIRECTIONS, counted, judge_blocks, judges_mean, legend, tone, versions
+from ..pages.words import ALL, DIRECTIONS, UNSURE, counted, judge_blocks, judges_mean, legend, tone, versions
 from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
-from .contents import BudgetEstimate, Comparison, PairedTest
+from .contents import BudgetEstimate, Comparison, PairedTest, WorstSides
 from .paired_tests import RULE
 
 # traits that are shares, shown in per cent
@@ -54,9 +56,8 @@ def page(found: Comparison) -> Page:
         warnings=found.warnings,
         findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
         body=(
-            *_entries(found),
-            *_worst_sides(found),
             *_scores(found),
+            *_worst_sides(found),
             *chart_section(
                 "Budgets",
                 "Mean score by the number of candidates among which the reward chooses. The band is the interval.",
@@ -70,8 +71,12 @@ def page(found: Comparison) -> Page:
             ),
             *_rankings(found),
             *_tests(found),
+            *_entries(found),
             Heading("Form, side and length", lead=f"Of {_of(found)}; at the other budgets in comparison.json."),
-            trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES),
+            Details(
+                "By entry and side",
+                (trait_table(traits, list(dict.fromkeys(e.subject for e in traits)), SHARES),),
+            ),
             *_made(found),
         ),
         main=(
@@ -104,8 +109,7 @@ def _entries(found: Comparison) -> Iterator[Block]:
     )
     yield Heading(
         "Entries",
-        lead="What is compared, and what one candidate took to make. The first is what the others are tested against, at each "
-        "budget that it has; else the first that has it. At equal budgets a method that asks more often costs more.",
+        lead="What one candidate took to make. At equal budgets a method that asks more often costs more.",
     )
     yield table("entries", heads, rows)
 
@@ -113,10 +117,11 @@ def _entries(found: Comparison) -> Iterator[Block]:
 def _scores(found: Comparison) -> Iterator[Block]:
     yield Heading(
         "Scores",
-        lead=f"Mean score with its {_level(found)} % interval over document sets. One draw is the mean over an entry's "
-        "candidates; the best of k is the expected score of the candidate of highest reward among k of them.",
+        lead="Mean score of each entry at each budget. One draw is the mean over an entry's candidates; the best of k is the "
+        "expected score of the candidate of highest reward among k of them. The first entry is what the others are tested "
+        "against, at each budget that it has; else the first that has it.",
     )
-    yield from sides_legend(found.sides)
+    yield legend(", against the first of its column")
     n_words = {(e.k, e.subject): e.mean for e in found.traits if e.measure == WORDS and e.side is None}
     for judge in found.judges:
         groups = []
@@ -125,8 +130,14 @@ def _scores(found: Comparison) -> Iterator[Block]:
             labels = dict.fromkeys(e.subject for e in here)
             rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
             groups.append((budget_name(k), rows))
-        yield from judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
-        yield score_table(judge, groups, places_of(found.scores, judge))
+        heading, meaning, signature = judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
+        whole = score_table(judge, groups, places_of(found.scores, judge))
+        yield from (heading, meaning, _short(found, judge))
+        yield Details(
+            "By side, with intervals, words and requests",
+            (*sides_legend(found.sides), whole, signature),
+            f"{_level(found)} % intervals over document sets",
+        )
 
 
 def _of_judge(found: Comparison, judge: JudgeNote) -> list[BudgetEstimate]:
@@ -179,18 +190,24 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
         f"Intervals over {found.rankings[0].resamples} draws of document sets.",
     )
-    groups = (
-        group(
-            (
-                (each.label, Number(each.strength, bounds(each), 2, sign=True), Number(each.won, unit="%", places=1))
-                for each in ranking.rows
-            ),
-            f"{ranking.measure}, {budget_name(ranking.k)}, {ranking.side or ALL}",
-            counted(ranking.n, "request"),
-        )
-        for ranking in found.rankings
-    )
-    yield table("ranking", ("entry", "strength", "won"), groups)
+    for judge in dict.fromkeys(each.measure for each in found.rankings):
+        groups = [
+            group(
+                (
+                    (
+                        each.label,
+                        Number(each.strength, bounds(each), 2, sign=True),
+                        Number(each.won, unit="%", places=1),
+                    )
+                    for each in ranking.rows
+                ),
+                f"{budget_name(ranking.k)}, {ranking.side or ALL}",
+                counted(ranking.n, "request"),
+            )
+            for ranking in found.rankings
+            if ranking.measure == judge
+        ]
+        yield Details(judge, (table(f"ranking by {judge}", ("entry", "strength", "won"), groups),))
 
 
 def _worst_sides(found: Comparison) -> Iterator[Block]:
@@ -203,26 +220,28 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",
         )
-        groups = []
-        for each in found.worst_sides:
-            choice = f"{each.found.choice} is the best choice" if each.found.choice else "no clear choice"
-            left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
-            rows = (
-                (
-                    system.system,
-                    system.group or NONE,
-                    Number(system.mean, bounds(system)),
-                    Number(system.chance_of_best, unit="%", places=1),
-                )
-                for system in each.found.systems
-            )
-            note = ", ".join(filter(None, (choice, left_out, without_part(each.found))))
-            groups.append(group(rows, f"{each.measure}, {budget_name(each.k)}", note))
-        heads = ("entry", "worst side", "mean", "chance of being best")
-        yield table("worst sides", heads, groups)
+        for judge in dict.fromkeys(each.measure for each in found.worst_sides):
+            mine = [each for each in found.worst_sides if each.measure == judge]
+            heads = ("entry", "worst side", "mean", "chance of being best")
+            chosen = "; ".join(f"{budget_name(each.k)}: {each.found.choice or 'no clear choice'}" for each in mine)
+            yield Details(judge, (table(f"worst sides by {judge}", heads, map(_worst_side, mine)),), chosen)
     if said := where_values_are(found):
         yield Heading("Worst value")
         yield Prose(said)
+
+
+def _worst_side(each: WorstSides) -> Group:
+    rows = (
+        (
+            system.system,
+            system.group or NONE,
+            Number(system.mean, bounds(system)),
+            Number(system.chance_of_best, unit="%", places=1),
+        )
+        for system in each.found.systems
+    )
+    left_out = f"{each.found.left_out} left out" if each.found.left_out else ""
+    return group(rows, budget_name(each.k), ", ".join(filter(None, (left_out, without_part(each.found)))))
 
 
 def where_values_are(found: Comparison) -> str:
@@ -247,7 +266,6 @@ def _tests(found: Comparison) -> Iterator[Block]:
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
         f"after Benjamini and Hochberg over all tests of the judge. Better or worse means that {RULE.name}.",
     )
-    yield legend()
     for judge in found.judges:
         pairs: dict[str, list[PairedTest]] = {}
         for test in found.tests:
@@ -256,8 +274,10 @@ def _tests(found: Comparison) -> Iterator[Block]:
                 pairs.setdefault(name, []).append(test)
         if pairs:
             groups = ((name, "", rows) for name, rows in pairs.items())
-            yield from judge_blocks(judge)
-            yield difference_table(judge, groups, places_of(found.scores, judge), is_tested=True)
+            of_all = sum(map(len, pairs.values()))
+            clear = sum(test.verdict != UNSURE for tests in pairs.values() for test in tests)
+            whole = difference_table(judge, groups, places_of(found.scores, judge), is_tested=True)
+            yield Details(judge.name, (whole,), f"{clear} of {counted(of_all, 'difference')} clear")
 
 
 def _made(found: Comparison) -> Iterator[Block]:

@@ -31,7 +31,7 @@ from .blocks import (
 from .charts import Line, Panel, Point, Scale, panel, scale
 from .numbers import minus, places_for
 from .planes import plane_plots, standing
-from .words import ALL, tone, verdict
+from .words import ALL, on_front, tone, verdict
 
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
@@ -227,16 +227,14 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
         yield Heading(f"{x.judge.name} and {y.judge.name}", 3, lead=plot.caution)
         yield PlaneChart(plot)
         heads = ("system", x.judge.name, y.judge.name, Column("standing", "long"))
-        yield table(
-            f"front of {x.judge.name} and {y.judge.name}",
-            heads,
+        rows = (
             (
-                (
-                    f"{place} {point.name}",
-                    Number(point.quality.mean, bounds(point.quality), x.places),
-                    Number(point.fairness.mean, bounds(point.fairness), y.places),
-                    Text(standing(point), style="strong" if point.standing == "on the front" else ""),
-                )
-                for place, point in enumerate(plot.points, start=1)
-            ),
+                f"{place} {point.name}",
+                Number(point.quality.mean, bounds(point.quality), x.places),
+                Number(point.fairness.mean, bounds(point.fairness), y.places),
+                Text(standing(point), style="strong" if point.standing == "on the front" else ""),
+            )
+            for place, point in enumerate(plot.points, start=1)
         )
+        made = table(f"front of {x.judge.name} and {y.judge.name}", heads, rows)
+        yield Details("Their scores, and who beats whom", (made,), f"on the front: {on_front(plot)}")

@@ -112,6 +112,7 @@ def test_a_local_base_model_is_named_without_its_place(run_folder: Path):
     assert "vllm serve BASE" in text
     # which only the publisher can know
     assert "base_model: me/tiny" in text
+    assert "- base model: tiny (a folder on the machine of the run; the publisher calls it me/tiny)" in text
 
 
 def calibration(signature: str) -> Benchmark:
@@ -203,7 +204,7 @@ def test_comments_code_and_rules_may_stand_in_the_publishers_sections(run_folder
     written(run_folder)
     path, theirs = (
         run_folder / "cards/model.md",
-        "### Use\n\n<!-- a\nb -->\n```bash\nls # all\n```\n~~~\na --> b\n~~~\n\n---",
+        "### Use\n\n<!-- a\nb -->\n```bash\nls # all\n```\n~~~\na --> b\n~~~\n- ```\n  ## <pre>\n  ```\n\n---\n<p>a<br></p>",
     )
     write_text(path, read_text(path).replace("The publisher has not written anything here.", theirs))
     assert theirs in written(run_folder)[0]
@@ -223,6 +224,8 @@ def test_comments_code_and_rules_may_stand_in_the_publishers_sections(run_folder
                 "Scores\n---",
                 "Scores\n =",
                 "<H2>Scores</H2>",
+                "> # Scores",
+                "- ## Scores",
             )
         ),
         *(
@@ -234,6 +237,14 @@ def test_comments_code_and_rules_may_stand_in_the_publishers_sections(run_folder
                 "<!--\n```\n-->\n```\na",
                 "```a```\n```",
                 "<pre>\na",
+                # the fence in the list ends with the list, the next one with nothing
+                "- ~~~\n  ```\na\n  ```",
+                # a comment that is code is none
+                "    <!--\n```\n-->",
+                "`<!--`\n```\n-->",
+                "<details><summary>more</summary>\n\na",
+                "<!--> <details> -->",
+                "<details/>",
             )
         ),
         ("license: unknown", "self: me", "the key 'self'"),

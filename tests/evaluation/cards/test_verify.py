@@ -1,6 +1,7 @@
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.errors import DataError
-from evenhand.evaluation.cards.card import parse_card, write_cards
+from evenhand.evaluation.cards.card import Card, card_text, parse_card, write_cards
 from evenhand.evaluation.cards.run import FinishedRun, read_run
 from evenhand.evaluation.cards.verify import Departure, departures, made_anew
 
@@ -184,6 +185,29 @@ def test_rows_that_are_added_taken_away_or_moved_are_found(run: FinishedRun):
         assert changed != text
         found = found_in(path, changed, run)
         assert found and all(each.place.startswith("Pairs by side, row 'round-00'") for each in found)
+
+
+def with_base(run: FinishedRun, name: str, signature: str) -> FinishedRun:
+    """The run as it would be on another base model."""
+    made = run.report.provenance.model_copy(
+        update={"models": {"evaluation/base": signature}, "recipe": run.recipe | {"model": {"name": name}}}
+    )
+    return replace(run, report=run.report.model_copy(update={"provenance": made}))
+
+
+def test_a_base_model_is_the_runs_or_said_to_be_the_publishers(run: FinishedRun):
+    local, path = with_base(run, "models/tiny", "tiny#0123abcd|bfloat16|vllm"), run.folder / "cards/model.md"
+    of_hub = card_text(with_base(run, "some/base", "some/base|bfloat16|vllm"), Card("model"))
+    # left from before the run's model was a folder
+    places = [each.place for each in found_in(path, of_hub, local)]
+    assert "metadata, base_model" in places
+    assert "base_model" not in card_text(local, parse_card(path, of_hub))
+    # put into the metadata alone
+    said = card_text(local, Card("model", {"base_model": "me/tiny"}))
+    assert found_in(path, said, local) == []
+    forged = said.replace("base_model: me/tiny", "base_model: some/other")
+    (found,) = found_in(path, forged, local)
+    assert ("me/tiny" in found.card, "some/other" in found.run) == (True, True)
 
 
 def test_a_card_of_another_run_is_found_out(run: FinishedRun):

@@ -10,6 +10,7 @@ from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.comparison.paired_tests import RULE
 from evenhand.evaluation.pages import html, markdown, terminal
+from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.pages.write import csv_files
 
 EVIL = "<script>alert(1)</script>|`x`"
@@ -33,9 +34,18 @@ def test_every_rendering_shows_every_score_and_test_and_the_rule_once(comparison
             assert value in text, value
 
 
+def test_what_is_long_is_folded_below_a_row_for_each_entry(comparison: Any):
+    body = page(comparison).body
+    assert max(len(block.rows) for block in body if isinstance(block, Table)) == len(comparison.entries)
+    folded = {each.name for each in tables(block for block in body if isinstance(block, Details))}
+    assert folded >= {"scores by overlap", "differences by overlap", "ranking by overlap", "form and length"}
+
+
 def test_every_table_has_a_file(comparison: Any):
     files = csv_files(page(comparison))
-    assert {"entries.csv", "scores-by-overlap.csv", "differences-by-overlap.csv", "ranking.csv"} <= set(files)
+    assert {"entries.csv", "scores-by-overlap.csv", "differences-by-overlap.csv", "ranking-by-overlap.csv"} <= set(
+        files
+    )
     header, *rows = csv.reader(io.StringIO(files["differences-by-overlap.csv"]))
     assert {row[header.index("verdict")] for row in rows} <= {"better", "worse", "no clear difference"}
 
