@@ -36,10 +36,16 @@ EPILOG = (
     "continues. audit, card, convert, export, human, import and pairs write at their end and begin anew."
 )
 
+# panels of --help, in their order
+SUMMARIES, RUNS = "Summaries that are there", "Recipes and their runs"
+JUDGES, HERE = "What judges are worth", "Data and this machine"
+
 app = Verbs(
     name="evenhand",
     help="Train and check summarizers that treat sides fairly.\n\n"
-    "Start here:  [bold]evenhand loop quickstart[/bold]  "
+    "See an audit first:  [bold]evenhand audit --documents reviews --attribute sentiment --summaries even-handed "
+    "--summaries praising[/bold]\n\n"
+    "Then a whole run:  [bold]evenhand loop quickstart[/bold]  "
     "(generate, judge, rerank, train, evaluate, report; add --dry-run to see the plan).",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -47,10 +53,10 @@ app = Verbs(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(convert.app, name="convert")
-app.add_typer(human.app, name="human")
-app.add_typer(importing.app, name="import")
-app.add_typer(recipes.app, name="recipes")
+app.add_typer(convert.app, name="convert", rich_help_panel=JUDGES)
+app.add_typer(human.app, name="human", rich_help_panel=SUMMARIES)
+app.add_typer(importing.app, name="import", rich_help_panel=HERE)
+app.add_typer(recipes.app, name="recipes", rich_help_panel=RUNS)
 
 RecipePath = Annotated[
     Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
@@ -86,7 +92,12 @@ def options(
     """Options that stand before a verb."""
 
 
-@app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2")
+app.command(epilog=audit.EXAMPLE, rich_help_panel=SUMMARIES)(audit.audit)
+app.command(epilog=score.EXAMPLE, rich_help_panel=SUMMARIES)(score.score)
+app.command(name="bias-study", epilog=bias.EXAMPLE, rich_help_panel=SUMMARIES)(bias.bias_study)
+
+
+@app.command(epilog="Example: evenhand validate recipes/quickstart.yaml --set rounds=2", rich_help_panel=RUNS)
 def validate(
     recipe: RecipePath,
     set_: Overrides = None,
@@ -107,7 +118,7 @@ def validate(
     say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
 
 
-@app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run")
+@app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run", rich_help_panel=RUNS)
 def loop(
     recipe: RecipePath,
     set_: Overrides = None,
@@ -127,7 +138,7 @@ def loop(
     _print_result(loaded)
 
 
-@app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base")
+@app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
 def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
     from ..generate.stage import generate as run
@@ -135,7 +146,7 @@ def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None
     _run_stage("generate", recipe, phase, set_, run)
 
 
-@app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00")
+@app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00", rich_help_panel=RUNS)
 def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Score the candidates of one phase with the recipe's judges: judgements.jsonl."""
     from ..judges.stage import judge as run
@@ -143,7 +154,7 @@ def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     _run_stage("judge", recipe, phase, set_, run)
 
 
-@app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base")
+@app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
 def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """Order the judged candidates of one phase: best.jsonl, and pairs.jsonl in training rounds."""
     from ..rerank.stage import rerank as run
@@ -151,7 +162,7 @@ def rerank(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) 
     _run_stage("rerank", recipe, phase, set_, run)
 
 
-@app.command(epilog="Example: evenhand train recipes/quickstart.yaml --phase round-00")
+@app.command(epilog="Example: evenhand train recipes/quickstart.yaml --phase round-00", rich_help_panel=RUNS)
 def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
     """LoRA DPO on one round's pairs under accelerate launch: adapter/.
 
@@ -163,7 +174,7 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
     _run_stage("train", recipe, phase, set_, run)
 
 
-@app.command(epilog="Example: evenhand report recipes/quickstart.yaml")
+@app.command(epilog="Example: evenhand report recipes/quickstart.yaml", rich_help_panel=RUNS)
 def report(recipe: RecipePath, set_: Overrides = None) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
@@ -179,13 +190,15 @@ def report(recipe: RecipePath, set_: Overrides = None) -> None:
 
 
 app.command(
-    epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods"
+    epilog="Example: evenhand compare recipes/methods/zero-shot.yaml recipes/methods/debate.yaml --out runs/methods",
+    rich_help_panel=RUNS,
 )(compare)
 
 
 @app.command(
     name="benchmark-judges",
     epilog="Example: evenhand benchmark-judges sample --judges quickstart",
+    rich_help_panel=JUDGES,
 )
 def benchmark_judges_(
     file: Annotated[
@@ -226,22 +239,15 @@ def benchmark_judges_(
     say(f"report: {out / PAGE}")
 
 
-app.command(epilog=exporting.EXAMPLE)(exporting.export)
-app.command(epilog=cards.PAIRS_EXAMPLE)(cards.pairs)
-app.command(epilog=cards.CARD_EXAMPLE)(cards.card)
-app.command(epilog=cards.VERIFY_EXAMPLE)(cards.verify)
-app.command(epilog=audit.EXAMPLE)(audit.audit)
-app.command(epilog=score.EXAMPLE)(score.score)
-app.command(name="bias-study", epilog=bias.EXAMPLE)(bias.bias_study)
+app.command(epilog=exporting.EXAMPLE, rich_help_panel=RUNS)(exporting.export)
+app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
+app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)
+app.command(epilog=cards.VERIFY_EXAMPLE, rich_help_panel=RUNS)(cards.verify)
+app.command(epilog="Example: evenhand accelerate zero2", rich_help_panel=RUNS)(recipes.accelerate)
+app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=JUDGES)(controlled.build_controlled)
 
 
-app.command(name="build-controlled", epilog=controlled.EXAMPLE)(controlled.build_controlled)
-
-
-app.command(epilog="Example: evenhand accelerate zero2")(recipes.accelerate)
-
-
-@app.command(epilog="Example: evenhand cache --clear")
+@app.command(epilog="Example: evenhand cache --clear", rich_help_panel=HERE)
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
@@ -259,7 +265,7 @@ def cache(
     say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
 
 
-@app.command(epilog="Example: evenhand env")
+@app.command(epilog="Example: evenhand env", rich_help_panel=HERE)
 def env() -> None:
     """Show which libraries are installed, which extras are missing, and where caches lie."""
     from ..extras import EXTRAS, installed_versions

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..errors import DataError
-from ..extras import no_bars
+from ..extras import no_bars, verbosity
 from .inputs import Columns
-from .terminal import console, say, show
+from .terminal import console, note, say, show
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -189,23 +190,27 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         n_examples=examples,
         bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
     )
-    found = _measure(given, plan, sections, notes)
+    found, hints = _measure(given, plan, sections, notes)
     write_audit(found, out)
-    show(terminal.render(page(found)))
-    say(f"audit: {out / PAGE}")
+    shown = replace(page(found), warnings=tuple(each for each in found.warnings if each not in hints))
+    show(terminal.render(shown, whole=verbosity() == "verbose"))
+    for hint in hints:
+        note(hint)
+    say(f"audit: {out / PAGE} (every measure, its tests and the most unfair summaries; -v prints the tables)")
 
 
-def _measure(given: "AuditInput", plan: "AuditPlan", sections: "Sections", notes: Sequence[str]) -> "Audit":
+def _measure(
+    given: "AuditInput", plan: "AuditPlan", sections: "Sections", notes: Sequence[str]
+) -> "tuple[Audit, tuple[str, ...]]":
+    """The audit, and those of its warnings that say what would have to be installed to measure more."""
     from ..evaluation.audit.build import build_audit
     from ..evaluation.audit.families import families, open_tools
 
     tools = open_tools(plan, *sections)
-    said = (*notes, *tools.notes)
-    for note in said:
-        say(note)
+    hints = (*notes, *tools.notes)
     try:
         with _progress() as progress:
-            return build_audit(given, plan, families(given, plan, tools), said, progress)
+            return build_audit(given, plan, families(given, plan, tools), hints, progress), hints
     finally:
         tools.close()
 

@@ -30,7 +30,10 @@ Quiet = Annotated[
 Verbose = Annotated[
     bool,
     typer.Option(
-        "--verbose", "-v", callback=_set("verbose"), help="Print what libraries and the steps' processes log, too."
+        "--verbose",
+        "-v",
+        callback=_set("verbose"),
+        help="Print what libraries and the steps' processes log, too; of an audit, all tables.",
     ),
 ]
 # the last options of every verb

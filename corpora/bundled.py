@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..errors import DataError
+from ..text import did_you_mean
+
 HERE = Path(__file__).parent
 DOCUMENTS = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
 # summaries of the reviews by two made-up systems
@@ -12,5 +15,13 @@ CONTROLLED = {"sample": HERE / "sample" / "controlled.jsonl"}
 
 
 def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
-    """The bundled file of that name, unless a file of the user's has the name; any other path as it is."""
-    return path if path.is_file() else bundled.get(str(path), path)
+    """The bundled file of that name, unless a file of the user's has the name; any other path as it is.
+
+    Raises:
+        DataError: nothing has the name, but it is nearly that of a bundled file.
+    """
+    found = path if path.is_file() else bundled.get(str(path), path)
+    near = "." if found.exists() else did_you_mean(str(path), bundled)
+    if near != ".":
+        raise DataError(f"{path}: is neither a file nor a bundled name{near} Bundled are {', '.join(bundled)}")
+    return found

@@ -188,7 +188,8 @@ class PairedDifference(Record):
     p_value: float | None
     # after Benjamini and Hochberg over all tests of the audit
     adjusted: float | None
-    verdict: Verdict
+    # "not measured" where the measure is undefined for one of the systems
+    verdict: Verdict | Literal["not measured"]
     # whether lower is fairer; otherwise neither is
     is_unfairness: bool
 

@@ -1,5 +1,6 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from ...records import DocumentSet
 from ...storage import file_digest, listed
 from ...text import did_you_mean
 
+NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -32,7 +35,7 @@ class Wanted:
     units: tuple[tuple[str, Path], ...] = ()
     # places of the human references to audit, from 1
     references: tuple[int, ...] = ()
-    # declared values in the order of every table; () takes the file's own, else order of first appearance
+    # declared values in the order of every table; () takes the file's own, else `in_order`
     values: tuple[str, ...] = ()
     # sets without a summary are left out and counted
     allow_missing: bool = False
@@ -111,8 +114,7 @@ def read_input(wanted: Wanted) -> AuditInput:
     try:
         sets = read_any(wanted.documents, columns=wanted.columns, attributes=(wanted.attribute,))
     except EvenhandError as error:
-        absent = [f"{path}: is not a file" for _, path in wanted.summaries if not file_of(path, SUMMARIES).is_file()]
-        raise DataError(listed([str(error), *absent])) from error
+        raise DataError(listed([str(error), *_absent(path for _, path in wanted.summaries)])) from error
     mistakes: list[str] = []
     systems = []
     for label, path in wanted.summaries:
@@ -153,7 +155,7 @@ def input_of(
     if wanted.limit is not None and wanted.limit < len(sets):
         chosen = np.random.default_rng(wanted.seed).choice(len(sets), size=wanted.limit, replace=False)
         kept = [sets[place] for place in sorted(chosen.tolist())]
-    common = wanted.values or tuple(dict.fromkeys(v for documents in kept for v in documents.values(wanted.attribute)))
+    common = wanted.values or in_order(v for documents in kept for v in documents.values(wanted.attribute))
     declared = tuple(common if wanted.values else _declared(documents, wanted.attribute, common) for documents in kept)
     return AuditInput(
         sets=tuple(kept),
@@ -167,9 +169,25 @@ def input_of(
     )
 
 
+def in_order(values: Iterable[str]) -> tuple[str, ...]:
+    """Each value once: numbers by size where all of them are, others as they appear."""
+    found = tuple(dict.fromkeys(values))
+    return tuple(sorted(found, key=float)) if all(map(NUMBER.fullmatch, found)) else found
+
+
 def reference_label(place: int) -> str:
     """What a human reference is called in the tables."""
     return f"reference {place}"
+
+
+def _absent(paths: Iterable[Path]) -> Iterable[str]:
+    """What there is to say of summaries files that are not there."""
+    for path in paths:
+        try:
+            if not file_of(path, SUMMARIES).is_file():
+                yield f"{path}: is not a file"
+        except DataError as error:
+            yield str(error)
 
 
 def _if_missing(path: Path, sets: Sequence[DocumentSet], wanted: Wanted) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..pages.blocks import (
     Block,
+    Cell,
     Column,
     Details,
     Facts,
@@ -42,7 +43,7 @@ from .contents import (
     SystemNote,
     ValueNote,
 )
-from .findings import n_tests
+from .findings import by_length, n_tests
 from .warnings import aim, left_out, length, notes
 
 # what a value's marks stand for, in the order of their styles
@@ -53,7 +54,9 @@ MAIN = (*DRAWN, UNDER_REPRESENTED, COVERAGE_DIFFERENCE)
 COUNTING = ("opinions", "word-lists")
 # what a text is called that an example leaves out, by what the opinion graph takes for a unit
 TEXTS = {"documents": "post", "sentences": "sentence"}
-VERDICTS: dict[Tone, str] = {"better": "fairer", "worse": "less fair", "unsure": "no clear difference"}
+VERDICTS: dict[Tone | None, str] = {"better": "fairer", "worse": "less fair"}
+# of a difference that the systems' lengths may make alone
+LENGTHS = "lengths differ too"
 LEGEND = Legend(
     (
         ("better", "fairer"),
@@ -128,12 +131,15 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            columns = (Column(each.kind.name, note=f"({each.by})" if each.by else "") for each in measures)
-            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
+            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *_columns(measures))
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
+
+
+def _columns(measures: Iterable[Measure]) -> Iterator[Column]:
+    return (Column(each.kind.name, note=f"({each.by})" if each.by else "") for each in measures)
 
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
@@ -170,7 +176,9 @@ def rests_on(found: Number) -> str:
 def _measures(audit: Audit) -> Iterator[Block]:
     lead = f"The smaller line is the {_level(audit)} % interval over document sets. {notes(audit)}"
     yield Heading("Measures", lead=lead)
-    yield _aggregates(audit, audit.systems)
+    yield _aggregates(audit)
+    if undefined := not_measured(audit):
+        yield Prose(undefined)
     if audit.worst:
         yield Heading("Who fares worst", 3)
         several = len(audit.systems) > 1
@@ -183,7 +191,7 @@ def _measures(audit: Audit) -> Iterator[Block]:
     groups = []
     for system in audit.systems:
         mine = [n for n in audit.by_value if n.system == system.label and n.family == "word-lists"]
-        if mine:
+        if any(n.estimate is not None for n in mine):
             names = dict.fromkeys(n.value for n in mine if n.value)
             rows = (row(name, *(shown(n, 1) for n in mine if n.value == name)) for name in names)
             groups.append(group(rows, system.label))
@@ -193,10 +201,11 @@ def _measures(audit: Audit) -> Iterator[Block]:
         yield table("gender words", heads, groups)
 
 
-def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
+def _aggregates(audit: Audit) -> Table:
+    """The measures that could be taken of each system, and its summaries' length."""
     heads = ("measure", "value", "sets", Column("what it means", "long"))
     groups = []
-    for system in systems:
+    for system in audit.systems:
         rows = [
             row(
                 str(n.measure),
@@ -205,18 +214,35 @@ def _aggregates(audit: Audit, systems: Iterable[SystemNote]) -> Table:
                 Text(n.sentence, f"Left out: {left_out(n.left_out)}." if n.left_out else ""),
             )
             for n in audit.aggregates
-            if n.system == system.label
+            if n.system == system.label and n.estimate is not None
         ]
         rows.append(row("length", "", "", length(system)))
         groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
     return table("measures", heads, groups)
 
 
-def tone(difference: PairedDifference) -> Tone:
-    """Whether the difference makes a system fairer."""
+def not_measured(audit: Audit) -> str:
+    """Which measures are undefined of which systems, and why; "" where all are defined."""
+    measures: dict[tuple[str, str], list[str]] = {}
+    for each in audit.aggregates:
+        if each.estimate is None:
+            why = f"{each.sentence} Left out: {left_out(each.left_out)}." if each.left_out else each.sentence
+            measures.setdefault((each.system, why), []).append(str(each.measure))
+    return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
+
+
+def tone(difference: PairedDifference, *, is_of_length: bool = False) -> Tone | None:
+    """Whether the difference makes a system fairer; None where there is none.
+
+    Args:
+        difference: to the first system.
+        is_of_length: whether the systems' lengths may make it alone.
+    """
+    if difference.verdict == "not measured":
+        return None
     if difference.verdict == "no clear difference":
         return "unsure"
-    if not difference.is_unfairness:
+    if is_of_length or not difference.is_unfairness:
         return "neutral"
     return "better" if difference.verdict == "lower" else "worse"
 
@@ -247,15 +273,17 @@ def difference_table(audit: Audit) -> Table:
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
     heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
     by_system: dict[str, list[Row]] = {}
+    unlike = by_length(audit.differences, audit.systems)
     for each in audit.differences:
+        its = tone(each, is_of_length=each in unlike)
         drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
         made = row(
             f"{each.measure}: {each.value}" if each.value else str(each.measure),
-            Strip(tuple(Mark(100 * mean, *_hundredfold(each), tone(each)) for mean in drawn)),
+            Strip(tuple(Mark(100 * mean, *_hundredfold(each), its) for mean in drawn)),
             shown(each),
             NumberCell(each.p_value, unit="p"),
             NumberCell(each.adjusted, unit="p"),
-            Text(VERDICTS.get(tone(each), each.verdict), tone=tone(each)),
+            Text(VERDICTS.get(its, each.verdict), LENGTHS if its == "neutral" and each in unlike else "", its),
             count(each.n),
             count(each.left_out),
         )
@@ -340,19 +368,22 @@ def _made(audit: Audit) -> Facts:
 
 
 def _main(audit: Audit) -> Iterator[Block]:
-    names = {kind.name for kind in MAIN}
-    for found in value_tables(audit):
-        yield Heading(found.name)
-        yield found.without(*(column.name for column in found.columns[1:] if column.name not in names))
-    for system in audit.systems:
-        yield Heading(f"{system.label}, measures")
-        made = _aggregates(audit, [system])
-        yield table(made.name, made.columns, made.rows)
-        for each in audit.worst:
-            if each.system == system.label:
-                yield Prose(f"By {each.measure}: {each.sentence}")
-    yield Prose(notes(audit), "lead")
-    if audit.differences:
-        yield difference_table(audit).without("p", "under one only")
-        yield LEGEND
-        yield from (Prose(choice.sentence) for choice in audit.choices)
+    """What to look at first: the values of all systems side by side, who clearly fares worst, and which system to choose."""
+    measures = dict.fromkeys(n.measure for n in audit.by_value if n.measure.kind in MAIN)
+    several = len(audit.systems) > 1
+    groups = []
+    for system in audit.systems if measures else ():
+        mine = _by_value(audit, system)
+        rows = (row(note.value, *(_first(mine.get((each, note.value))) for each in measures)) for note in audit.values)
+        groups.append(group(rows, system.label if several else ""))
+    yield (
+        table(f"by {audit.attribute}", (audit.attribute, *_columns(measures)), groups) if groups else _aggregates(audit)
+    )
+    for each in audit.worst:
+        if each.family == audit.worst[0].family and (each.verdict == "clear" or not several):
+            yield Prose(each.sentence, head=f"{each.system}:" if several else "")
+    yield from (Prose(choice.sentence) for choice in audit.choices)
+
+
+def _first(found: Number | None) -> Cell:
+    return shown(found, 1, rests_on(found) if found.is_small else "") if found else Text("")

@@ -44,14 +44,16 @@ def paired_differences(
                 if quantity.kind.is_tested and enough:
                     found.append(pair.difference(place, bootstrap))
     corrected = adjusted([each.p_value for each in found])
-    return tuple(
-        each.model_copy(
-            update={
-                "adjusted": q,
-                "verdict": verdict(RULE, each.estimate, (each.low, each.high), adjusted_p=q, level=bootstrap.level),
-            }
-        )
-        for each, q in zip(found, corrected, strict=True)
+    return tuple(_judged(each, q) for each, q in zip(found, corrected, strict=True))
+
+
+def _judged(difference: PairedDifference, adjusted_p: float | None) -> PairedDifference:
+    """The difference with its corrected p-value and what follows from it."""
+    said = verdict(
+        RULE, difference.estimate, (difference.low, difference.high), adjusted_p=adjusted_p, level=difference.level
+    )
+    return difference.model_copy(
+        update={"adjusted": adjusted_p, "verdict": "not measured" if difference.estimate is None else said}
     )
 
 

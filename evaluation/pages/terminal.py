@@ -1,4 +1,4 @@
-"""The headline of a page and its main tables for the terminal; names are whole at 80 columns."""
+"""The headline of a page and its main tables, or the page, for the terminal; names are whole at 80 columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,7 +7,23 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from .blocks import MARKS, Block, Cell, Column, Facts, Heading, Items, Legend, Page, Prose, Strip, Table, Text, Tone
+from .blocks import (
+    MARKS,
+    Block,
+    Cell,
+    Column,
+    Details,
+    Facts,
+    Heading,
+    Items,
+    Legend,
+    Page,
+    Prose,
+    Strip,
+    Table,
+    Text,
+    Tone,
+)
 
 STYLES: dict[Tone, str] = {"better": "bold blue", "worse": "bold yellow", "neutral": "bold", "unsure": "dim"}
 # room that a column of words needs beside the others
@@ -16,10 +32,10 @@ LEAST_WORDS = 24
 SPACE = 2
 
 
-def render(page: Page) -> RenderableType:
-    """Title, main blocks and warnings."""
+def render(page: Page, *, whole: bool = False) -> RenderableType:
+    """Title, main blocks or the whole page in words, and warnings."""
     warnings = (RichText(f"warning: {warning}", style="yellow") for warning in page.warnings)
-    return Group(RichText(page.title, style="bold"), *_blocks(page.main), *warnings)
+    return Group(RichText(page.title, style="bold"), *_blocks(page.body if whole else page.main), *warnings)
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
@@ -37,8 +53,10 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
             case Facts():
                 yield from (RichText.assemble(f"{term}: ", _cell(cell, " ")) for term, cell in block.entries)
             case Legend():
-                said = (f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str))
-                yield RichText("  ".join(said), style="dim")
+                said = [f"{MARKS[tone]} {text}" for tone, text in block.entries if isinstance(tone, str)]
+                yield from [RichText("  ".join(said), style="dim")] if said else []
+            case Details():
+                yield RichText.assemble(f"{block.summary} ", (block.note, "dim"))
             case Table() if block.rows:
                 yield RichText()
                 yield _Fitting(block.in_words)

@@ -69,6 +69,12 @@ def test_help_teaches_with_an_example(verb):
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
 
 
+def test_help_begins_with_the_audit():
+    said = evenhand("--help").stdout
+    assert -1 < said.index("evenhand audit") < said.index("evenhand loop")
+    assert said.index("│ audit") < said.index("│ validate")
+
+
 def test_help_names_the_exit_codes():
     assert "Exit codes" in evenhand("--help").stdout
 

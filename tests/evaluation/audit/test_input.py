@@ -48,6 +48,26 @@ def test_documents_may_be_a_table_with_columns_of_any_name(tmp_path):
         read_input(wanted(documents, out, attribute="party"))
 
 
+def test_nearly_bundled_names_are_told_together():
+    with pytest.raises(DataError, match=r"(?s)did you mean 'reviews'.*did you mean 'praising'.*absent: is not a file"):
+        read_input(wanted(Path("review"), Path("prasing"), Path("absent"), attribute="sentiment"))
+
+
+@pytest.mark.parametrize(
+    ("values", "ordered"),
+    [
+        (["10", "2", "1"], ("1", "2", "10")),
+        (["1.5", "-2", "0"], ("-2", "0", "1.5")),
+        (["10", "2", "none"], ("10", "2", "none")),
+        (["b", "a"], ("b", "a")),
+    ],
+)
+def test_numbers_are_ordered_by_size_and_others_as_they_appear(tmp_path, values, ordered):
+    documents = write_sets(tmp_path / "docs.jsonl", [make_set("a", *((value, "x") for value in values))])
+    out = write_summaries(tmp_path / "out.jsonl", {"a": "x"})
+    assert read_input(wanted(documents, out)).values == ordered
+
+
 def test_documents_without_the_attribute_are_named(tmp_path):
     lacking = make_set("b", ("left", "x")).documents[0].model_copy(update={"attributes": {}})
     sets = [make_set("a", ("left", "x")), make_set("b", ("left", "x")).model_copy(update={"documents": (lacking,)})]

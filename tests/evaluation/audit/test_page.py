@@ -6,9 +6,9 @@ from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import SHARE_AIMED_AT
+from evenhand.evaluation.audit.contents import OPINION_GRAPH, SHARE_AIMED_AT, Measure
 from evenhand.evaluation.audit.coverage import UnitCoverage
-from evenhand.evaluation.audit.page import page, rests_on, shown, tone, value_tables
+from evenhand.evaluation.audit.page import not_measured, page, rests_on, shown, tone, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
@@ -110,11 +110,48 @@ def test_page_draws_the_shares_of_each_value_and_words_every_verdict():
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_terminal_fits_and_says_all_measures(width):
+def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(terminal.render(page(found)))
-    text = console.export_text()
-    assert max(map(len, text.splitlines())) <= width
+    first, whole = printed(found, width), printed(found, width, whole=True)
+    assert max(map(len, [*first, *whole])) <= width
+    # headline, 2 systems of 2 values with their intervals, who fares worst and which to choose
+    assert len(first) < 30
+    assert "choose fair" in "".join(first)
     for each in found.aggregates:
-        assert str(each.measure) in text
+        assert str(each.measure) in "".join(whole)
+
+
+def printed(found, width, *, whole=False):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(terminal.render(page(found), whole=whole))
+    return console.export_text().splitlines()
+
+
+def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference():
+    # "river" is in no document's unit that the summary has, so no unit is covered
+    found = audit(n=12, fair=[ALL] * 12, mine=["Apple berry."] * 12)
+    tables_of = {each.name: each for each in tables(page(found).body)}
+    assert [len(group.rows) for group in tables_of["measures"].groups] == [7, 5]
+    assert "mine: Equal Coverage (words), Coverage Parity (words). Undefined: no set has an answer" in not_measured(
+        found
+    )
+    assert not_measured(audit(mine=[ALL] * 4)) == ""
+    told = {row.cells[0].text: row.cells[5] for row in tables_of["differences to fair"].rows}
+    assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
+    assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
+
+
+def test_a_difference_that_length_explains_is_neither_fairer_nor_less_fair():
+    found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
+    graph = next(d for d in found.differences if d.verdict == "higher").model_copy(
+        update={"measure": Measure(OPINION_GRAPH), "is_share": False}
+    )
+    longer = tuple(each.model_copy(update={"n_sentences": n}) for each, n in zip(found.systems, (8, 6), strict=True))
+
+    def verdict(systems):
+        changed = found.model_copy(update={"differences": (graph,), "systems": systems})
+        (row,) = next(each for each in tables(page(changed).body) if each.name == "differences to fair").rows
+        return row.cells[5].tone, row.cells[5].note
+
+    assert verdict(found.systems) == ("worse", "")
+    assert verdict(longer) == ("neutral", "lengths differ too")
