@@ -92,10 +92,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 def coverage_table(n_sets: int, repeats: int) -> Table:
     """Equal Coverage by array and by loop; both must find the same."""
     matrices, labels = random_sets(n_sets, seed=0)
+    sets, plain = list(zip(matrices, labels.tolist(), strict=True)), (matrices.tolist(), labels.tolist())
     contenders = [
-        Contender(ONE_ARRAY, partial(_by_array, matrices, labels)),
-        Contender(SET_BY_SET, partial(_by_set, list(matrices), labels.tolist())),
-        Contender(LOOP, partial(_by_loop, matrices.tolist(), labels.tolist())),
+        Contender(ONE_ARRAY, lambda: _by_array(Entailments(matrices, labels, np.ones((n_sets, N_UNITS), dtype=bool)))),
+        Contender(SET_BY_SET, lambda: _by_array(pack_entailments(sets))),
+        Contender(LOOP, lambda: _mean(map(_loop_coverage, *plain))),
     ]
     return _compared(
         f"Equal Coverage of {n_sets:,} sets of {N_DOCUMENTS} documents x {N_UNITS} units", contenders, repeats
@@ -105,11 +106,13 @@ def coverage_table(n_sets: int, repeats: int) -> Table:
 def evidence_table(n_sets: int, n_windows: int, repeats: int) -> Table:
     """Equal Coverage from a classifier's probabilities, by `cover_sets` and by loop; both must find the same."""
     sets = random_evidence(n_sets, n_windows, seed=0)
-    plain = [(np.asarray(s.nli).tolist(), s.windows, s.labels, np.asarray(s.between_units).tolist()) for s in sets]
+    plain = [(np.asarray(s.nli).tolist(), s.windows, np.asarray(s.between_units).tolist(), s.labels) for s in sets]
     contenders = [
         Contender(TOGETHER, lambda: _mean(each.ec for each in cover_sets(sets, [N_VALUES] * len(sets)))),
         Contender(ONE_BY_ONE, lambda: _mean(cover_set(each, N_VALUES).ec for each in sets)),
-        Contender(PLAIN_LOOP, partial(_covered_by_loop, plain)),
+        Contender(
+            PLAIN_LOOP, lambda: _mean(_loop_coverage(_loop_entailment(*given), labels) for *given, labels in plain)
+        ),
     ]
     windows = f"{n_windows} window{'s' if n_windows > 1 else ''} a document"
     return _compared(f"Equal Coverage from probabilities, {n_sets:,} sets, {windows}", contenders, repeats)
@@ -184,18 +187,8 @@ def random_evidence(n_sets: int, n_windows: int, seed: int) -> list[SetEvidence]
     return found
 
 
-def _by_array(matrices: Matrices, labels: Labels) -> Counts:
-    entailments = Entailments(matrices, labels, np.ones((len(matrices), N_UNITS), dtype=bool))
+def _by_array(entailments: Entailments) -> Counts:
     return {"mean EC": float(np.nanmean(equal_coverage(coverage(entailments, N_VALUES))))}
-
-
-def _by_set(matrices: Sequence[Matrices], labels: Sequence[Sequence[int]]) -> Counts:
-    entailments = pack_entailments(list(zip(matrices, labels, strict=True)))
-    return {"mean EC": float(np.nanmean(equal_coverage(coverage(entailments, N_VALUES))))}
-
-
-def _by_loop(matrices: Sequence[Sequence[Sequence[float]]], labels: Sequence[Sequence[int]]) -> Counts:
-    return _mean(_loop_coverage(matrix, values) for matrix, values in zip(matrices, labels, strict=True))
 
 
 def _loop_coverage(matrix: Sequence[Sequence[float]], values: Sequence[int]) -> float | None:
@@ -207,12 +200,6 @@ def _loop_coverage(matrix: Sequence[Sequence[float]], values: Sequence[int]) -> 
         mine = [score for score, label in zip(by_document, values, strict=True) if label == value]
         gaps.append(abs(sum(mine) / len(mine) - overall))
     return sum(gaps) / len(gaps) if len(gaps) > 1 else None
-
-
-def _covered_by_loop(sets: Sequence[Any]) -> Counts:
-    return _mean(
-        _loop_coverage(_loop_entailment(nli, windows, between), values) for nli, windows, values, between in sets
-    )
 
 
 def _mean(found: Iterable[float | None]) -> Counts:

@@ -100,7 +100,12 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
         receipts = [receipt] if step.phase else all_receipts(step.folder(recipe))
         found[step.name] = step_seconds(wall, step, receipts)
 
-    with _fresh_judgements(folder / "cache"):
+    # a cache without judgements for the steps' processes; converted models are shared with the usual one
+    fresh, usual = folder / "cache", models.cache_folder() / "models"
+    usual.mkdir(parents=True, exist_ok=True)
+    fresh.mkdir(parents=True)
+    (fresh / "models").symlink_to(usual.resolve(), target_is_directory=True)
+    with environment(EVENHAND_CACHE=str(fresh.resolve())):
         run_loop(recipe, running=running, on_done=on_done)
     return found
 
@@ -143,17 +148,6 @@ def _rows(runs: Sequence[Spent]) -> list[dict[str, str | float | None]]:
         }
         rows.append(row)
     return rows
-
-
-@contextmanager
-def _fresh_judgements(folder: Path) -> Iterator[None]:
-    """A cache without judgements for the steps' processes; converted models are shared with the usual one."""
-    usual = models.cache_folder()
-    (usual / "models").mkdir(parents=True, exist_ok=True)
-    folder.mkdir(parents=True)
-    (folder / "models").symlink_to((usual / "models").resolve(), target_is_directory=True)
-    with environment(EVENHAND_CACHE=str(folder.resolve())):
-        yield
 
 
 if __name__ == "__main__":

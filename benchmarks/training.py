@@ -143,7 +143,12 @@ class Bench:
 
     def pairs(self, n_prompt: int, n: int) -> list[Row]:
         """All pairs of a request; its tokens are those of the sample corpus' texts, one after another, or drawn ones."""
-        ids = self._token_ids(n_prompt + n * max(CANDIDATE_TOKENS))
+        if self.options.random is None:
+            ids = self._text_ids
+        else:
+            drawn = random.Random(SEED)  # noqa: S311 - no secret
+            n_words = RANDOM[self.options.random]["vocab_size"]
+            ids = [drawn.randrange(n_words) for _ in range(n_prompt + n * max(CANDIDATE_TOKENS))]
         lengths = [CANDIDATE_TOKENS[i % 3] for i in range(n)]
         starts = [n_prompt + sum(lengths[:i]) for i in range(n)]
         taken = [ids[start : start + length] for start, length in zip(starts, lengths, strict=True)]
@@ -185,13 +190,6 @@ class Bench:
         model.zero_grad()
         return {"tokens": 2 * one["n_tokens"], "logits": 2 * len(scored)}
 
-    def _token_ids(self, n: int) -> list[int]:
-        """At least `n` token ids; a model of random weights gets drawn ones, so that no tokenizer is needed."""
-        if self.options.random is None:
-            return self._text_ids
-        drawn = random.Random(SEED)  # noqa: S311 - no secret
-        return [drawn.randrange(RANDOM[self.options.random]["vocab_size"]) for _ in range(n)]
-
     @cached_property
     def _text_ids(self) -> list[int]:
         texts = [document.text for each in load_corpus(CorpusSection()) for document in each.documents]
@@ -202,7 +200,13 @@ class Bench:
     def _tokenizer(self) -> Any:
         transformers = need("transformers", "benchmark 'training'")
         if self.options.random is not None:
-            return _no_tokenizer()
+            # what TRL takes for a tokenizer: it knows padding and nothing else
+            from tokenizers import Tokenizer, models
+
+            only = "<pad>"
+            made = Tokenizer(models.WordLevel({only: 0}, unk_token=only))
+            known = dict.fromkeys(("pad_token", "eos_token", "unk_token"), only)
+            return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **known)
         return transformers.AutoTokenizer.from_pretrained(locate(self.options.model), trust_remote_code=False)
 
     @cached_property
@@ -260,18 +264,6 @@ class Bench:
         trainer.model_wrapped = trainer.accelerator.prepare_model(trainer.model)
         trainer.current_gradient_accumulation_steps = 1
         return trainer
-
-
-def _no_tokenizer() -> Any:
-    """What TRL takes for a tokenizer: one that knows padding and nothing else."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-
-    only = "<pad>"
-    known = {"pad_token": only, "eos_token": only, "unk_token": only}
-    return need("transformers", "benchmark 'training'").PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer(WordLevel({only: 0}, unk_token=only)), **known
-    )
 
 
 def _step(trainer: Any, batch: dict[str, Any]) -> None:

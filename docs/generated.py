@@ -64,14 +64,36 @@ def _sections_of(root: type[BaseModel]) -> Iterator[str]:
     walk("", root)
     for section, found in places.items():
         if found != [""]:
-            yield from ("", f"### `{found[0]}`{_kinds(section)}")
+            # what tells this section from others in its place: the kinds that it is for
+            field = section.model_fields.get("kind")
+            kinds = get_args(field.annotation) if field and field.is_required() else ()
+            of_kind = f" of kind {' or '.join(f'`{kind}`' for kind in kinds)}" if kinds else ""
+            yield from ("", f"### `{found[0]}`{of_kind}")
         yield from ("", _first_paragraph(section))
         if others := sorted({*found} - {found[0]}):
             yield from ("", f"The same keys: {', '.join(f'`{place}`' for place in others)}.")
         yield from ("", "| key | type | default | meaning |", "| --- | --- | --- | --- |")
         meanings = key_meanings(section)
         for key, field in section.model_fields.items():
-            yield f"| `{key}` | {_type(field)} | {_default(field)} | {meanings[key].replace('|', '&#124;')} |"
+            yield _key_row(key, field, meanings[key])
+
+
+def _key_row(key: str, field: FieldInfo, meaning: str) -> str:
+    bounds = [
+        f"{words} {getattr(mark, name)}"
+        for mark in field.metadata
+        for name, words in (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
+        if getattr(mark, name, None) is not None
+    ]
+    if field.default is PydanticUndefined:
+        default = "required" if field.default_factory is None else "`{}`"
+    elif isinstance(field.default, BaseModel):
+        default = "its defaults"
+    else:
+        plain = list(field.default) if isinstance(field.default, tuple) else field.default
+        default = f"`{plain if isinstance(plain, str) else json.dumps(plain)}`"
+    kind = ", ".join([_words(field.annotation), *bounds])
+    return f"| `{key}` | {kind} | {default} | {meaning.replace('|', '&#124;')} |"
 
 
 def _sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -84,16 +106,6 @@ def _sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
     else:
         for inner in get_args(annotation):
             yield from _sections_in(inner)
-
-
-def _kinds(section: type[BaseModel]) -> str:
-    """What tells this section from others in its place: the kinds that it is for."""
-    field = section.model_fields.get("kind")
-    return (
-        f" of kind {' or '.join(f'`{kind}`' for kind in get_args(field.annotation))}"
-        if field and field.is_required()
-        else ""
-    )
 
 
 def _first_paragraph(section: type[BaseModel]) -> str:
@@ -125,16 +137,6 @@ def key_meanings(section: type[BaseModel]) -> dict[str, str]:
     return found
 
 
-def _type(field: FieldInfo) -> str:
-    bounds = [
-        f"{words} {getattr(mark, name)}"
-        for mark in field.metadata
-        for name, words in (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
-        if getattr(mark, name, None) is not None
-    ]
-    return ", ".join([_words(field.annotation), *bounds])
-
-
 def _words(annotation: Any) -> str:
     """A type as a reader of recipes knows it."""
     origin, inner = get_origin(annotation), get_args(annotation)
@@ -152,15 +154,6 @@ def _words(annotation: Any) -> str:
     return plain.get(annotation, "any")
 
 
-def _default(field: FieldInfo) -> str:
-    if field.default is PydanticUndefined:
-        return "required" if field.default_factory is None else "`{}`"
-    if isinstance(field.default, BaseModel):
-        return "its defaults"
-    plain = list(field.default) if isinstance(field.default, tuple) else field.default
-    return f"`{plain if isinstance(plain, str) else json.dumps(plain)}`"
-
-
 def command_reference() -> str:
     """The page of all commands with their arguments and options, as `--help` has them."""
     lines = ["# Commands", "", "Made from the command line itself; `evenhand COMMAND --help` says the same.", ""]
@@ -169,7 +162,17 @@ def command_reference() -> str:
         pieces = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
         lines += [f"## {' '.join(path[1:])}", "", "```text", f"{' '.join(path)} {pieces}", "```", ""]
         lines += [_plain(command.help or ""), ""]
-        rows = [_row(parameter, context) for parameter in command.params if not getattr(parameter, "hidden", False)]
+        rows = []
+        for parameter in command.params:
+            if getattr(parameter, "hidden", False):
+                continue
+            name = parameter.metavar or parameter.name.upper()
+            if parameter.param_type_name == "option":
+                name = " ".join(filter(None, (", ".join(parameter.opts), parameter.metavar)))
+            default = parameter.get_default(context)
+            shown = "" if default is None or default in (False, (), []) or callable(default) else f"`{default}`"
+            shown = "required" if parameter.required else shown
+            rows.append(f"| `{name}` | {shown} | {_plain(parameter.help or '').replace('|', '&#124;')} |")
         lines += ["| | default | |", "| --- | --- | --- |", *rows, ""] if rows else []
         if command.epilog:
             lines += [re.sub(r"(evenhand .*)", r"`\1`", _plain(command.epilog)), ""]
@@ -186,16 +189,6 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
             yield from _commands(below, (*path, name))
         else:
             yield (*path, name), below
-
-
-def _row(parameter: Any, context: Any) -> str:
-    name = parameter.metavar or parameter.name.upper()
-    if parameter.param_type_name == "option":
-        name = " ".join(filter(None, (", ".join(parameter.opts), parameter.metavar)))
-    default = parameter.get_default(context)
-    shown = "" if default is None or default in (False, (), []) or callable(default) else f"`{default}`"
-    shown = "required" if parameter.required else shown
-    return f"| `{name}` | {shown} | {_plain(parameter.help or '').replace('|', '&#124;')} |"
 
 
 def _plain(text: str) -> str:

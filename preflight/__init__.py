@@ -13,8 +13,7 @@ from ..config import Recipe
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..generate.stage import phase_requests
-from ..records import SummaryRequest
-from ..runfolder.phases import phases
+from ..runfolder.phases import Phase, phases
 from ..storage import listed
 from .judges import text_checks
 from .named import engine_checks, named_checks
@@ -42,15 +41,19 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
     # its libraries take seconds to start; meanwhile everything else is looked at
     with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
         mistakes = _failed([*named_checks(recipe), *engine_checks(recipe), *place_checks(recipe)], elsewhere=elsewhere)
+        # of each split; rounds draw anew, so the first stands for the others
+        first: dict[str, Phase] = {}
+        for phase in phases(recipe):
+            first.setdefault(phase.split, phase)
         try:
-            samples = _sampled(recipe)
+            samples = {split: phase_requests(phase) for split, phase in first.items()}
         except EvenhandError as error:
             # nothing that rests on the corpus can be looked at
             samples = {}
             mistakes[f"key 'corpus': {error}" if not str(error).startswith(STARTS) else str(error)] = None
         for split, requests in samples.items():
-            phase = next(each for each in phases(recipe) if each.split == split)
-            mistakes |= _failed([*text_checks(phase, requests), *prompt_checks(phase, requests)], elsewhere=elsewhere)
+            checks = [*text_checks(first[split], requests), *prompt_checks(first[split], requests)]
+            mistakes |= _failed(checks, elsewhere=elsewhere)
         found = estimate(recipe, samples)
         mistakes |= _failed(
             [Check("output", partial(refuse_too_much, recipe, found), is_here=True)], elsewhere=elsewhere
@@ -72,20 +75,6 @@ def check_names(recipe: Recipe) -> None:
     """
     if mistakes := _failed(named_checks(recipe)):
         raise RecipeError(listed(list(mistakes)))
-
-
-def _sampled(recipe: Recipe) -> dict[str, list[SummaryRequest]]:
-    """Split -> requests of the first phase that takes it; rounds draw anew, so it stands for the others.
-
-    Raises:
-        DataError: the corpus is wrong.
-        RecipeError: the task's template is.
-    """
-    found: dict[str, list[SummaryRequest]] = {}
-    for phase in phases(recipe):
-        if phase.split not in found:
-            found[phase.split] = phase_requests(phase)
-    return found
 
 
 def _failed(checks: Iterable[Check], *, elsewhere: bool = False) -> dict[str, None]:

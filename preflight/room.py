@@ -128,8 +128,16 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
     recipe = phase.recipe
     asked = LanguageModel(recipe.model, recipe.generate)
     prompts, what = _prompts(requests), f"{phase.split} prompts"
-    for key, most in _training_bounds(recipe, len(requests)) if phase.round is not None else ():
-        yield Check(key, partial(_refuse_long, asked, prompts, most, what), is_here=True)
+    if phase.round is not None:
+        # how long training lets a prompt be that is not split, with a summary behind it
+        length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
+        if isinstance(length, int):
+            may_drop = recipe.train.excess_length_strategy == "drop" and requests
+            most = Most(length, (len(requests) - 1) / len(requests) if may_drop else 0.0, f"max_length {length}")
+            yield Check("trainer.max_length", partial(_refuse_long, asked, prompts, most, what), is_here=True)
+        if recipe.train.trainer == "shared-prefix":
+            most = Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
+            yield Check("train.max_tokens_per_pass", partial(_refuse_long, asked, prompts, most, what), is_here=True)
     if recipe.generate.has_model:
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
         yield Check("generate.max_model_len", partial(_refuse_prompts, phase, requests), is_here=True)
@@ -170,17 +178,6 @@ def _refuse_prompts(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
         )
     most = Most(generate.max_model_len - answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
     _refuse_long(LanguageModel(recipe.model, generate), _prompts(requests), most, f"{phase.split} prompts")
-
-
-def _training_bounds(recipe: Recipe, n_requests: int) -> Iterator[tuple[str, "Most"]]:
-    """Keys of training, and how long they let a prompt be that is not split, with a summary behind it."""
-    length, n_pass = recipe.trainer.get("max_length"), recipe.train.max_tokens_per_pass
-    if isinstance(length, int):
-        may_drop = recipe.train.excess_length_strategy == "drop" and n_requests
-        share = (n_requests - 1) / n_requests if may_drop else 0.0
-        yield "trainer.max_length", Most(length, share, f"max_length {length}")
-    if recipe.train.trainer == "shared-prefix":
-        yield "train.max_tokens_per_pass", Most(n_pass - 1, 0.0, f"max_tokens_per_pass {n_pass}")
 
 
 def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:

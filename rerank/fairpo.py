@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from ..errors import DataError
-from ..fairness.groups.fairpo import FairPairs, choose_thinnings, fair_pairs, thinnings
+from ..fairness.groups.fairpo import choose_thinnings, fair_pairs, thinnings
 from ..generate.thinned import declared_order
 from ..records import CandidateGroup, Judgement, PairFairness, PreferencePair, SummaryRequest
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
@@ -92,7 +92,14 @@ class Pairer:
         left_out: Counter[str] = Counter()
         number = self._n_requests
         self._n_requests += 1
-        judged = self._judged(judgements)
+        judged: dict[str, _Judged] = {}
+        for each in judgements:
+            if each.judge != self._section.judge or each.score is None:
+                continue
+            try:
+                judged[each.candidate_id] = _Judged(each.score, SetDifferences.model_validate_json(each.raw or ""))
+            except ValidationError:
+                self._without_differences.append(f"the judgement of candidate {each.candidate_id!r} by {each.judge!r}")
         # place of each document's value; documents without one have none
         own = [document.attributes.get(request.attribute or "") for document in request.document_set.documents]
         labels = [self._values.index(value) for value in own if value in self._values]
@@ -108,9 +115,9 @@ class Pairer:
                 continue
             self._places.extend((number, *triple))
             three = [judged[group.candidates[place].candidate.id] for place in triple]
-            self._numbers.extend(each.score for each in three)
-            for each in three:
-                self._numbers.extend(self._row(each.differences.difference, np.nan))
+            self._numbers.extend(told.score for told in three)
+            for told in three:
+                self._numbers.extend(self._row(told.differences.difference, np.nan))
             self._numbers.extend(self._row(three[1].differences.counts, 0))
         return left_out
 
@@ -139,23 +146,19 @@ class Pairer:
                     group.candidates[places[row, 1 + each]].model_copy(update={"reward": -float(numbers[row, each])})
                     for each in (found.chosen[row], found.rejected[row])
                 )
-                fairness = self._fairness(found, row)
+                fairness = PairFairness(
+                    values=self._values,
+                    diff=float(found.margin_weight[row]),
+                    num=tuple(found.counts[row].tolist()),
+                    weight_chosen=tuple(found.chosen_slots.weight[row].tolist()),
+                    weight_rejected=tuple(found.rejected_slots.weight[row].tolist()),
+                    pow_chosen=tuple(found.chosen_slots.power[row].tolist()),
+                    pow_rejected=tuple(found.rejected_slots.power[row].tolist()),
+                )
                 weight = fairness.diff if self._section.margin_weights else 1.0
                 pair = preference_pair(group, chosen, rejected)
                 yield pair.model_copy(update={"fairness": fairness, "weight": weight})
                 row += 1
-
-    def _judged(self, judgements: Sequence[Judgement]) -> dict[str, "_Judged"]:
-        """What the judge of the pairs says of each candidate that it has scored."""
-        found = {}
-        for each in judgements:
-            if each.judge != self._section.judge or each.score is None:
-                continue
-            try:
-                found[each.candidate_id] = _Judged(each.score, SetDifferences.model_validate_json(each.raw or ""))
-            except ValidationError:
-                self._without_differences.append(f"the judgement of candidate {each.candidate_id!r} by {each.judge!r}")
-        return found
 
     def _refuse(self) -> None:
         folder = self._phase.folder
@@ -226,14 +229,3 @@ class Pairer:
     def _row(self, by_value: "dict[str, float | None] | dict[str, int]", absent: float) -> list[float]:
         numbers = (by_value.get(value) for value in self._values)
         return [absent if number is None else float(number) for number in numbers]
-
-    def _fairness(self, found: FairPairs, row: int) -> PairFairness:
-        return PairFairness(
-            values=self._values,
-            diff=float(found.margin_weight[row]),
-            num=tuple(found.counts[row].tolist()),
-            weight_chosen=tuple(found.chosen_slots.weight[row].tolist()),
-            weight_rejected=tuple(found.rejected_slots.weight[row].tolist()),
-            pow_chosen=tuple(found.chosen_slots.power[row].tolist()),
-            pow_rejected=tuple(found.rejected_slots.power[row].tolist()),
-        )

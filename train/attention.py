@@ -107,7 +107,9 @@ def sdpa(  # noqa: PLR0913 - as transformers calls it
         if softcap is None:
             out.append(scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scaling))
         else:
-            out.append(_softcapped(q, k, v, mask, (scaling, softcap)))
+            # scores bounded by tanh, which no kernel of scaled_dot_product_attention offers
+            scores = softcap * torch.tanh(q @ k.transpose(2, 3) * scaling / softcap)
+            out.append(scores.masked_fill(~mask, float("-inf")).softmax(dim=-1, dtype=torch.float32).to(v.dtype) @ v)
     return torch.cat(out, dim=2).transpose(1, 2).contiguous(), None
 
 
@@ -163,13 +165,3 @@ def _span_mask(layout: Layout, span: Span, window: int | None, device: torch.dev
         layout.memo[made] = seen
     mask: torch.Tensor = layout.memo[made]
     return mask
-
-
-def _softcapped(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor, bounds: tuple[float, float]
-) -> torch.Tensor:
-    """Attention with scores bounded by tanh, which no kernel of scaled_dot_product_attention offers."""
-    scaling, softcap = bounds
-    scores = softcap * torch.tanh(q @ k.transpose(2, 3) * scaling / softcap)
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1, dtype=torch.float32).to(v.dtype)
-    return weights @ v

@@ -115,8 +115,14 @@ def build_examples(rows: Sequence[Row], max_length: int, excess: Literal["raise"
         DataError: a pair is too long and `excess` is "raise", or nothing is left.
     """
     reasons = [SAME if r.chosen_ids == r.rejected_ids else TOO_LONG if r.length > max_length else None for r in rows]
-    if excess == "raise":
-        _refuse_long([row for row, why in zip(rows, reasons, strict=True) if why == TOO_LONG], len(rows), max_length)
+    long = [row for row, why in zip(rows, reasons, strict=True) if why == TOO_LONG]
+    if long and excess == "raise":
+        sides = ", ".join(f"{side}: {count}" for side, count in sorted(Counter(row.side for row in long).items()))
+        raise DataError(
+            f"{len(long)} of {len(rows)} pairs are longer than trainer.max_length {max_length} ({sides}; longest "
+            f"{max(row.length for row in long)} tokens); raise trainer.max_length, or write train.excess_length_strategy: drop "
+            "to leave them out, which favours the sides with shorter documents"
+        )
     examples = Examples(
         rows=tuple(row for row, why in zip(rows, reasons, strict=True) if why is None),
         n_by_side=dict(Counter(row.side for row in rows)),
@@ -193,14 +199,3 @@ class _Tokens:
 def letters(text: str) -> str:
     """A text without what programs decode in different ways: white space, and bytes that are not a whole character."""
     return "".join(text.replace("\ufffd", "").split())
-
-
-def _refuse_long(rows: Sequence[Row], n: int, max_length: int) -> None:
-    if not rows:
-        return
-    sides = ", ".join(f"{side}: {count}" for side, count in sorted(Counter(row.side for row in rows).items()))
-    raise DataError(
-        f"{len(rows)} of {n} pairs are longer than trainer.max_length {max_length} ({sides}; longest "
-        f"{max(row.length for row in rows)} tokens); raise trainer.max_length, or write train.excess_length_strategy: drop "
-        "to leave them out, which favours the sides with shorter documents"
-    )

@@ -11,12 +11,13 @@ the model's chat template, as evenhand's own prompts are. `score_chosen` and `sc
 given.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, takewhile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ..errors import DataError
 from ..records import Message, PreferencePair, Record, Text
@@ -26,20 +27,6 @@ Conversation = Annotated[tuple[Message, ...], Field(min_length=1)]
 Said = Text | Conversation
 # keys that a pair of evenhand's own has and others' have not
 OWN = {"request_id", "chosen_id", "margin"}
-
-
-def _unlike_scores(given: "GivenPair") -> "GivenPair":
-    if (given.score_chosen is None) != (given.score_rejected is None):
-        raise ValueError("has one of score_chosen and score_rejected; give both or none")
-    if (
-        given.score_chosen is not None
-        and given.score_rejected is not None
-        and given.score_chosen <= given.score_rejected
-    ):
-        raise ValueError(
-            f"score_chosen {given.score_chosen:g} is not above score_rejected {given.score_rejected:g}; leave the line out"
-        )
-    return given
 
 
 class GivenPair(Record):
@@ -53,7 +40,35 @@ class GivenPair(Record):
     score_chosen: float | None = None
     score_rejected: float | None = None
 
-    _scores = model_validator(mode="after")(_unlike_scores)
+    @model_validator(mode="after")
+    def _scores_are_in_order(self) -> "GivenPair":
+        chosen, rejected = self.score_chosen, self.score_rejected
+        if (chosen is None) != (rejected is None):
+            raise ValueError("has one of score_chosen and score_rejected; give both or none")
+        if chosen is not None and rejected is not None and chosen <= rejected:
+            raise ValueError(f"score_chosen {chosen:g} is not above score_rejected {rejected:g}; leave the line out")
+        return self
+
+    def pairs(self) -> Iterator[PreferencePair]:
+        """The one pair that this is."""
+        chosen, rejected = self.chosen, self.rejected
+        if self.prompt is not None:
+            prompt = self.prompt
+        elif isinstance(chosen, str) or isinstance(rejected, str):
+            # the prompt ends where a word does
+            chosen, rejected = str(chosen), str(rejected)
+            shared = re.sub(r"\S*\Z", "", chosen[: _n_common(chosen, rejected)])
+            if not shared.strip():
+                raise DataError(
+                    "has no prompt: chosen and rejected begin with no common word; give the prompt as 'prompt'"
+                )
+            prompt = shared.strip()
+            chosen, rejected = (each[len(shared) :].strip() for each in (chosen, rejected))
+        else:
+            n = _n_common(chosen, rejected)
+            prompt, chosen, rejected = chosen[:n], chosen[n:], rejected[n:]
+        rewards = (1.0, 0.0) if self.score_chosen is None else (self.score_chosen, self.score_rejected or 0.0)
+        yield _pair(prompt, (chosen, rejected), rewards)
 
 
 class Ranked(Record):
@@ -63,19 +78,28 @@ class Ranked(Record):
     completion: Said
 
 
-def _two(completions: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
-    if len({each.rank for each in completions}) < 2:
-        raise ValueError("needs completions of at least two ranks, or there is nothing to prefer")
-    return completions
-
-
 class GivenRanks(Record):
     """A ranked list; other columns are passed over."""
 
     model_config = ConfigDict(extra="ignore")
 
     prompt: Said
-    completions: Annotated[tuple[Ranked, ...], AfterValidator(_two)]
+    completions: tuple[Ranked, ...]
+
+    @field_validator("completions")
+    @classmethod
+    def _ranks_differ(cls, completions: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+        if len({each.rank for each in completions}) < 2:
+            raise ValueError("needs completions of at least two ranks, or there is nothing to prefer")
+        return completions
+
+    def pairs(self) -> Iterator[PreferencePair]:
+        """Every two completions of unlike rank."""
+        for two in combinations(self.completions, 2):
+            better, worse = sorted(two, key=lambda each: each.rank)
+            if better.rank < worse.rank:
+                rewards = (-float(better.rank), -float(worse.rank))
+                yield _pair(self.prompt, (better.completion, worse.completion), rewards)
 
 
 def read_pairs(path: Path) -> tuple[list[tuple[int, PreferencePair]], list[tuple[int, str]]]:
@@ -101,70 +125,23 @@ def _of_line(line: str) -> Iterator[PreferencePair]:
         # said in the words of a line that should be a pair
         keys = OWN
     if "completions" in keys:
-        yield from _of_ranks(parse_given_line(line, GivenRanks))
+        yield from parse_given_line(line, GivenRanks).pairs()
     elif keys & OWN or not {"chosen", "rejected"} <= keys:
         yield parse_given_line(line, PreferencePair)
     else:
-        yield _of_pair(parse_given_line(line, GivenPair))
+        yield from parse_given_line(line, GivenPair).pairs()
 
 
-def _of_pair(given: GivenPair) -> PreferencePair:
-    if given.prompt is not None:
-        prompt, chosen, rejected = _asked(given.prompt), _replied(given.chosen), _replied(given.rejected)
-    elif isinstance(given.chosen, str) or isinstance(given.rejected, str):
-        prompt, chosen, rejected = _parted(str(given.chosen), str(given.rejected))
-    else:
-        n = sum(1 for _ in _common(given.chosen, given.rejected))
-        prompt, chosen, rejected = given.chosen[:n], given.chosen[n:], given.rejected[n:]
-    rewards = (1.0, 0.0) if given.score_chosen is None else (given.score_chosen, given.score_rejected or 0.0)
-    return _pair(prompt, (chosen, rejected), rewards)
-
-
-def _of_ranks(given: GivenRanks) -> Iterator[PreferencePair]:
-    prompt = _asked(given.prompt)
-    for two in combinations(given.completions, 2):
-        better, worse = sorted(two, key=lambda each: each.rank)
-        if better.rank < worse.rank:
-            texts = (_replied(better.completion), _replied(worse.completion))
-            yield _pair(prompt, texts, (-float(better.rank), -float(worse.rank)))
-
-
-def _asked(said: str | Sequence[Message]) -> Sequence[Message]:
-    return (Message(role="user", content=said),) if isinstance(said, str) else said
-
-
-def _replied(said: str | Sequence[Message]) -> Sequence[Message]:
-    return (Message(role="assistant", content=said),) if isinstance(said, str) else said
-
-
-def _parted(chosen: str, rejected: str) -> tuple[Sequence[Message], Sequence[Message], Sequence[Message]]:
-    """Two texts without what both begin with, which is their prompt; it ends where a word does."""
-    n = sum(1 for _ in _common(chosen, rejected))
-    while n and not chosen[n - 1].isspace():
-        n -= 1
-    if not chosen[:n].strip():
-        raise DataError("has no prompt: chosen and rejected begin with no common word; give the prompt as 'prompt'")
-    return _asked(chosen[:n].strip()), _replied(chosen[n:].strip()), _replied(rejected[n:].strip())
-
-
-def _common(first: Sequence[Any], second: Sequence[Any]) -> Iterator[Any]:
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            return
-        yield one
-
-
-def _pair(
-    prompt: Sequence[Message], texts: tuple[Sequence[Message], Sequence[Message]], rewards: tuple[float, float]
-) -> PreferencePair:
+def _pair(prompt: Said, texts: tuple[Said, Said], rewards: tuple[float, float]) -> PreferencePair:
     """A pair without origin: its ids follow from its texts, so that pairs of one prompt are trained together."""
-    chosen, rejected = texts
-    request = digest([turn.model_dump() for turn in prompt])
-    names = [digest([request, [turn.model_dump() for turn in text]]) for text in texts]
+    asked = _turns("user", prompt)
+    chosen, rejected = (_turns("assistant", text) for text in texts)
+    request = digest([turn.model_dump() for turn in asked])
+    names = [digest([request, [turn.model_dump() for turn in text]]) for text in (chosen, rejected)]
     return PreferencePair(
-        prompt=tuple(prompt),
-        chosen=tuple(chosen),
-        rejected=tuple(rejected),
+        prompt=asked,
+        chosen=chosen,
+        rejected=rejected,
         request_id=request,
         set_id=request,
         side="",
@@ -175,3 +152,12 @@ def _pair(
         margin=rewards[0] - rewards[1],
         prompt_digest="",
     )
+
+
+def _n_common(first: Sequence[object], second: Sequence[object]) -> int:
+    """How many items both begin with."""
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, second, strict=False)))
+
+
+def _turns(role: Literal["user", "assistant"], said: Said) -> tuple[Message, ...]:
+    return (Message(role=role, content=said),) if isinstance(said, str) else said

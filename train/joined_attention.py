@@ -9,7 +9,8 @@ Source: the split of the softmax is that of Milakov & Gimelshein 2018 (arXiv:180
 Liu et al. 2023 (arXiv:2310.01889).
 """
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -17,29 +18,6 @@ from .packing import Layout, Span
 
 FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
 BACKWARD = f"{FORWARD}_backward"
-
-
-class Packed(NamedTuple):
-    """What attention takes, or the gradients of it; each (1, heads, length, head size)."""
-
-    query: torch.Tensor
-    key: torch.Tensor
-    value: torch.Tensor
-
-
-class Attended(NamedTuple):
-    """What attention makes: the output, like the queries, and its log-sum-exp, (1, heads, length)."""
-
-    out: torch.Tensor
-    lse: torch.Tensor
-
-
-class Part(NamedTuple):
-    """A span of the packed sequence, and the factor of its scores."""
-
-    layout: Layout
-    span: Span
-    scaling: float
 
 
 def can_join(query: torch.Tensor, value: torch.Tensor) -> bool:
@@ -69,65 +47,51 @@ class JoinedAttention(torch.autograd.Function):
     def forward(
         ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, layout: Layout, scaling: float
     ) -> torch.Tensor:
-        made = Attended(_empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32))
+        kernel = partial(getattr(torch.ops.aten, FORWARD), scale=scaling)
+        out, lse = _empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)  # lse: (1, heads, length)
         for span in layout.spans:
-            _forward_span(Packed(query, key, value), made, Part(layout, span, scaling))
-        ctx.save_for_backward(query, key, value, *made)
+            prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+            q, k, v = (each[:, :, prompt] for each in (query, key, value))
+            out[:, :, prompt], lse[:, :, prompt] = kernel(q, k, v, 0.0, True)
+            if not sum(span.own):
+                continue
+            on_prompt, lse_prompt = kernel(query[:, :, own], k, v, 0.0, False)
+            rows, kept = _rows(layout, span)
+            q, k, v = (_candidates(each, rows) for each in (query, key, value))
+            on_self, lse_self = (_packed(each, kept) for each in kernel(q, k, v, 0.0, True))
+            whole = torch.logaddexp(lse_prompt, lse_self)
+            lse[:, :, own] = whole
+            out[:, :, own] = (
+                on_prompt * (lse_prompt - whole).exp()[..., None] + on_self * (lse_self - whole).exp()[..., None]
+            )
+        ctx.save_for_backward(query, key, value, out, lse)
         ctx.layout, ctx.scaling = layout, scaling
-        return made.out
+        return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        query, key, value, out, lse = ctx.saved_tensors
-        taken, made = Packed(query, key, value), Attended(out, lse)
-        found = Packed(*map(_empty_like, taken))
+        kernel = partial(getattr(torch.ops.aten, BACKWARD), scale=ctx.scaling)
+        (grad,), (query, key, value, out, lse) = gradients, ctx.saved_tensors
+        found = d_query, d_key, d_value = tuple(map(_empty_like, (query, key, value)))
         for span in ctx.layout.spans:
-            _backward_span(gradients[0], taken, made, found, Part(ctx.layout, span, ctx.scaling))
+            prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
+            g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
+            for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
+                whole[:, :, prompt] = mine
+            if not sum(span.own):
+                continue
+            g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
+            q_part, k_part, v_part = kernel(g, q, k, v, o, s, 0.0, False)
+            rows, kept = _rows(ctx.layout, span)
+            g, q, k, v, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
+            # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
+            g = g.masked_fill(~kept[:, None, :, None], 0)
+            for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
+                whole[:, :, own] = _packed(mine, kept)
+            d_query[:, :, own] += q_part
+            d_key[:, :, prompt] += k_part
+            d_value[:, :, prompt] += v_part
         return *found, None, None
-
-
-def _forward_span(taken: Packed, made: Attended, part: Part) -> None:
-    """Fill in what the span's tokens make."""
-    (query, key, value), (out, lse), (layout, span, scaling) = taken, made, part
-    kernel = getattr(torch.ops.aten, FORWARD)
-    prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
-    q, k, v = (each[:, :, prompt] for each in (query, key, value))
-    out[:, :, prompt], lse[:, :, prompt] = kernel(q, k, v, 0.0, True, scale=scaling)
-    if not sum(span.own):
-        return
-    on_prompt, lse_prompt = kernel(query[:, :, own], k, v, 0.0, False, scale=scaling)
-    rows, kept = _rows(layout, span)
-    on_self, lse_self = kernel(*(_candidates(each, rows) for each in (query, key, value)), 0.0, True, scale=scaling)
-    on_self, lse_self = _packed(on_self, kept), _packed(lse_self, kept)
-    whole = torch.logaddexp(lse_prompt, lse_self)
-    lse[:, :, own] = whole
-    out[:, :, own] = on_prompt * (lse_prompt - whole).exp()[..., None] + on_self * (lse_self - whole).exp()[..., None]
-
-
-def _backward_span(grad: torch.Tensor, taken: Packed, made: Attended, found: Packed, part: Part) -> None:
-    """Fill in the gradients `found` of what the span's tokens took, from that of what they made."""
-    (query, key, value), (out, lse), (layout, span, scaling) = taken, made, part
-    d_query, d_key, d_value = found
-    kernel = getattr(torch.ops.aten, BACKWARD)
-    prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
-    g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
-    parts = kernel(g, q, k, v, o, s, 0.0, True, scale=scaling)
-    for whole, mine in zip(found, parts, strict=True):
-        whole[:, :, prompt] = mine
-    if not sum(span.own):
-        return
-    g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
-    q_part, k_part, v_part = kernel(g, q, k, v, o, s, 0.0, False, scale=scaling)
-    rows, kept = _rows(layout, span)
-    g, q, own_key, own_value, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
-    # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
-    g = g.masked_fill(~kept[:, None, :, None], 0)
-    self_parts = kernel(g, q, own_key, own_value, o, s, 0.0, True, scale=scaling)
-    for whole, mine in zip(found, self_parts, strict=True):
-        whole[:, :, own] = _packed(mine, kept)
-    d_query[:, :, own] += q_part
-    d_key[:, :, prompt] += k_part
-    d_value[:, :, prompt] += v_part
 
 
 def _rows(layout: Layout, span: Span) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,8 +4,7 @@
 the scored positions of the packed sequence only, each once, however many pairs a candidate is in.
 """
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any
@@ -58,18 +57,6 @@ def _run_passes(
     model: Any, fused: Any, passes: Sequence[Mapping[str, Any]], options: dict[str, Any], passing: Passing
 ) -> dict[str, torch.Tensor]:
     """The fields for all scored tokens, (tokens,)."""
-
-    def run(one: Mapping[str, Any]) -> tuple[Any, ...]:
-        with _scored_only(model.base_model, one["scored"]), _tiles_for(one["input_ids"].device):
-            found = fused(
-                input_ids=one["input_ids"],
-                position_ids=one["position_ids"],
-                shift_labels=one["targets"],
-                shared_prefix=one["layout"],
-                **options,
-            )
-        return tuple(getattr(found, name) for name in FIELDS)
-
     n_passes = len(passes)
     if passing.equal:
         most = torch.tensor(n_passes, device=passes[0]["input_ids"].device)
@@ -77,9 +64,9 @@ def _run_passes(
         n_passes = int(most)
     runs = [*passes, *[passes[0]] * (n_passes - len(passes))]
     if n_passes > 1 and passing.again:
-        results = [checkpoint(run, one, use_reentrant=False) for one in runs]
+        results = [checkpoint(_run_pass, model, fused, one, options, use_reentrant=False) for one in runs]
     else:
-        results = [run(one) for one in runs]
+        results = [_run_pass(model, fused, one, options) for one in runs]
     scores = {
         name: torch.cat([result[place].flatten() for result in results[: len(passes)]])
         for place, name in enumerate(FIELDS)
@@ -89,6 +76,30 @@ def _run_passes(
         # run for the other processes' sake; part of the graph, so that its way back is run as well
         scores["log_probs"] = scores["log_probs"] + 0 * result[0].sum()
     return scores
+
+
+def _run_pass(model: Any, fused: Any, one: Mapping[str, Any], options: dict[str, Any]) -> tuple[Any, ...]:
+    """The fields for one pass. The backbone hands on the scored positions only: the head makes no logits for others."""
+
+    def pick(_module: Any, _arguments: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[:, one["scored"]]
+        return output
+
+    usual = utils._CHUNKED_LOGPROB_CHUNK_SIZE
+    with model.base_model.register_forward_hook(pick):
+        try:
+            if one["input_ids"].device.type == "cpu":
+                utils._CHUNKED_LOGPROB_CHUNK_SIZE = CPU_TILE
+            found = fused(
+                input_ids=one["input_ids"],
+                position_ids=one["position_ids"],
+                shift_labels=one["targets"],
+                shared_prefix=one["layout"],
+                **options,
+            )
+        finally:
+            utils._CHUNKED_LOGPROB_CHUNK_SIZE = usual
+    return tuple(getattr(found, name) for name in FIELDS)
 
 
 def _in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch.Tensor | None) -> Any:
@@ -102,30 +113,3 @@ def _in_rows(scores: dict[str, torch.Tensor], rows: torch.Tensor, weights: torch
         factor[: len(weights)] = weights.log()[:, None] * chosen
         dealt["log_sum_sq_probs"] = squares - factor
     return utils.FusedCausalLMOutput(**dealt)
-
-
-@contextlib.contextmanager
-def _scored_only(backbone: Any, scored: torch.Tensor) -> Iterator[None]:
-    """Within it, the backbone hands on the scored positions only: the head makes no logits for others."""
-
-    def pick(_module: Any, _arguments: Any, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[:, scored]
-        return output
-
-    handle = backbone.register_forward_hook(pick)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-@contextlib.contextmanager
-def _tiles_for(device: torch.device) -> Iterator[None]:
-    """Within it, TRL's head works in tiles that suit the device."""
-    usual = utils._CHUNKED_LOGPROB_CHUNK_SIZE
-    if device.type == "cpu":
-        utils._CHUNKED_LOGPROB_CHUNK_SIZE = CPU_TILE
-    try:
-        yield
-    finally:
-        utils._CHUNKED_LOGPROB_CHUNK_SIZE = usual

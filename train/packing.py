@@ -98,8 +98,7 @@ class PackingCollator:
             slots: (pairs, 4, slots), only where the rows have them; an array, because DeepSpeed would round a tensor.
             ref_chosen_logps, ref_rejected_logps: (pairs,), only where the rows have them.
         """
-        pieces = [piece for number, group in enumerate(groups) for piece in self._pieces(number, group)]
-        passes, places = self._passes(groups, pieces)
+        passes, places = self._passes(groups)
         drawn = [
             (group["prompt_ids"][-1], group["candidate_ids"][place], places[number, place])
             for side in ("chosen", "rejected")
@@ -124,22 +123,18 @@ class PackingCollator:
                 batch[name] = torch.tensor([logp for group in groups for logp in group[name]])
         return batch
 
-    def _pieces(self, number: int, group: Mapping[str, Any]) -> list[tuple[int, list[int], int]]:
-        """(group, candidates, tokens) of each piece: the whole group, or parts of it that fit, each with the prompt."""
-        n_prompt = len(group["prompt_ids"])
-        pieces: list[tuple[int, list[int], int]] = []
-        for place, ids in enumerate(group["candidate_ids"]):
-            if pieces and pieces[-1][2] + len(ids) - 1 <= self.max_tokens:
-                _, places, tokens = pieces.pop()
-                pieces.append((number, [*places, place], tokens + len(ids) - 1))
-            else:
-                pieces.append((number, [place], n_prompt + len(ids) - 1))
-        return pieces
-
-    def _passes(
-        self, groups: Sequence[Mapping[str, Any]], pieces: Sequence[tuple[int, list[int], int]]
-    ) -> tuple[list[dict[str, Any]], dict[tuple[int, int], int]]:
+    def _passes(self, groups: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[tuple[int, int], int]]:
         """The passes, and the first scored position of each (group, candidate) over all passes."""
+        # (group, candidates, tokens) of each piece: the whole group, or parts of it that fit, each with the prompt
+        pieces: list[tuple[int, list[int], int]] = []
+        for number, group in enumerate(groups):
+            for place, ids in enumerate(group["candidate_ids"]):
+                n = len(ids) - 1
+                if place and pieces[-1][2] + n <= self.max_tokens:
+                    _, candidates, tokens = pieces.pop()
+                    pieces.append((number, [*candidates, place], tokens + n))
+                else:
+                    pieces.append((number, [place], len(group["prompt_ids"]) + n))
         bins: list[list[tuple[int, list[int], int]]] = []
         for piece in pieces:
             fits = (b for b in bins if sum(other[2] for other in b) + piece[2] <= self.max_tokens)

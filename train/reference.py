@@ -73,7 +73,9 @@ def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
         for place, logps in _computed(trainer, rows, missing, progress).items():
             known.update(zip(keys[place], logps, strict=True))
         if missing and trainer.accelerator.is_main_process:
-            _keep({key: known[key] for place in missing for key in keys[place]})
+            fresh = {key: (key, *known[key]) for place in missing for key in keys[place]}
+            with _opened() as database, database:
+                database.executemany("INSERT OR IGNORE INTO pairs VALUES (?, ?, ?)", fresh.values())
         for column, side in (("ref_chosen_logps", 0), ("ref_rejected_logps", 1)):
             rows = rows.add_column(column, [[known[key][side] for key in row_keys] for row_keys in keys])
         return rows
@@ -167,10 +169,3 @@ def _find(keys: Sequence[str]) -> dict[str, Logps]:
                     raise sqlite3.DataError(f"it holds {shortened(row)} in place of two numbers")
                 found[key] = (row[0], row[1])
     return found
-
-
-def _keep(logps: Mapping[str, Logps]) -> None:
-    with _opened() as database, database:
-        database.executemany(
-            "INSERT OR IGNORE INTO pairs VALUES (?, ?, ?)", [(key, *pair) for key, pair in logps.items()]
-        )

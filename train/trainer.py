@@ -70,7 +70,7 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
 
 
 def tokenised_trainer() -> "type[DPOTrainer]":
-    """DPOTrainer whose only change is that rows with `prompt_ids` are taken as they are.
+    """DPOTrainer whose only change is that rows are taken as they are, in tokens.
 
     TRL would tokenise text anew, which need not give the tokens that were generated, and would drop rows whose prompt
     fills max_length. A test compares its losses with stock TRL's, because `_prepare_dataset` is not public.
@@ -78,9 +78,7 @@ def tokenised_trainer() -> "type[DPOTrainer]":
     trl = need("trl", "training")
 
     class TokenisedDPOTrainer(trl.DPOTrainer):  # type: ignore[misc, name-defined]
-        def _prepare_dataset(self, dataset: Any, processing_class: Any, args: Any, dataset_name: str) -> Any:
-            if "prompt_ids" in dataset.column_names:
-                return dataset
-            return super()._prepare_dataset(dataset, processing_class, args, dataset_name)
+        def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
+            return dataset
 
     return TokenisedDPOTrainer

@@ -65,11 +65,3 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
     assert our_rows == stock_rows
     assert our_losses == stock_losses
     assert len(our_losses) == 3
-
-
-def test_text_rows_still_go_through_trl() -> None:
-    trl = pytest.importorskip("trl")
-    trainer = tokenised_trainer()
-    overridden = {name for name in vars(trainer) if not name.startswith("__")}
-    assert overridden == {"_prepare_dataset"}
-    assert issubclass(trainer, trl.DPOTrainer)
