@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need
-from .tokens import TokenIds, frame_of, token_ids
+from .tokens import frame_of, token_ids
 
 log = logging.getLogger(__name__)
 
@@ -108,27 +108,21 @@ class PairAligner(ABC):
             # at least one token of the premise must stand beside the claim
             if len(ids[claim]) < room
         }
-        found = self._read(sorted(lengths, key=lambda pair: (lengths[pair], pair)), ids, rows)
+        torch = need("torch", "an aligner")
+        order = sorted(lengths, key=lambda pair: (lengths[pair], pair))
+        found: dict[Pair, R] = {}
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            framed = [self._frame.row((ids[premise][: room - len(ids[claim])], ids[claim])) for premise, claim in batch]
+            encoded = self._tokenizer.pad(framed, return_tensors="pt")
+            with torch.inference_mode():
+                found.update(zip(batch, rows(encoded), strict=True))
         cut = {pair for pair, length in lengths.items() if length > room}
         if cut:
             log.warning(
                 "%d of %d comparisons cut the source side to %d tokens", len(cut), len(lengths), self._most_tokens
             )
         return found, cut
-
-    def _read(
-        self, pairs: Sequence[Pair], ids: Mapping[str, TokenIds], rows: Callable[[Any], list[R]]
-    ) -> dict[Pair, R]:
-        torch = need("torch", "an aligner")
-        room = self._most_tokens - self._frame.n_special
-        found: dict[Pair, R] = {}
-        for start in range(0, len(pairs), self._batch_size):
-            batch = pairs[start : start + self._batch_size]
-            framed = [self._frame.row((ids[premise][: room - len(ids[claim])], ids[claim])) for premise, claim in batch]
-            encoded = self._tokenizer.pad(framed, return_tensors="pt")
-            with torch.inference_mode():
-                found.update(zip(batch, rows(encoded), strict=True))
-        return found
 
 
 def alignment_of(pairing: Pairing, support: Mapping[Pair, float], cut: Set[Pair]) -> Alignment:

@@ -80,7 +80,14 @@ def ask_together(backend: Lazy[Backend], conversations: Sequence[Rounds]) -> tup
             asks = next(rounds) if replies is None else rounds.send(replies)
         except StopIteration as end:
             return end.value, used
-        found = _complete(backend, asks, used)
+        distinct = sorted(dict.fromkeys(asks), key=lambda ask: [message.content for message in ask.prompt])
+        found: dict[Ask, Reply] = {}
+        if distinct:
+            engine = backend.get()
+            before = replace(engine.usage)
+            found = dict(zip(distinct, engine.complete(distinct), strict=True))
+            after = engine.usage
+            used.add(after.prompt_tokens - before.prompt_tokens, after.prefilled_tokens - before.prefilled_tokens)
         replies = [found[ask] for ask in asks]
 
 
@@ -100,17 +107,6 @@ def in_step(conversations: Sequence[Rounds]) -> Generator[list[Ask], list[Reply]
         found = iter((yield [ask for mine in asks.values() for ask in mine]))
         replies = {place: [next(found) for _ in mine] for place, mine in asks.items()}
     return [verdicts[place] for place in range(len(conversations))]
-
-
-def _complete(backend: Lazy[Backend], asks: Sequence[Ask], used: Usage) -> dict[Ask, Reply]:
-    distinct = sorted(dict.fromkeys(asks), key=lambda ask: [message.content for message in ask.prompt])
-    if not distinct:
-        return {}
-    engine = backend.get()
-    before = replace(engine.usage)
-    replies = engine.complete(distinct)
-    used.add(engine.usage.prompt_tokens - before.prompt_tokens, engine.usage.prefilled_tokens - before.prefilled_tokens)
-    return dict(zip(distinct, replies, strict=True))
 
 
 # the score that the replies about an input give so far, where one that was cut off is ""; None: it is asked about again

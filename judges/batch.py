@@ -157,7 +157,16 @@ class _Sheet:
     def judgements(self, fresh: dict[Judged, Verdict]) -> list[Judgement]:
         """A judgement of each input, in order."""
         verdicts = self.known | fresh
-        return [_judgement(self.judge, each, verdicts[_judged(self.judge, each)]) for each in self.inputs]
+        return [
+            Judgement(
+                candidate_id=each.candidate_id,
+                request_id=each.request_id,
+                judge=self.judge.name,
+                signature=self.judge.signature,
+                **vars(verdicts[_judged(self.judge, each)]),
+            )
+            for each in self.inputs
+        ]
 
 
 def _open_sheet(judge: Judge, inputs: Sequence[JudgeInput], cache: VerdictCache) -> _Sheet:
@@ -228,16 +237,3 @@ def reference_text(request: SummaryRequest, against: Against) -> str:
         sides = listed_points if request.perspective is None else (request.side,)
         return "\n".join(fold(point) for side in sides for point in listed_points.get(side, ()))
     return request.source if against == "source" else request.opposing
-
-
-def _judgement(judge: Judge, each: JudgeInput, verdict: Verdict) -> Judgement:
-    return Judgement(
-        candidate_id=each.candidate_id,
-        request_id=each.request_id,
-        judge=judge.name,
-        signature=judge.signature,
-        score=verdict.score,
-        unscored=verdict.unscored,
-        raw=verdict.raw,
-        attempts=verdict.attempts,
-    )

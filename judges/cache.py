@@ -126,14 +126,11 @@ class VerdictCache:
         with self._usable():
             return [CacheCount(*row) for row in self._database.execute(COUNT)]
 
-    def clear(self, signature: str | None = None) -> int:
-        """Delete the verdicts of one judge, or all; how many there were."""
+    def clear(self) -> int:
+        """Delete all verdicts; how many there were."""
         with self._usable():
             with self._database:
-                if signature is None:
-                    deleted = self._database.execute("DELETE FROM verdicts").rowcount
-                else:
-                    deleted = self._database.execute("DELETE FROM verdicts WHERE signature = ?", (signature,)).rowcount
+                deleted = self._database.execute("DELETE FROM verdicts").rowcount
             self._database.execute("VACUUM")
         return deleted
 
@@ -164,9 +161,9 @@ def cache_counts() -> list[CacheCount]:
         return cache.counts()
 
 
-def clear_cache(signature: str | None = None) -> int:
-    """Delete the verdicts of one judge, or all, from the shared cache; how many there were."""
+def clear_cache() -> int:
+    """Delete all verdicts of the shared cache; how many there were."""
     if not cache_path().exists():
         return 0
     with closing(VerdictCache(cache_path())) as cache:
-        return cache.clear(signature)
+        return cache.clear()

@@ -49,24 +49,20 @@ def open_checkpoint(
     if n_layers is not None:
         with told_once(cannot, folder):
             config = transformers.AutoConfig.from_pretrained(folder, revision=revision, trust_remote_code=False)
-            _keep_layers(config, n_layers, model, feature)
-            options = {"config": config}
+            if n_layers > config.num_hidden_layers:
+                raise JudgeError(
+                    f"{feature}: layer {n_layers} is not there, model {model!r} has {config.num_hidden_layers}; write a layer "
+                    f"from 1 to {config.num_hidden_layers}"
+                )
+            if config.model_type in STACKED:
+                config.num_hidden_layers = n_layers
+        options = {"config": config}
     loaded = open_model(
         architecture, model, feature, revision=revision, may_lack=may_lack, dtype=torch.float32, **options
     )
     refuse_other_tokenizer(tokenizer, loaded, f"{feature}: model {model!r}")
     # one that was opened without its numbers has no place to go to
     return tokenizer, loaded if loaded.device.type == "meta" else loaded.to(device())
-
-
-def _keep_layers(config: Any, n_layers: int, model: str, feature: str) -> None:
-    if n_layers > config.num_hidden_layers:
-        raise JudgeError(
-            f"{feature}: layer {n_layers} is not there, model {model!r} has {config.num_hidden_layers}; write a layer from 1 to "
-            f"{config.num_hidden_layers}"
-        )
-    if config.model_type in STACKED:
-        config.num_hidden_layers = n_layers
 
 
 def ends_at(loaded: Any, n_layers: int) -> bool:

@@ -129,18 +129,17 @@ def combine_scores(
     if method == "average":
         return math.fsum(known.values()) / len(known)
     if method == "weighted":
-        return _weighted(known, weights or {})
+        weights = weights or {}
+        missing = [judge for judge in known if judge not in weights]
+        if missing:
+            raise RecipeError(
+                f"reward.weights has no weight for judge {missing[0]!r}; give every judge of the reward one"
+            )
+        total = math.fsum(abs(weights[judge]) for judge in known)
+        if total == 0:
+            raise RecipeError("reward.weights are all 0; give at least one judge a weight")
+        return math.fsum(weights[judge] * value for judge, value in known.items()) / total
     return ON_UNIT_SCALE[method]([_on_unit_scale(judge, value, ranges or {}) for judge, value in known.items()])
-
-
-def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    missing = [judge for judge in scores if judge not in weights]
-    if missing:
-        raise RecipeError(f"reward.weights has no weight for judge {missing[0]!r}; give every judge of the reward one")
-    total = math.fsum(abs(weights[judge]) for judge in scores)
-    if total == 0:
-        raise RecipeError("reward.weights are all 0; give at least one judge a weight")
-    return math.fsum(weights[judge] * value for judge, value in scores.items()) / total
 
 
 def _on_unit_scale(judge: str, value: float, ranges: Ranges) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from ..errors import JudgeError
-from .aligner import Aligner, Pair, PairAligner, Pairing, most_tokens, release
+from .aligner import Pair, PairAligner, Pairing, most_tokens, release
 from .checkpoint import open_checkpoint
 from .shared import Lazy, SharedModels
 
@@ -104,15 +104,8 @@ def refuse_other_classes(model: str, revision: str | None = None) -> None:
     three_classes(model, loaded.config.id2label)
 
 
-def lazy_classifier(
+def lazy_nli(
     models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
 ) -> Lazy[NliAligner]:
     """The classifier, which all that name it share."""
     return models.of(NliAligner, model, batch_size, label, revision)
-
-
-def lazy_nli(
-    models: SharedModels, model: str, batch_size: int, label: str | None = None, revision: str | None = None
-) -> Lazy[Aligner]:
-    """The classifier as an aligner."""
-    return cast(Lazy[Aligner], lazy_classifier(models, model, batch_size, label, revision))

@@ -17,18 +17,20 @@ class Closable(Protocol):
 
 
 M = TypeVar("M", bound=Closable)
+# a Lazy[NliAligner] is a Lazy[Aligner]
+M_co = TypeVar("M_co", bound=Closable, covariant=True)
 W = TypeVar("W", bound=Closable)
 
 
-class Lazy(Generic[M]):
+class Lazy(Generic[M_co]):
     """A model that is loaded on first use; after `close`, the next use loads it again."""
 
-    def __init__(self, key: str, load: Callable[[], M]) -> None:
+    def __init__(self, key: str, load: Callable[[], M_co]) -> None:
         self.key = key
         self._load = load
-        self._model: M | None = None
+        self._model: M_co | None = None
 
-    def get(self) -> M:
+    def get(self) -> M_co:
         """The loaded model."""
         if self._model is None:
             with booked("loading"):
@@ -42,14 +44,14 @@ class Lazy(Generic[M]):
             self._model = None
 
 
-class Part(Lazy[M]):
+class Part(Lazy[M_co]):
     """A part of a model that another `Lazy` holds: it has its key, and is loaded and closed with it."""
 
-    def __init__(self, whole: Lazy[W], part: Callable[[W], M]) -> None:
+    def __init__(self, whole: Lazy[W], part: Callable[[W], M_co]) -> None:
         super().__init__(whole.key, lambda: part(whole.get()))
         self._whole = whole
 
-    def get(self) -> M:
+    def get(self) -> M_co:
         """The part; nothing keeps it, so that it cannot outlive the whole."""
         return self._load()
 

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,11 @@ def open_adapter(model: Any, folder: Path, *, name: str = "default", config: Any
     peft = need("peft", FEATURE)
     weights = adapter_weights(folder)
     settings = config or lora_config(folder)
-    _refuse_base_weights(_replaced(model, weights, settings), folder)
+    if replaced := _replaced(model, weights, settings):
+        raise UnfitModelError(
+            f"adapter {folder}: would replace weights of its model, of which its settings say nothing: {cut_names(replaced)}; "
+            f"{GET_AGAIN}, or name modules_to_save in its {ADAPTER_SETTINGS}"
+        )
     with told_once(f"adapter {folder}: does not fit its model", str(folder), "name the model that it was trained on"):
         if not isinstance(model, peft.PeftModel):
             kind = peft.PeftModelForCausalLM if settings.task_type == "CAUSAL_LM" else peft.PeftModel
@@ -82,14 +86,6 @@ def _replaced(model: Any, weights: Mapping[str, Any], settings: Any) -> list[str
 def _bare(name: str) -> str:
     """A weight's name in the model without adapters."""
     return name.removeprefix("base_model.model.").replace(".base_layer.", ".")
-
-
-def _refuse_base_weights(names: Collection[str], folder: Path) -> None:
-    if names:
-        raise UnfitModelError(
-            f"adapter {folder}: would replace weights of its model, of which its settings say nothing: {cut_names(names)}; "
-            f"{GET_AGAIN}, or name modules_to_save in its {ADAPTER_SETTINGS}"
-        )
 
 
 def lora_config(folder: Path) -> Any:

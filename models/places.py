@@ -189,7 +189,7 @@ def _why_no_model(path: Path) -> str:
     remedy = "name the folder that save_pretrained wrote, a .gguf file, or a Hugging Face id"
     if path.is_file():
         return f"is a file, but no .gguf file; {remedy}"
-    if (path / "adapter_config.json").is_file():
+    if (path / ADAPTER_SETTINGS).is_file():
         return "the folder holds an adapter, not a model; name the model it was trained on, and the folder as model.adapter"
     if found := sorted(path.glob("*.gguf")):
         return f"the folder has no config.json; name the file in it: {found[0]}"

@@ -128,9 +128,10 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
         if (holder and is_alive(holder["pid"])) or time.monotonic() > deadline:
             raise _at_work(holder, folder)
         time.sleep(POLL_SECONDS)
+    program = Path(sys.argv[0]).name
     holder = {
         "pid": os.getpid(),
-        "command": " ".join([_program(), *sys.argv[1:2]]),
+        "command": " ".join(["evenhand" if program == "__main__.py" else program, *sys.argv[1:2]]),
         "token": _token(os.getpid()),
         "recipe": recipe,
     }
@@ -164,11 +165,6 @@ def _holder(lock: int) -> dict[str, Any]:
     return found if isinstance(found, dict) and found.keys() == HOLDER else {}
 
 
-def _program() -> str:
-    name = Path(sys.argv[0]).name
-    return "evenhand" if name == "__main__.py" else name
-
-
 def _named(holder: dict[str, Any]) -> str:
     return f"{holder['command']!r} (process {holder['pid']})" if holder else "another command"
 
@@ -187,18 +183,15 @@ def is_alive(pid: int) -> bool:
 def _sweep(folder: Path) -> None:
     """Delete what killed writers left half written, in folders that are not locked by themselves."""
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_locked_by_itself(Path(place, name, LOCK))]
+        locks = {name: Path(place, name, LOCK) for name in folders}
+        # earlier versions left an empty file in each folder of a run
+        folders[:] = [name for name, lock in locks.items() if not (lock.is_file() and lock.stat().st_size > 0)]
         for found in filter(None, map(TEMPORARY.fullmatch, names)):
             writer = int(found[1])
             # this process has written nothing yet: one that had its number has
             if writer == os.getpid() or not is_alive(writer):
                 with contextlib.suppress(OSError):
                     Path(place, found[0]).unlink()
-
-
-def _is_locked_by_itself(lock: Path) -> bool:
-    # earlier versions left an empty file in each folder of a run
-    return lock.is_file() and lock.stat().st_size > 0
 
 
 def follow_parent() -> None:

@@ -139,7 +139,17 @@ class Stage:
         start = time.monotonic()
         with account() as spent:
             counts = work()
-        receipt = self._leave_receipt(counts, time.monotonic() - start, spent)
+        seconds = time.monotonic() - start
+        receipt = Receipt(
+            stage=self.name,
+            inputs=self.key,
+            outputs={name: file_digest(self.folder / name) for name in self.outputs},
+            seconds=round(seconds, 3),
+            spent={part: round(value, 3) for part, value in spent.items()},
+            counts=counts.model_dump(mode="json"),
+            versions=installed_versions(RECORDED),
+        )
+        write_json(self.receipt_path, receipt.model_dump(mode="json"))
         forget_journal(self.folder, receipt)
         return receipt, False
 
@@ -173,19 +183,6 @@ class Stage:
                 f"{self.folder}: files of {folder} cannot be copied there: {error}; mend the rights or make room"
             ) from error
         return True
-
-    def _leave_receipt(self, counts: Counts, seconds: float, spent: dict[str, float]) -> Receipt:
-        receipt = Receipt(
-            stage=self.name,
-            inputs=self.key,
-            outputs={name: file_digest(self.folder / name) for name in self.outputs},
-            seconds=round(seconds, 3),
-            spent={part: round(value, 3) for part, value in spent.items()},
-            counts=counts.model_dump(mode="json"),
-            versions=installed_versions(RECORDED),
-        )
-        write_json(self.receipt_path, receipt.model_dump(mode="json"))
-        return receipt
 
     def _put_aside(self) -> None:
         """Move what an earlier run with other inputs made out of the way; nothing is deleted."""

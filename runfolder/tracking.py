@@ -53,22 +53,7 @@ def track(phase: Phase, receipt: Receipt) -> None:
     Raises:
         MissingExtra: wandb is not installed.
     """
-    _track(phase.recipe, phase.folder, receipt, flat(receipt.counts) | left_out(receipt))
-
-
-def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
-    """Log the numbers of a finished report as `track` logs a stage.
-
-    Args:
-        recipe: the run's.
-        folder: the report's.
-        receipt: the report's.
-        numbers: by name, parts of which are parted by slashes.
-
-    Raises:
-        MissingExtra: wandb is not installed.
-    """
-    _track(recipe, folder, receipt, numbers)
+    track_report(phase.recipe, phase.folder, receipt, flat(receipt.counts) | left_out(receipt))
 
 
 def run_id(recipe: Recipe, place: str, inputs: str) -> str:
@@ -76,8 +61,20 @@ def run_id(recipe: Recipe, place: str, inputs: str) -> str:
     return digest([str(recipe.output.absolute()), place, inputs])
 
 
-def _track(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
-    if recipe.wandb is None or receipt.stage not in PREFIXES:
+def track_report(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str, float]) -> None:
+    """Log the numbers of a finished report, or of another stage, as `track` does.
+
+    Args:
+        recipe: the run's.
+        folder: the report's or the phase's.
+        receipt: the stage's.
+        numbers: by name, parts of which are parted by slashes.
+
+    Raises:
+        MissingExtra: wandb is not installed.
+    """
+    section = recipe.wandb
+    if section is None or receipt.stage not in PREFIXES:
         return
     wandb, place = _wandb(), f"{folder.relative_to(recipe.output).as_posix()} {receipt.stage}"
     mark = folder / "receipts" / f"{receipt.stage}.tracked"
@@ -86,7 +83,21 @@ def _track(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str,
     try:
         if mark.exists() and read_text(mark) == content:
             return
-        _log(wandb, recipe, place, receipt, numbers)
+        with wandb.init(
+            project=section.project,
+            entity=section.entity,
+            mode=section.mode,
+            group=recipe.name,
+            job_type=JOBS.get(receipt.stage, receipt.stage),
+            name=f"{recipe.name}-{place.replace('/', '-').replace(' ', '-')}",
+            id=run_id(recipe, place, receipt.inputs),
+            # without a server there is nothing to go on with
+            resume="allow" if section.mode == "online" else None,
+            dir=str(recipe.output),
+            config={"place": place, "inputs": receipt.inputs, "recipe": recipe.model_dump(mode="json")},
+        ) as run:
+            values = {**numbers, "seconds": receipt.seconds}
+            run.log({f"{PREFIXES[receipt.stage]}/{name}": value for name, value in values.items()})
         write_text(mark, content)
     except (wandb.errors.Error, OSError) as error:
         log.warning("%s: not logged with wandb: %s; the next run tries again", place, error)
@@ -94,26 +105,6 @@ def _track(recipe: Recipe, folder: Path, receipt: Receipt, numbers: Mapping[str,
 
 def _wandb() -> ModuleType:
     return need("wandb", "the recipe's 'wandb' section")
-
-
-def _log(wandb: ModuleType, recipe: Recipe, place: str, receipt: Receipt, numbers: Mapping[str, float]) -> None:
-    section = recipe.wandb
-    assert section is not None, "_track looks first"
-    with wandb.init(
-        project=section.project,
-        entity=section.entity,
-        mode=section.mode,
-        group=recipe.name,
-        job_type=JOBS.get(receipt.stage, receipt.stage),
-        name=f"{recipe.name}-{place.replace('/', '-').replace(' ', '-')}",
-        id=run_id(recipe, place, receipt.inputs),
-        # without a server there is nothing to go on with
-        resume="allow" if section.mode == "online" else None,
-        dir=str(recipe.output),
-        config={"place": place, "inputs": receipt.inputs, "recipe": recipe.model_dump(mode="json")},
-    ) as run:
-        values = {**numbers, "seconds": receipt.seconds}
-        run.log({f"{PREFIXES[receipt.stage]}/{name}": value for name, value in values.items()})
 
 
 def flat(counts: dict[str, Any]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import Recipe
 from ..errors import ModelError
 from ..extras import need
+from ..models.files import ADAPTER_WEIGHTS
 from ..runfolder.progress import Progress
 from ..storage import file_digest
 from .fairpo import FairPO, fairness_callback
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 LN2 = math.log(2)
-WEIGHTS = "adapter_model.safetensors"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 MARK = "complete"
 # TRL's name of the frozen copy that a continued adapter is held to
@@ -88,8 +88,8 @@ def first_loss_rule(
         return None
     if resume is not None:
         # a continued adapter has moved when it differs from the frozen copy that lies beside it
-        reference = resume / REFERENCE / WEIGHTS
-        has_moved = reference.is_file() and file_digest(reference) != file_digest(resume / WEIGHTS)
+        reference = resume / REFERENCE / ADAPTER_WEIGHTS
+        has_moved = reference.is_file() and file_digest(reference) != file_digest(resume / ADAPTER_WEIGHTS)
         return LossRule(is_ln2=False, tolerance=1e-6, equal=0.0 if is_fair else LN2) if has_moved else None
     if not starts_at_reference:
         return None

@@ -26,12 +26,11 @@ SHIPPED = Path(__file__).parents[1] / "accelerate_configs"
 BUILD_SECONDS = 1800
 
 
-def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]:
+def train(phase: Phase) -> tuple[Receipt, bool]:
     """Train a round's adapter; the receipt, and whether it was there already.
 
     Args:
-        phase: a round.
-        recipe_path: the resolved recipe that the training processes read; default <output>/recipe.yaml.
+        phase: a round; the training processes read the resolved recipe in its run folder.
 
     Raises:
         DataError: there are no pairs, or they cannot be trained on as they are.
@@ -46,7 +45,7 @@ def train(phase: Phase, recipe_path: Path | None = None) -> tuple[Receipt, bool]
     def work() -> Counts:
         if read_accelerate(config).distributed_type.upper() == "DEEPSPEED":
             refuse_stale_locks(phase.recipe.train.python)
-        _launch(phase, config, processes, recipe_path or phase.recipe.output / "recipe.yaml", stage.key)
+        _launch(phase, config, processes, stage.key)
         return read_counts(phase)
 
     # held for the training processes, which are not children of one another
@@ -162,7 +161,8 @@ def lock_files(python: str | None = None) -> list[Path]:
     return sorted(Path(cache, "torch_extensions").glob(f"{version}*_*/*/lock"))
 
 
-def _launch(phase: Phase, config: Path, processes: int, recipe: Path, key: str) -> None:
+def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
+    recipe = phase.recipe.output / "recipe.yaml"
     if not recipe.is_file():
         raise StorageError(f"{recipe}: the resolved recipe is not there, and the training processes read it")
     python = phase.recipe.train.python or sys.executable

@@ -4,8 +4,8 @@
 the scored positions of the packed sequence only, each once, however many pairs a candidate is in.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -21,22 +21,13 @@ NOT_OF_THE_SEQUENCE = ("input_ids", "attention_mask", "inputs_embeds", "labels",
 CPU_TILE = 2048
 
 
-@dataclass(frozen=True)
-class Passing:
-    """How a model takes several passes in a row."""
-
-    # its weights are gathered from all processes at each pass, so that all must run equally many
-    equal: bool = False
-    # passes are run again one by one on the way back, so that the memory is that of one
-    again: bool = True
-
-
-def add_packed_forward(model: Any, passing: Passing) -> None:
+def add_packed_forward(model: Any, *, equal: bool, again: bool) -> None:
     """Let `model(passes=..., rows=..., fused_lm_head=True)` run packed sequences.
 
     Args:
         model: a causal language model of transformers with TRL's fused head, without adapter wrapper.
-        passing: how it takes several passes.
+        equal: its weights are gathered from all processes at each pass, so that all must run equally many.
+        again: several passes are run again one by one on the way back, so that the memory is that of one.
     """
     fused = model.forward
 
@@ -46,27 +37,31 @@ def add_packed_forward(model: Any, passing: Passing) -> None:
         if passes is None:
             return fused(*args, **options)
         kept = {name: value for name, value in options.items() if name not in NOT_OF_THE_SEQUENCE}
-        scores = _run_passes(self, fused, passes, kept, passing)
-        return _in_rows(scores, rows, weights)
+        run = partial(_run_pass, self, fused, options=kept)
+        return _in_rows(_run_passes(run, passes, equal=equal, again=again), rows, weights)
 
     model.forward = MethodType(forward, model)
     model.runs_packed = True
 
 
 def _run_passes(
-    model: Any, fused: Any, passes: Sequence[Mapping[str, Any]], options: dict[str, Any], passing: Passing
+    run: Callable[[Mapping[str, Any]], tuple[Any, ...]],
+    passes: Sequence[Mapping[str, Any]],
+    *,
+    equal: bool,
+    again: bool,
 ) -> dict[str, torch.Tensor]:
     """The fields for all scored tokens, (tokens,)."""
     n_passes = len(passes)
-    if passing.equal:
+    if equal:
         most = torch.tensor(n_passes, device=passes[0]["input_ids"].device)
         torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
         n_passes = int(most)
     runs = [*passes, *[passes[0]] * (n_passes - len(passes))]
-    if n_passes > 1 and passing.again:
-        results = [checkpoint(_run_pass, model, fused, one, options, use_reentrant=False) for one in runs]
+    if n_passes > 1 and again:
+        results = [checkpoint(run, one, use_reentrant=False) for one in runs]
     else:
-        results = [_run_pass(model, fused, one, options) for one in runs]
+        results = [run(one) for one in runs]
     scores = {
         name: torch.cat([result[place].flatten() for result in results[: len(passes)]])
         for place, name in enumerate(FIELDS)

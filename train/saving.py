@@ -8,11 +8,9 @@ from typing import Any
 from ..config import Recipe
 from ..errors import ModelError
 from ..models import public_name
+from ..models.files import ADAPTER_SETTINGS, ADAPTER_WEIGHTS
 from ..storage import read_text, write_json, write_text
 from .policy import load_tokenizer
-
-WEIGHTS = "adapter_model.safetensors"
-CONFIG = "adapter_config.json"
 
 CARD = """\
 ---
@@ -52,18 +50,20 @@ def save_adapter(trainer: Any, target: Path, recipe: Recipe, facts: dict[str, An
     trainer.save_model(str(raw))
     if not trainer.is_world_process_zero():
         return
-    if not (raw / WEIGHTS).is_file():
-        raise ModelError(f"{raw}: the trainer saved no {WEIGHTS}; a pickled or sharded adapter is not read back")
+    if not (raw / ADAPTER_WEIGHTS).is_file():
+        raise ModelError(
+            f"{raw}: the trainer saved no {ADAPTER_WEIGHTS}; a pickled or sharded adapter is not read back"
+        )
     whole = target.with_name(f".{target.name}.tmp")
     shutil.rmtree(whole, ignore_errors=True)
     whole.mkdir()
-    (raw / WEIGHTS).rename(whole / WEIGHTS)
-    config = json.loads(read_text(raw / CONFIG))
+    (raw / ADAPTER_WEIGHTS).rename(whole / ADAPTER_WEIGHTS)
+    config = json.loads(read_text(raw / ADAPTER_SETTINGS))
     if isinstance(config.get("target_modules"), list):
         config["target_modules"].sort()
     base = {"base_model_name_or_path": public_name(recipe.model.name), "revision": recipe.model.revision}
     # sets in order and without this machine's paths: equal adapters are equal files
-    write_json(whole / CONFIG, dict(sorted((config | base | {"inference_mode": True}).items())))
+    write_json(whole / ADAPTER_SETTINGS, dict(sorted((config | base | {"inference_mode": True}).items())))
     load_tokenizer(recipe.model).save_pretrained(whole)
     write_text(whole / "README.md", CARD.format(base=public_name(recipe.model.name), name=recipe.name, **facts))
     shutil.rmtree(raw)

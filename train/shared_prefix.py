@@ -72,10 +72,10 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
     def _use_packed_forward(self) -> None:
         model = self.accelerator.unwrap_model(self.model).get_base_model()
         if not getattr(model, "runs_packed", False):
-            from .packed_forward import Passing, add_packed_forward
+            from .packed_forward import add_packed_forward
 
             # ZeRO-3 gives up a weight between its use and the way back, which running a pass again does not bear
-            add_packed_forward(model, Passing(self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3))
+            add_packed_forward(model, equal=self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3)
 
     def _refuse_passes_in_a_row(self) -> None:
         """Refuse several passes with re-entrant checkpointing where processes share gradients.

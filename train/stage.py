@@ -5,6 +5,7 @@ from pathlib import Path
 from ..config import Recipe
 from ..errors import DataError, RecipeError
 from ..models import signature
+from ..models.files import ADAPTER_SETTINGS
 from ..runfolder.phases import ADAPTER, LEDGER, PAIRS, TRAINING, Phase
 from ..runfolder.stages import Stage, left_by
 from ..storage import digest, file_digest
@@ -33,7 +34,7 @@ def training_stage(phase: Phase, processes: int) -> Stage:
     pairs = pair_file(phase)
     before = file_digest(pairs) if recipe.train.pairs else left_by("rerank", phase.folder, PAIRS)[PAIRS]
     adapter = phase.adapter
-    if adapter is not None and not (adapter / "adapter_config.json").is_file():
+    if adapter is not None and not (adapter / ADAPTER_SETTINGS).is_file():
         raise DataError(
             f"{adapter}: there is no adapter to start from; train the round before {phase.name} first, "
             "or name an adapter folder with model.adapter"

@@ -150,8 +150,8 @@ class SharedWords:
         """Nothing to give back."""
 
 
-def alike(texts: Sequence[Set[str]], above: float = MERGE_ABOVE) -> NDArray[np.intp]:
-    """Pairs of texts that share more than this share of the words of either, each in both directions, shape (links, 2).
+def alike(texts: Sequence[Set[str]]) -> NDArray[np.intp]:
+    """Pairs of texts that share more than MERGE_ABOVE of the words of either, each in both directions, shape (links, 2).
 
     Of texts with the very same words each is linked with the first alone: whoever follows links finds the same clusters. Neither
     memory nor, in texts that differ, time grows with the number of pairs: two texts that share so much share one of the few words
@@ -164,9 +164,9 @@ def alike(texts: Sequence[Set[str]], above: float = MERGE_ABOVE) -> NDArray[np.i
     frequency = Counter(word for words in first for word in words)
     with_word: dict[str, list[int]] = defaultdict(list)
     for words, place in first.items():
-        rarest = sorted(words, key=lambda word: (frequency[word], word))[: len(words) - floor(above * len(words))]
+        rarest = sorted(words, key=lambda word: (frequency[word], word))[: len(words) - floor(MERGE_ABOVE * len(words))]
         for other in {place for word in rarest for place in with_word[word]}:
-            if len(words & texts[other]) > above * max(len(words), len(texts[other])):
+            if len(words & texts[other]) > MERGE_ABOVE * max(len(words), len(texts[other])):
                 pairs.append((place, other))
         for word in rarest:
             with_word[word].append(place)

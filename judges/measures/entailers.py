@@ -19,7 +19,7 @@ from ...models import signature
 from ...text import sentences
 from ..aligner import Pairing
 from ..encoder import lazy_encoder
-from ..nli import lazy_classifier
+from ..nli import lazy_nli
 from ..shared import SharedModels
 from ..splitters import sentence_signature
 from ..support import DECIMALS, NO_NUMBER
@@ -121,7 +121,7 @@ def open_nli(section: EntailerSection, models: SharedModels) -> UnitEntailer:
     Raises:
         ModelError: a model is a path that holds none.
     """
-    model = lazy_classifier(models, section.model_name, section.batch_size, revision=section.revision)
+    model = lazy_nli(models, section.model_name, section.batch_size, revision=section.revision)
     named = f"nli|model:{signature(section.model_name, section.revision)}"
     return UnitEntailer(section, named, open_splitter(section, models), Classifier(model))
 
