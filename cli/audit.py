@@ -196,7 +196,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     show(terminal.render(shown, whole=verbosity() == "verbose"))
     for hint in hints:
         note(hint)
-    say(f"audit: {out / PAGE} (every measure, its tests and the most unfair summaries; -v prints the tables)")
+    more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
+    say(f"audit: {out / PAGE}{more}")
 
 
 def _measure(

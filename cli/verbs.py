@@ -33,7 +33,7 @@ Verbose = Annotated[
         "--verbose",
         "-v",
         callback=_set("verbose"),
-        help="Print what libraries and the steps' processes log, too; of an audit, all tables.",
+        help="Print what libraries and the steps' processes log, too; of an audit, the whole page.",
     ),
 ]
 # the last options of every verb

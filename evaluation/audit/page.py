@@ -369,7 +369,8 @@ def _made(audit: Audit) -> Facts:
 
 def _main(audit: Audit) -> Iterator[Block]:
     """What to look at first: the values of all systems side by side, who clearly fares worst, and which system to choose."""
-    measures = dict.fromkeys(n.measure for n in audit.by_value if n.measure.kind in MAIN)
+    known = (n.measure for n in audit.by_value if n.measure.kind in MAIN and n.estimate is not None)
+    measures = dict.fromkeys(known)
     several = len(audit.systems) > 1
     groups = []
     for system in audit.systems if measures else ():
