@@ -268,6 +268,8 @@ def cache(
 @app.command(epilog="Example: evenhand env", rich_help_panel=HERE)
 def env() -> None:
     """Show which libraries are installed, which extras are missing, and where caches lie."""
+    from importlib.util import find_spec
+
     from ..extras import EXTRAS, installed_versions
     from ..models import cache_folder
     from ..runfolder.stages import RECORDED
@@ -275,9 +277,9 @@ def env() -> None:
     versions = installed_versions(RECORDED)
     for name in RECORDED:
         say(f"{name:24}{versions.get(name, '-')}")
-    absent = {extra for library, extra in EXTRAS.items() if not _is_installed(library)}
-    if absent:
-        say(f"missing extras: pip install 'evenhand[{','.join(sorted(absent))}]'")
+    for extra in sorted({*EXTRAS.values()}):
+        if absent := [library for library, its in EXTRAS.items() if its == extra and find_spec(library) is None]:
+            say(f"extra {extra} is missing ({', '.join(absent)}): pip install 'evenhand[{extra}]'")
     say(f"cache: {cache_folder()} (set EVENHAND_CACHE to move it)")
 
 
@@ -344,9 +346,3 @@ def _print_result(recipe: "Recipe") -> None:
 
     console().print(terminal.render(page(read_report(recipe))))
     say(f"report: {recipe.output / 'report' / 'index.html'}")
-
-
-def _is_installed(library: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(library) is not None

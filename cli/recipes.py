@@ -23,6 +23,8 @@ app = Verbs(
     epilog="Example: evenhand recipes copy methods/debate my.yaml",
     rich_markup_mode="rich",
 )
+# the line of a recipe that names its run folder
+OUTPUT = re.compile(r"^output:.*$", re.MULTILINE)
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="As `evenhand recipes` lists it, for example methods/debate.")
 ]
@@ -42,7 +44,8 @@ def show_recipe(
     whole: Annotated[bool, typer.Option("--whole", help="Together with the recipes that it extends.")] = False,
 ) -> None:
     """Print a recipe."""
-    say(_text(read_layers(Path(name)), whole).rstrip("\n"))
+    layers = read_layers(Path(name))
+    say(_renamed(_text(layers, whole), layers, name).rstrip("\n"))
 
 
 @app.command(name="copy", epilog="Example: evenhand recipes copy methods/debate my.yaml")
@@ -53,16 +56,17 @@ def copy_recipe(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Write a recipe to a file of your own, together with the recipes that it extends."""
+    """Write a recipe to a file of your own, together with the recipes that it extends; its run folder is called like the file."""
     layers = read_layers(Path(name))
     target = file or Path(f"{layers.path.stem}.yaml")
     if target.exists() and not force:
         raise DataError(f"{target}: is there already; name another file, or add --force to replace it")
-    command, end, rest = _text(layers, whole=True).partition("\n")
-    if layers.path.is_relative_to(RECIPES):
-        command = command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), str(target))
-    write_text(target, command + end + rest)
-    say(f"{target}: {command.removeprefix('# ')}")
+    output = f"runs/{target.stem}"
+    line = dump_yaml({"output": output}).rstrip()
+    text = OUTPUT.sub(lambda _: line, _renamed(_text(layers, whole=True), layers, str(target)), count=1)
+    write_text(target, text)
+    command = text.partition("\n")[0].removeprefix("# ")
+    say(f"{target}: a copy of {name}, which writes into {output}\nrun it: {command}")
 
 
 def accelerate(
@@ -104,6 +108,14 @@ def _plain_table(*columns: str) -> "Table":
     for place, column in enumerate(columns):
         table.add_column(column, no_wrap=not place)
     return table
+
+
+def _renamed(text: str, layers: Layers, name: str) -> str:
+    """A shipped recipe's text, with what its first line, the command that runs it, calls the recipe."""
+    if not layers.path.is_relative_to(RECIPES):
+        return text
+    command, end, rest = text.partition("\n")
+    return command.replace(layers.path.relative_to(RECIPES.parent).as_posix(), name) + end + rest
 
 
 def _text(layers: Layers, whole: bool) -> str:

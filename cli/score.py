@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..errors import DataError
+from ..errors import DataError, RecipeError
 from .inputs import Columns
 from .terminal import say
 
@@ -39,15 +39,20 @@ def score(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     from ..api.documents import load_documents
     from ..api.steps import judge
+    from ..config.recipe import scope_mistakes
+    from ..config.recipe_file import load_judges
     from ..records import BestSummary
     from ..runfolder.phases import BEST, CANDIDATES, JUDGEMENTS, REQUESTS
-    from ..storage import write_jsonl
+    from ..storage import listed, write_jsonl
 
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file; name a folder")
+    asked = load_judges(judges)
+    if unfit := [f"{judges}: {mistake}" for mistake in scope_mistakes(asked, scope, "--scope")]:
+        raise RecipeError(listed(unfit))
     task = {"scope": "side"} if scope == "side" else None
     known = columns.model_dump(exclude_unset=True) if columns else {}
-    found = judge(str(summaries), judges, load_documents(str(documents), attribute, **known), task=task)
+    found = judge(str(summaries), asked, load_documents(str(documents), attribute, **known), task=task)
     rows = found.rows()
     write_jsonl(out / REQUESTS, found.candidates.requests.values())
     write_jsonl(out / CANDIDATES, found.candidates)

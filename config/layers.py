@@ -11,11 +11,13 @@ from typing import Any
 
 from ..errors import RecipeError, StorageError
 from ..storage import shortened
-from ..text import did_you_mean
+from ..text import did_you_mean, some_of
 from .plain_yaml import read_yaml_lines
 from .shipped import find_recipe, recipe_names
 
 EXTENDS = "extends"
+# in a run folder, the recipe of the run
+RESOLVED = "recipe.yaml"
 # mappings that are replaced as wholes: each plan adds candidates, so that those of two files would add up
 WHOLE = ("generate.plans",)
 
@@ -48,9 +50,19 @@ def read_layers(given: Path, section: str | None = None) -> Layers:
         return _read(find_recipe(given), section)
     except StorageError as error:
         remedy = f"{did_you_mean(str(given), recipe_names())} `evenhand recipes` lists those that come with evenhand"
+        if isinstance(error.__cause__, IsADirectoryError):
+            remedy = _of_run(given)
         if section:
             remedy = f"; name a file with the keys of a recipe's section {section!r}"
         raise RecipeError(f"{error}{remedy}") from error
+
+
+def _of_run(folder: Path) -> str:
+    """How an error about a folder in place of a recipe goes on: a run folder has its recipe in a file, and is perhaps near."""
+    above = [path for each in (folder, *folder.parents) if (path := each / RESOLVED).is_file()]
+    meant = [str(path) for path in above[:1] or sorted(folder.glob(f"*/{RESOLVED}"))]
+    nearest = f"did you mean {some_of(meant)}?" if meant else f"{folder} has none."
+    return f": name a file. A run folder, where `evenhand loop` keeps what a run made, has its recipe in {RESOLVED}; {nearest}"
 
 
 def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) -> Layers:

@@ -1,5 +1,6 @@
 """A whole study."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -167,26 +168,11 @@ class Recipe(Section):
     def _scope_fits(self) -> None:
         """Refuse what asks for one side where all are summarised, and the other way round; all mistakes together."""
         mistakes = []
-        generate, is_all = self.generate, self.task.scope == "all"
+        generate = self.generate
         if generate.options and (mistake := generate.options.scope_mistake(self.task.scope)):
             mistakes.append(f"generate.{mistake}.")
-        for name in dict.fromkeys((*self.reward.judges, *self.evaluation.judges)):
-            options = self.judges[name]
-            if not is_all:
-                if options.scope == "all":
-                    mistakes.append(
-                        f"judges.{name} of kind {options.kind} compares all sides, and task.scope: side asks for one, so that "
-                        "nothing would be scored; write task.scope: all, or leave it out."
-                    )
-            elif options.scope == "side":
-                mistakes.append(
-                    f"judges.{name} contrasts a side with the others, which task.scope: all has not; leave it out."
-                )
-            elif options.against == "opposing":
-                mistakes.append(
-                    f"judges.{name}.against opposing: with task.scope: all no documents oppose the summary's; write against: "
-                    "source, or leave the judge out."
-                )
+        asked = {name: self.judges[name] for name in (*self.reward.judges, *self.evaluation.judges)}
+        mistakes += scope_mistakes(asked, self.task.scope)
         if mistakes:
             raise ValueError(" ".join(mistakes))
 
@@ -250,3 +236,27 @@ class Recipe(Section):
             )
         if mistakes:
             raise ValueError(" ".join(mistakes))
+
+
+def scope_mistakes(judges: Mapping[str, JudgeOptions], scope: str, key: str = "task.scope:") -> Iterator[str]:
+    """Which judges cannot score what is asked for: one summary of all sides, or one of each.
+
+    Args:
+        judges: by name.
+        scope: "all" or "side".
+        key: how the user said it.
+    """
+    for name, options in judges.items():
+        if scope == "side":
+            if options.scope == "all":
+                yield (
+                    f"judges.{name} of kind {options.kind} compares all sides, and {key} side asks for one, so that nothing "
+                    f"would be scored; write {key} all, or leave it out."
+                )
+        elif options.scope == "side":
+            yield f"judges.{name} contrasts a side with the others, which {key} all has not; leave it out."
+        elif options.against == "opposing":
+            yield (
+                f"judges.{name}.against opposing: with {key} all no documents oppose the summary's; write against: source, or "
+                "leave the judge out."
+            )

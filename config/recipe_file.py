@@ -84,7 +84,9 @@ def _overridden(values: dict[str, Any], overrides: Sequence[str], model: type[R]
     refused = []
     for override in overrides:
         try:
-            overridden[_set(values, override)] = override
+            key, given = _set(values, override), override.partition("=")[0]
+            # what is wrong with a section that it made may be a secret in it, whose value is not shown
+            overridden[key] = override if key == given else given
         except RecipeError as error:
             refused.append(str(error))
     recipe, mistakes = _checked(values, model)
@@ -152,10 +154,8 @@ def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tup
 
 def _place(key: str, place: Callable[[str], str], overridden: Mapping[str, str]) -> str:
     """Where a key was written: the override that set it, or its place in the file."""
-    for set_key, override in overridden.items():
-        if key == set_key or key.startswith(f"{set_key}."):
-            return f"--set {shortened(override)}"
-    return place(key)
+    within = [each for each in overridden if key == each or key.startswith(f"{each}.")]
+    return f"--set {shortened(overridden[max(within, key=len)])}" if within else place(key)
 
 
 def dump_recipe(recipe: Section) -> str:
@@ -178,7 +178,7 @@ def _differing(first: dict[str, Any], second: dict[str, Any], within: str = "") 
 
 
 def _set(values: dict[str, Any], override: str) -> str:
-    """Set one value; the key that was set."""
+    """Set one value; the key that was set, or the first section above it that was not there before."""
     key, equals, text = override.partition("=")
     if not equals or not all(key.split(".")):
         raise RecipeError(f"--set {shortened(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
@@ -189,15 +189,17 @@ def _set(values: dict[str, Any], override: str) -> str:
     *parents, last = key.split(".")
     if key == EXTENDS:
         raise RecipeError(f"--set {shortened(override)}: what a recipe extends stands in its file")
-    place = values
-    for step in parents:
-        within = {} if place.get(step) is None else place[step]
+    place, new = values, key
+    for depth, step in enumerate(parents, start=1):
+        within = place.get(step)
+        if within is None:
+            within, new = {}, min(new, ".".join(parents[:depth]), key=len)
         if not isinstance(within, dict):
             raise RecipeError(f"--set {shortened(override)}: {shortened(step)} is a value, not a section")
         # a copy: what an alias of YAML stands for is one object in several places
         place[step] = place = dict(within)
     place[last] = value
-    return key
+    return new
 
 
 def _trainer_mistakes(trainer: Any) -> Iterable[tuple[str, str]]:

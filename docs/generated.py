@@ -1,12 +1,14 @@
 """Pages of the documentation that are made from the code: recipe keys, the command reference, and what stands elsewhere.
 
-mkdocs runs `on_files` as a hook before each build. Meanings of keys are the comments above the fields of the recipe's sections.
+mkdocs runs `on_files` as a hook before each build; `python docs/generated.py keys.md` prints a page. Meanings of keys are the
+comments above the fields of the recipe's sections.
 """
 
 import ast
 import inspect
 import json
 import re
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -235,3 +237,7 @@ def on_files(files: Any, config: Any) -> Any:
     for name, make in PAGES.items():
         files.append(File.generated(config, name, content=make()))
     return files
+
+
+if __name__ == "__main__":
+    print(PAGES[sys.argv[1]]())

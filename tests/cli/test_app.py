@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from evenhand.cli.app import after_interrupt
+from evenhand.cli.app import after_interrupt, app
 
 REPOSITORY = Path(__file__).parents[2]
 QUICKSTART = REPOSITORY / "recipes" / "quickstart.yaml"
@@ -338,6 +339,14 @@ def test_verbose_says_what_libraries_log():
         done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=True)
         said["".join(options)] = [line.rpartition(": ")[2] for line in done.stderr.splitlines()]
     assert said == {"": ["from ourselves"], "-q": [], "-v": ["from a library", "from ourselves"]}
+
+
+def test_extras_that_are_missing_are_named_each_with_what_installs_it(monkeypatch):
+    for library in ("nltk", "networkx", "spacy"):
+        monkeypatch.setitem(sys.modules, library, None)
+    said = CliRunner().invoke(app, ["env"]).output.splitlines()
+    assert "extra bias is missing (spacy): pip install 'evenhand[bias]'" in said
+    assert "extra fairness is missing (nltk, networkx): pip install 'evenhand[fairness]'" in said
 
 
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):

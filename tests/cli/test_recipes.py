@@ -37,14 +37,16 @@ def test_a_recipe_is_shown_as_it_is_and_whole():
     shown, whole = evenhand("recipes", "show", name).stdout, evenhand("recipes", "show", name, "--whole").stdout
     assert "extends: dpo.yaml" in shown
     assert "extends" not in whole
-    assert shown.splitlines()[0] == whole.splitlines()[0]
+    assert shown.splitlines()[0] == whole.splitlines()[0] == f"# evenhand loop {name}"
 
 
 @pytest.mark.parametrize("name", ["methods/dpo-rouge-proxy", "quickstart", "polisum/llama-3.1-8b/dpo"])
 def test_a_copy_is_the_same_recipe_without_the_others(name, tmp_path):
     done = evenhand("recipes", "copy", name, "mine.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert load_recipe(tmp_path / "mine.yaml") == load_recipe(Path(name))
+    # but for its folder: two copies do not write into one
+    assert load_recipe(tmp_path / "mine.yaml") == load_recipe(Path(name), ["output=runs/mine"])
+    assert done.stdout.splitlines()[1] == "run it: evenhand loop mine.yaml"
     assert (tmp_path / "mine.yaml").read_text().splitlines()[0] == "# evenhand loop mine.yaml"
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from evenhand.cli.app import app
 from evenhand.config import CorpusSection
 from evenhand.corpora import load_corpus, read_summaries
-from evenhand.errors import DataError
+from evenhand.errors import DataError, RecipeError
 from evenhand.evaluation.human.files import read_sheets
 
 JUDGES = "judges:\n  words: {kind: length}\n  recall: {kind: rouge, type: rouge1, measure: recall}\n"
@@ -76,6 +76,15 @@ def test_a_table_is_judged_by_the_names_of_its_columns(tmp_path, monkeypatch):
     assert [row["words"] for row in csv.DictReader((tmp_path / "out" / "scores.csv").open())] == ["3.0"]
     for wrong in ("txt=body", "set", "set="):
         assert score(tmp_path, *given, "--columns", wrong).exit_code == 2
+
+
+@pytest.mark.parametrize(("scope", "judge"), [("side", "{kind: equal-coverage}"), ("all", "{kind: contrast}")])
+def test_a_judge_that_cannot_score_the_scope_is_told_by_the_option(tmp_path, scope, judge):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"judges:\n  mine: {judge}\n")
+    with pytest.raises(RecipeError) as caught:
+        score(tmp_path, "--summaries", path, "--judges", path, "--scope", scope)
+    assert f"--scope {scope}" in str(caught.value) and "the recipe" not in str(caught.value)
 
 
 def test_summaries_that_do_not_fit_write_nothing(tmp_path):

@@ -153,3 +153,14 @@ def test_the_values_are_whole(written):
     layers = read_layers(written(base=BASE, top="extends: base.yaml\n"))
     assert "extends" not in layers.values
     assert layers.extends is not None
+
+
+def test_a_folder_is_told_from_a_recipe_and_the_run_near_it_is_named(tmp_path):
+    run = tmp_path / "runs" / "mine"
+    (run / "report" / "tables").mkdir(parents=True)
+    with pytest.raises(RecipeError, match=r"name a file.*mine has none"):
+        read_layers(run)
+    (run / "recipe.yaml").write_text(BASE)
+    for folder in (run, run / "report" / "tables", run.parent):
+        with pytest.raises(RecipeError, match=f"did you mean {re.escape(str(run / 'recipe.yaml'))}"):
+            read_layers(folder)

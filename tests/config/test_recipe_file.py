@@ -206,6 +206,23 @@ def test_an_override_that_cannot_be_understood_is_quoted(recipe, override, part)
     assert part in text
 
 
+@pytest.mark.parametrize(
+    ("overrides", "blamed"),
+    [
+        (["genrate.x=1"], "genrate.x"),
+        (["genrate.x.y=1", "seed=3"], "genrate.x.y"),
+        (["generate.debate.agents=2", "generate.debate.rounds=x"], "generate.debate.rounds=x"),
+    ],
+)
+def test_a_mistake_that_an_override_made_is_blamed_on_it(recipe, overrides, blamed):
+    assert refusal(recipe, *overrides).startswith(f"--set {blamed!r}: key ")
+
+
+def test_a_mistake_of_the_file_is_not_blamed_on_an_override(recipe):
+    recipe.write_text(GOOD + "genrate: {y: 1}\n")
+    assert refusal(recipe, "genrate.x=1").startswith(f"{recipe}:")
+
+
 def test_an_absent_recipe_is_named(tmp_path):
     with pytest.raises(RecipeError, match=r"absent\.yaml: cannot be read: No such file.*`evenhand recipes` lists"):
         load_recipe(tmp_path / "absent.yaml")
