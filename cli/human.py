@@ -115,7 +115,7 @@ def agreement(
     """
     from ..evaluation.human.agreement import annotator_agreement, group_agreement
     from ..evaluation.human.files import read_annotations
-    from ..evaluation.human.result_pages import agreement_page, group_agreement_page
+    from ..evaluation.human.result_pages import agreement_page
 
     found = read_annotations(files, highlights_only=True)
     _say_left_out(found.left_out)
@@ -126,9 +126,11 @@ def agreement(
         )
     units = {name: [unit for unit in found.units if unit.annotator == name] for name in names}
     if len(names) == 2:
-        _show(agreement_page((names[0], names[1]), annotator_agreement(*units.values(), draws=draws, seed=seed)))
+        pair = annotator_agreement(*units.values(), draws=draws, seed=seed)
+        _show(agreement_page({(names[0], names[1]): pair}))
     else:
-        _show(group_agreement_page(group_agreement(units, draws=draws, seed=seed)))
+        everyone = group_agreement(units, draws=draws, seed=seed)
+        _show(agreement_page(everyone.pairs, everyone))
 
 
 @app.command(epilog="Example: evenhand human opinions opinions.jsonl --out opinions.json")

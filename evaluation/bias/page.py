@@ -3,11 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-import yaml
-
 from ..pages.blocks import (
     Block,
-    Code,
     Column,
     Details,
     Facts,
@@ -28,6 +25,7 @@ from ..pages.blocks import (
 )
 from ..pages.charts import Scale, scale
 from ..pages.numbers import NONE, interval, percent
+from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted, versions
 from .contents import BiasReport, DesignFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
@@ -49,8 +47,6 @@ def page(report: BiasReport) -> Page:
     measures = _measures(report)
     reworded = any(measure.rest for measure in report.measures)
     but = ", save for distinguishability where rewritten words show the group" if reworded else ""
-    unmeasured = tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured)
-    left_out = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
     return Page(
         kind="bias study",
         about=f"{report.name}: {counted(report.n_documents, 'document')}, "
@@ -81,7 +77,7 @@ def page(report: BiasReport) -> Page:
             ),
             measures,
             *(block for measure in report.measures for block in _said(measure)),
-            *((Heading("Not measured", 3), Items(unmeasured)) if unmeasured else ()),
+            *_not_measured(report),
             *_examples(report),
             Heading(
                 "Summaries",
@@ -89,15 +85,10 @@ def page(report: BiasReport) -> Page:
                 "have persons of one group only.",
             ),
             _designs(report.designs),
-            Heading("Left out", 3),
-            table("left out", ("what", "stage", Column("reason", "long"), "count"), left_out)
-            if left_out
-            else Prose(NOTHING_LEFT_OUT),
+            *_left_out(report),
             Heading("How it was made"),
             _made(report),
-            Details(
-                "The recipe, resolved", (Code(yaml.safe_dump(report.recipe, sort_keys=False, allow_unicode=True)),)
-            ),
+            recipe_details(report.recipe),
         ),
         main=(
             Prose(f"setting: {report.setting}", "lead"),
@@ -107,8 +98,8 @@ def page(report: BiasReport) -> Page:
             measures.without("signed"),
             Prose("s: names and genders drawn again, the other interval: documents drawn again; 0 is fair", "lead"),
             *(Prose(f"undefined: {each.name}: {each.undefined}", "lead") for each in report.measures if each.undefined),
-            *(Prose(f"not measured: {each.name}: {each.reason}", "lead") for each in report.not_measured),
-            *(Prose(f"left out: {each.count} {each.what}: {each.reason}", "lead") for each in report.left_out),
+            *_not_measured(report),
+            *_left_out(report),
         ),
         footer="Every number on this page is in report.json beside it. Names and pronouns of the inputs were drawn; how "
         "a name reads says nothing of what a person is.",
@@ -219,6 +210,19 @@ def _said(measure: Measure) -> Iterator[Block]:
     yield Prose(measure.sentence)
     yield Prose(f"{measure.question} Scale: {measure.scale}.{signed}", "small")
     yield from (Prose(note, "small") for note in measure.notes)
+
+
+def _not_measured(report: BiasReport) -> Iterator[Block]:
+    if report.not_measured:
+        yield Heading("Not measured", 3)
+        yield Items(tuple(Prose(f"{each.reason}.", head=f"{each.name}:") for each in report.not_measured))
+
+
+def _left_out(report: BiasReport) -> Iterator[Block]:
+    rows = [(each.what, each.stage, each.reason, count(each.count)) for each in report.left_out]
+    yield Heading("Left out", 3)
+    heads = ("what", "stage", Column("reason", "long"), "count")
+    yield table("left out", heads, rows) if rows else Prose(NOTHING_LEFT_OUT)
 
 
 def _examples(report: BiasReport) -> Iterator[Block]:

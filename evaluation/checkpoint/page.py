@@ -79,7 +79,7 @@ def page(report: Report) -> Page:
             *_made(report),
             recipe_details(report.provenance.recipe),
         ),
-        main=(_short(report), legend(f"; better or worse: {RULE.name}")) if report.deciding else (),
+        main=tuple(_main(report)),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
     )
 
@@ -94,20 +94,38 @@ def _comparisons(report: Report) -> list[str]:
 
 
 def _findings(report: Report) -> Iterator[Block]:
-    for finding in report.findings:
-        yield Prose(finding.text, head=f"{finding.heading}.")
-        if finding.comparison and report.deciding:
-            mine = [d for d in report.differences if d.subject == finding.comparison]
-            rows = [
-                row(
-                    judge.name,
-                    *(change(d, judge, places_of(report.scores, judge)) for d in mine if d.measure == judge.name),
-                )
-                for judge in _deciding(report)
-            ]
-            sides = dict.fromkeys(d.side or ALL for d in mine)
-            yield table(f"headline: {finding.heading}", (minus(finding.comparison), *sides), rows)
+    yield from (Prose(each.text, head=f"{each.heading}.") for each in report.findings)
+    if report.deciding:
+        yield _headline(report)
     yield legend()
+
+
+def _headline(report: Report) -> Table:
+    """The deciding judges' differences by side, with the means of both systems over all requests."""
+    level = f"{100 * report.scores[0].level:g} % interval"
+    means = {(e.measure, e.subject): e.mean for e in report.scores if e.side is None}
+    groups = []
+    for comparison in _comparisons(report):
+        rows = []
+        for judge in _deciding(report):
+            places = places_of(report.scores, judge)
+            mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
+            first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
+            whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
+            shown = (change(d, judge, places) for d in mine)
+            rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
+        groups.append(group(rows, minus(comparison)))
+    sides = dict.fromkeys(d.side or ALL for d in report.differences)
+    heads: Heads = ("judge", Column("scores", kind="number"), *sides, level)
+    return table("headline", heads, groups)
+
+
+def _main(report: Report) -> Iterator[Block]:
+    """The headline for the terminal."""
+    if report.deciding:
+        made = _headline(report)
+        yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
+        yield legend(f"; better or worse: {RULE.name}")
 
 
 def _sides(report: Report) -> Iterator[Block]:
@@ -344,24 +362,3 @@ def flat_counts(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield name, str(value)
     if zeros:
         yield "0", ", ".join(zeros)
-
-
-def _short(report: Report) -> Table:
-    """The deciding judges' differences by side, with the means of both systems over all requests."""
-    by_side = 1 < len(report.sides) <= MOST_SIDES
-    sides = (*report.sides, ALL) if by_side else (ALL,)
-    level = f"{100 * report.scores[0].level:g} % interval"
-    means = {(e.measure, e.subject): e.mean for e in report.scores if e.side is None}
-    groups = []
-    for comparison in dict.fromkeys(d.subject for d in report.differences):
-        rows = []
-        for judge in _deciding(report):
-            places = places_of(report.scores, judge)
-            mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
-            first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
-            shown = (change(d, judge, places) for d in (mine if by_side else mine[-1:]))
-            whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
-            rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
-        groups.append(group(rows, minus(comparison)))
-    heads: Heads = ("judge", Column("scores", kind="number"), *sides, level)
-    return table("headline", heads, groups)

@@ -38,7 +38,7 @@ from ..pages.words import ALL, DIRECTIONS, UNSURE, counted, judge_blocks, judges
 from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
-from .contents import BudgetEstimate, Comparison, PairedTest, WorstSides
+from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .paired_tests import RULE
 
 # traits that are shares, shown in per cent
@@ -191,23 +191,16 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         f"Intervals over {found.rankings[0].resamples} draws of document sets.",
     )
     for judge in dict.fromkeys(each.measure for each in found.rankings):
-        groups = [
-            group(
-                (
-                    (
-                        each.label,
-                        Number(each.strength, bounds(each), 2, sign=True),
-                        Number(each.won, unit="%", places=1),
-                    )
-                    for each in ranking.rows
-                ),
-                f"{budget_name(ranking.k)}, {ranking.side or ALL}",
-                counted(ranking.n, "request"),
-            )
-            for ranking in found.rankings
-            if ranking.measure == judge
-        ]
+        groups = [_ranking(each) for each in found.rankings if each.measure == judge]
         yield Details(judge, (table(f"ranking by {judge}", ("entry", "strength", "won"), groups),))
+
+
+def _ranking(found: Ranking) -> Group:
+    rows = (
+        (each.label, Number(each.strength, bounds(each), 2, sign=True), Number(each.won, unit="%", places=1))
+        for each in found.rows
+    )
+    return group(rows, f"{budget_name(found.k)}, {found.side or ALL}", counted(found.n, "request"))
 
 
 def _worst_sides(found: Comparison) -> Iterator[Block]:

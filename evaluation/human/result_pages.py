@@ -1,6 +1,6 @@
 """What people said of summaries as pages: their scores by side, how far they agree, and how fairly opinions are represented."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
 from ...resampling import LEAST_SETS
 from ..pages.blocks import (
@@ -26,7 +26,7 @@ from ..pages.blocks import (
     table,
 )
 from ..pages.charts import Scale
-from ..pages.words import ALL, counted
+from ..pages.words import ALL, counted, joined
 from .agreement import AnnotatorAgreement, GroupAgreement, TextAgreement
 from .opinions import OpinionResults
 from .results import Estimate, HumanResults
@@ -110,55 +110,51 @@ def _notes(found: HumanResults) -> Iterator[Block]:
         yield Items(tuple(said))
 
 
-def agreement_page(names: tuple[str, str], found: AnnotatorAgreement) -> Page:
-    """The overlap of two annotators' highlights beside that of random ones."""
-    kinds = {"documents": found.documents, "summaries": found.summaries}
-    heads = ("highlights in", "overlap", "by chance", "texts", "left out")
-    said = [
-        Prose(
-            f"{names[0]} and {names[1]} saw {found.shared} documents in common; left out: texts that neither marked.",
-            "lead",
-        )
-    ]
-    alone = [
-        Prose(f"{n} documents that only {name} saw, or saw with other summaries", head="left out:")
-        for name, n in zip(names, (found.only_a, found.only_b), strict=True)
-        if n
-    ]
-    return _agreement_page(
-        [table("agreement", heads, ((kind, *_overlap(each)) for kind, each in kinds.items()))], said, alone
-    )
+def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: GroupAgreement | None = None) -> Page:
+    """The overlap of every two annotators' highlights beside that of random ones; of more than two also mean and alpha.
 
-
-def group_agreement_page(found: GroupAgreement) -> Page:
-    """The overlap of every two annotators' highlights beside that of random ones, its mean, and the alpha of all."""
-    names = ("overlap", "by chance", "texts", "left out", "alpha")
-    heads = ("highlights in", "annotators", *names)
+    Args:
+        pairs: annotators who saw a document in common.
+        whole: of all of them; None of two.
+    """
+    heads = ("highlights in", "annotators", "overlap", "by chance", "texts", "left out", "alpha")
     rows: list[Row] = []
-    for kind, whole in {"documents": found.documents, "summaries": found.summaries}.items():
-        for (first, second), pair in found.pairs.items():
-            rows.append(row(kind, f"{first}, {second}", *_overlap(getattr(pair, kind)), ""))
-        means = (Number(whole.overlap), Number(whole.chance), "", "", Number(whole.alpha))
-        rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
-    said = Prose(
-        "left out: texts that neither marked. alpha: Krippendorff's, whether a word is highlighted, over "
+    for kind in ("documents", "summaries"):
+        for names, pair in pairs.items():
+            rows.append(row(kind, ", ".join(names), *_overlap(getattr(pair, kind)), ""))
+        if whole:
+            mean = getattr(whole, kind)
+            means = (Number(mean.overlap), Number(mean.chance), "", "", Number(mean.alpha))
+            rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
+    made = table("agreement", heads, rows)
+    said = _of_all(whole) if whole else _of_two(*pairs.items())
+    blocks = (
+        made if whole else made.without("annotators", "alpha"), Prose("left out: texts that neither marked.", "lead"), *said
+    )  # fmt: skip
+    body = (Heading("Agreement"), *blocks)
+    return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, blocks, FOOTER)
+
+
+def _of_two(found: tuple[tuple[str, str], AnnotatorAgreement]) -> Iterator[Prose]:
+    names, pair = found
+    yield Prose(f"{joined(names)} saw {counted(pair.shared, 'document')} in common.", "lead")
+    for name, n in zip(names, (pair.only_a, pair.only_b), strict=True):
+        if n:
+            yield Prose(f"{counted(n, 'document')} that only {name} saw, or saw with other summaries", head="left out:")
+
+
+def _of_all(found: GroupAgreement) -> Iterator[Prose]:
+    yield Prose(
+        "alpha: Krippendorff's, whether a word is highlighted, over "
         f"{found.documents.n_words:,} words of documents and {found.summaries.n_words:,} of summaries that two or more "
         "annotators saw.",
         "lead",
     )
-    apart = [Prose(f"{first} and {second} saw no document in common") for first, second in found.apart]
-    return _agreement_page([table("agreement", heads, rows)], [said], apart)
+    yield from (Prose(f"{joined(names)} saw no document in common") for names in found.apart)
 
 
 def _overlap(found: TextAgreement) -> tuple[Number, Number, Number, Number]:
     return Number(found.overlap), Number(found.chance), count(found.n), count(found.left_out)
-
-
-def _agreement_page(found: Iterable[Table], said: Iterable[Prose], alone: Iterable[Prose]) -> Page:
-    blocks: tuple[Block, ...] = (*found, *said, *alone)
-    return Page(
-        "agreement", "of annotators", "Overlap of highlights", (), (), (Heading("Agreement"), *blocks), blocks, FOOTER
-    )
 
 
 def opinions_page(found: OpinionResults) -> Page:

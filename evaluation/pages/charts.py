@@ -17,11 +17,14 @@ class Scale:
     low: float
     high: float
     ticks: tuple[float, ...]
+    # whether it goes down from `high`, for what is better when it is lower
+    is_reversed: bool = False
 
     def at(self, value: float) -> float:
         """Place of a value in per cent of the axis, from 0 to 100; values beyond its ends stay at the ends."""
         share = (value - self.low) / (self.high - self.low)
-        return round(100 * min(1.0, max(0.0, share)), 2)
+        place = round(100 * min(1.0, max(0.0, share)), 2)
+        return 100 - place if self.is_reversed else place
 
 
 @dataclass(frozen=True)
@@ -56,16 +59,6 @@ class Panel:
     lines: tuple[Line, ...]
     x: Scale
     y: Scale
-
-    @property
-    def x_ticks(self) -> list[tuple[float, float]]:
-        """Ticks and their places from the left."""
-        return [(tick, self.x.at(tick)) for tick in self.x.ticks]
-
-    @property
-    def y_ticks(self) -> list[tuple[float, float]]:
-        """Ticks and their places from the top."""
-        return [(tick, 100 - self.y.at(tick)) for tick in self.y.ticks]
 
 
 def panel(title: str, note: str, x_label: str, lines: Sequence[Line]) -> Panel:

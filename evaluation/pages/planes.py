@@ -1,7 +1,7 @@
 """The plane of two judges as the page draws it: what is better lies to the right and above, whichever way a judge counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..systems.contents import Estimate, JudgeNote, Plane, PlanePoint
 from .charts import Scale, scale
@@ -10,27 +10,12 @@ from .numbers import places_for
 
 @dataclass(frozen=True)
 class Axis:
-    """One judge's axis; places are in per cent, 100 where scores are best."""
+    """One judge's axis, with what is best at its end."""
 
     judge: JudgeNote
     scale: Scale
     # digits after the point of its numbers
     places: int
-
-    def at(self, value: float) -> float:
-        """Place of a score."""
-        place = self.scale.at(value)
-        return 100 - place if self.judge.better == "lower" else place
-
-    @property
-    def ticks(self) -> list[tuple[float, float]]:
-        """Ticks and their places from the left."""
-        return [(tick, self.at(tick)) for tick in self.scale.ticks]
-
-    @property
-    def ticks_up(self) -> list[tuple[float, float]]:
-        """Ticks and their places from the top, the best above."""
-        return [(tick, 100 - self.at(tick)) for tick in self.scale.ticks]
 
 
 @dataclass(frozen=True)
@@ -47,7 +32,7 @@ class PlanePlot:
     def front(self) -> list[tuple[float, float]]:
         """Places of the systems on the front, from left to right, counted from the lower left."""
         places = (
-            (self.quality.at(point.quality.mean), self.fairness.at(point.fairness.mean))
+            (self.quality.scale.at(point.quality.mean), self.fairness.scale.at(point.fairness.mean))
             for point in self.points
             if point.standing == "on the front" and point.quality.mean is not None and point.fairness.mean is not None
         )
@@ -57,11 +42,8 @@ class PlanePlot:
     def caution(self) -> str:
         """What is to be kept in mind of an axis that the reward alone measures, in a sentence; "" where there is none."""
         names = [axis.judge.name for axis in (self.quality, self.fairness) if axis.judge.role == "reward"]
-        if not names:
-            return ""
-        if len(names) == 1:
-            return f"{names[0]} is in the reward alone: summaries were chosen by it, so it cannot prove them better."
-        return f"{' and '.join(names)} are in the reward alone: summaries were chosen by them, so they cannot prove them better."
+        said = f"Of the reward alone: {' and '.join(names)}. What was chosen by a score cannot be proven by it."
+        return said if names else ""
 
 
 def plane_plots(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> list[PlanePlot]:
@@ -93,4 +75,5 @@ def standing(point: PlanePoint) -> str:
 
 def _axis(judge: JudgeNote, estimates: Sequence[Estimate]) -> Axis:
     values = [value for each in estimates for value in (each.mean, each.low, each.high)]
-    return Axis(judge, scale(values, most_ticks=4), places_for(each.mean for each in estimates))
+    found = replace(scale(values, most_ticks=4), is_reversed=judge.better == "lower")
+    return Axis(judge, found, places_for(each.mean for each in estimates))

@@ -119,7 +119,7 @@ def test_dropped_documents_are_named_in_a_warning_and_in_the_terminal(make_recip
     assert warning.startswith("11 of 12 documents are left out (") and ", ...): names of source" in warning
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(terminal.render(page(report)))
-    assert "left out: 11 document: names of source" in console.export_text()
+    assert any("names of source" in line and line.endswith("11") for line in console.export_text().splitlines())
 
 
 def test_lines_taken_off_and_persons_missed_are_warned_of(make_recipe, tmp_path):

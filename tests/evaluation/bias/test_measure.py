@@ -1,4 +1,5 @@
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -232,9 +233,8 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     # names are masked, single digits are no tokens: all the same
     assert measures["distinguishability (count)"].score == 0
     assert results.count.result.tie_share == 1
-    assert "0.0 % are more like those of their own group, 0.0 % more like the others', 100.0 % equally like both." in (
-        measures["distinguishability (count)"].sentence
-    )
+    said = measures["distinguishability (count)"].sentence
+    assert re.findall(r"[\d.]+ %", said)[-3:] == ["0.0 %", "0.0 %", "100.0 %"]
     male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
     assert male.by_words == Trials(n=12, won=0, tied=12)
     assert measures["distinguishability (count)"].verdict == "no clear difference"
@@ -258,7 +258,7 @@ def test_without_summaries_nothing_is_measured_and_all_is_named(make_recipe):
     results, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence())
     assert measures == {}
     assert len(results.not_measured) == 5
-    assert headline([]) == "Nothing could be measured"
+    assert headline([]).startswith("Nothing")
 
 
 def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_recipe):
@@ -274,10 +274,9 @@ def test_headline_tells_bias_from_being_told_apart_and_from_not_knowing(make_rec
     apart = [each for i in range(6) for each in pair(f"d{i}")]
     men = [summarised(f"d{i}", None, "He won. Her hat.", "John Vey") for i in range(6)]
     _, measures = by_name(make_recipe(), evidence(men, apart))
-    assert headline(list(measures.values())) == (
-        "Bias is seen in entity inclusion (towards male); groups differ by distinguishability (count); no clear difference in "
-        "word-list inclusion"
-    )
+    biased, apart_by, unclear = headline(list(measures.values())).split("; ")
+    assert "entity inclusion" in biased and "male" in biased
+    assert ("distinguishability" in apart_by, "word-list inclusion" in unclear) == (True, True)
 
 
 def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(make_recipe):
@@ -312,4 +311,4 @@ def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_re
     found = evidence([summarised("one", None, "Zqx came.", "Zqx")])
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), found)
     said = measures["entity hallucination"].sentence
-    assert said.startswith("Undefined: no hallucinated person could be classified. 1 spans name somebody")
+    assert said.startswith("Undefined: ") and " 1 spans " in said

@@ -21,21 +21,21 @@ def test_few_sets_are_warned_of(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", even("abc"))
     (warning,) = warnings_of(run)
-    assert warning.startswith("The comparison rests on 3 document sets: with fewer than 10")
+    assert "3 document sets" in warning
 
 
 def test_a_single_set_is_said_to_have_no_intervals(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", even("a"))
     (warning,) = warnings_of(run)
-    assert warning.endswith("there is nothing to resample, so it has no intervals.")
+    assert "no intervals" in warning
 
 
 def test_no_set_is_not_called_a_single_one(make_run: Any):
     run = make_run(rounds=0)
     run.write("evaluation/base", {}, without=["a/left", "a/right"])
-    assert not any("single document set" in warning for warning in warnings_of(run))
-    assert any("rests on no document set" in warning for warning in warnings_of(run))
+    found = " ".join(warnings_of(run))
+    assert "no document set" in found and "single" not in found
 
 
 def test_one_sided_sets_are_counted(make_run: Any):
@@ -44,7 +44,7 @@ def test_one_sided_sets_are_counted(make_run: Any):
     del scores["c/right"]
     run.write("evaluation/base", scores)
     (warning,) = warnings_of(run)
-    assert warning.startswith("1 of 10 document sets lack a request for one of the sides left, right")
+    assert warning.startswith("1 of 10 document sets")
 
 
 def test_unequal_budgets_are_told(make_run: Any):
@@ -52,10 +52,9 @@ def test_unequal_budgets_are_told(make_run: Any):
     scores = even("abcdefghij")
     scores["a/left"] = scores["a/left"][:2]
     run.write("evaluation/base", scores, without=["k/left", "k/right"])
-    assert warnings_of(run) == (
-        "2 of 22 requests have no candidate of the untrained model and are left out.",
-        "1 of 22 requests have fewer than 3 candidates of the untrained model; the best of those they have stands in.",
-    )
+    none, fewer = warnings_of(run)
+    assert none.startswith("2 of 22 requests have no candidate")
+    assert fewer.startswith("1 of 22 requests have fewer than 3 candidates")
 
 
 def test_inactive_adapter_comes_first(small_run: Any):
@@ -77,7 +76,7 @@ def test_overlap_of_report_and_reward_is_warned_of(make_run: Any):
     run = make_run(rounds=0, evaluation={"judges": ["overlap", "fit"], "resamples": 200})
     run.write("evaluation/base", {r: [(f, o) for f, o in rows] for r, rows in even("abcdefghij").items()})
     (warning,) = warnings_of(run)
-    assert "'fit' is a judge of the report and of the reward" in warning
+    assert "'fit'" in warning and "report" in warning and "reward" in warning
 
 
 def test_other_method_is_not_taken_for_a_plain_answer(make_run: Any):
@@ -86,4 +85,4 @@ def test_other_method_is_not_taken_for_a_plain_answer(make_run: Any):
     generate = run.recipe.generate.model_validate({"method": "shuffled", "plans": {"nucleus": {"candidates": 3}}})
     found = build_report(run.recipe.model_copy(update={"generate": generate}), None).warnings
     (warning,) = found
-    assert warning.startswith("The candidates were made by the method shuffled: 'zero-shot' below means")
+    assert "method shuffled" in warning

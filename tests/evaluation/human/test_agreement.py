@@ -37,8 +37,8 @@ def test_documents_that_only_one_of_them_saw_do_not_count():
     assert (found.shared, found.documents.n, found.documents.overlap) == (1, 1, 1.0)
     assert (found.only_a, found.only_b) == (1, 0)
     console = Console(file=StringIO(), width=100)
-    console.print(terminal.render(agreement_page(("anna", "ben"), found)))
-    assert "left out: 1 documents that only anna saw" in console.file.getvalue()
+    console.print(terminal.render(agreement_page({("anna", "ben"): found})))
+    assert "left out: 1 document that only anna saw" in console.file.getvalue()
     assert "only ben saw" not in console.file.getvalue()
     with pytest.raises(DataError, match="no document in common"):
         annotator_agreement(a[1:], [unit("2", [(0, 5)], [])])

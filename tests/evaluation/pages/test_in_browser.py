@@ -105,7 +105,7 @@ def human_scores(run: Any, folder: Path) -> str:
 
 def agreement(run: Any, folder: Path) -> str:
     units = {name: [unit for _, unit in unblind(make_sheet(annotator=name), None)] for name in ("anna", "ben")}
-    return html.render(agreement_page(("anna", "ben"), annotator_agreement(*units.values(), draws=2, seed=0)))
+    return html.render(agreement_page({("anna", "ben"): annotator_agreement(*units.values(), draws=2, seed=0)}))
 
 
 def opinions(run: Any, folder: Path) -> str:

@@ -1,7 +1,6 @@
 """Where systems stand in the plane of two judges: better to the right and above."""
 
-from evenhand.evaluation.pages.charts import Scale
-from evenhand.evaluation.pages.planes import Axis, plane_plots, standing
+from evenhand.evaluation.pages.planes import plane_plots, standing
 from evenhand.evaluation.systems.contents import Estimate, JudgeNote, Plane, PlanePoint
 
 
@@ -29,9 +28,10 @@ def point(name, quality, fairness, standing="on the front", behind=()):
 
 
 def test_lower_is_further_up_where_lower_is_better():
-    axis = Scale(0.0, 4.0, ())
-    assert Axis(judge("recall", "higher"), axis, 3).at(1.0) == 25
-    assert Axis(judge("uer", "lower"), axis, 3).at(1.0) == 75
+    plane = Plane(quality="recall", fairness="uer", points=(point("fair", 0.0, 0.0), point("good", 1.0, 1.0)))
+    (plot,) = plane_plots([plane], [judge("recall", "higher"), judge("uer", "lower")])
+    assert plot.quality.scale.at(0.0) < 50 < plot.quality.scale.at(1.0)
+    assert plot.fairness.scale.at(1.0) < 50 < plot.fairness.scale.at(0.0)
 
 
 def test_front_goes_from_left_to_right_over_the_systems_on_it():
@@ -47,11 +47,11 @@ def test_front_goes_from_left_to_right_over_the_systems_on_it():
 
 def test_axis_that_summaries_were_chosen_by_is_said():
     plane = Plane(quality="recall", fairness="uer", points=(point("fair", 0.0, 0.0), point("good", 1.0, 1.0)))
-    for role, said in (("report", ""), ("both", ""), ("reward", "uer is in the reward alone")):
+    for role, said in (("report", ""), ("both", ""), ("reward", "Of the reward alone: uer.")):
         (plot,) = plane_plots([plane], [judge("recall", "higher"), judge("uer", "lower", role)])
         assert plot.caution.startswith(said) and bool(plot.caution) == bool(said)
     (plot,) = plane_plots([plane], [judge("recall", "higher", "reward"), judge("uer", "lower", "reward")])
-    assert plot.caution.startswith("recall and uer are in the reward alone")
+    assert plot.caution.startswith("Of the reward alone: recall and uer.")
 
 
 def test_plane_without_a_point_is_not_drawn():
