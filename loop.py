@@ -17,15 +17,12 @@ from .evaluation.checkpoint.report import report_stage
 from .generate.stage import phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
-from .runfolder.phases import ADAPTER, PAIRS, Phase, hold_run, phases, round_name
+from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
 from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt, superseded
 from .storage import write_text
 from .train.launch import accelerate_config, n_processes
 from .train.options import step_size
-
-# the recipe in a run folder, every default spelled out
-RESOLVED = "recipe.yaml"
 
 # lines of a failed step's log that are shown
 SHOWN_LINES = 12

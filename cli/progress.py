@@ -32,7 +32,8 @@ def run_with_progress(recipe: "Recipe", twins: Sequence[Path] = ()) -> None:
     Args:
         twins: folders of other runs, from which finished steps with the very same inputs are copied.
     """
-    from ..loop import RESOLVED, plan, run_loop, steps
+    from ..loop import plan, run_loop, steps
+    from ..runfolder.phases import RESOLVED
 
     if (recipe.output / RESOLVED).is_file():
         say_put_aside(recipe, plan(recipe))

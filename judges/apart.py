@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import JudgeError, StorageError
-from ..runfolder.phases import Phase
-from ..runfolder.processes import read_failure, run_attached
+from ..errors import JudgeError
+from ..runfolder.phases import Phase, resolved_recipe
+from ..runfolder.processes import failure_path, read_failure, run_attached
 from ..runfolder.stages import Stage
 from ..runfolder.timing import book
 from ..storage import read_text
@@ -28,11 +28,9 @@ def judge_apart(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> None:
         StorageError: the resolved recipe is not in the run folder.
     """
     names = [judge.name for judge in judges]
-    recipe = phase.recipe.output / "recipe.yaml"
-    if not recipe.is_file():
-        raise StorageError(f"{recipe}: the resolved recipe is not there, and the judges' processes read it")
+    recipe = resolved_recipe(phase.recipe, "the judges' processes")
     arguments = ("evenhand.judges.child", str(recipe), phase.name, stage.key, *names)
-    run_apart(arguments, names, failure_path(phase.folder), f"{phase.name}: ")
+    run_apart(arguments, names, failure_path(phase.folder, "judge"), f"{phase.name}: ")
     path = spent_path(phase.folder)
     for part, seconds in json.loads(read_text(path)).items():
         book(part, seconds)
@@ -61,11 +59,6 @@ def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, pla
             "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
             "backend.engine.gpu_memory_utilization"
         )
-
-
-def failure_path(folder: Path) -> Path:
-    """Where a child leaves what it refused."""
-    return folder / "receipts" / "judge.failure.json"
 
 
 def spent_path(folder: Path) -> Path:

@@ -8,11 +8,11 @@ from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
 from ..extras import start_logging
 from ..runfolder.phases import Phase, hold_run
-from ..runfolder.processes import follow_parent, report_failure, share_processor
+from ..runfolder.processes import failure_path, follow_parent, report_failure, share_processor
 from ..runfolder.timing import account
 from ..storage import write_json
 from . import open_judges
-from .apart import failure_path, spent_path
+from .apart import spent_path
 from .stage import judge_models, judge_stage
 
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         write_json(spent_path(phase.folder), spent)
 
     # where the parent looks, also when the recipe cannot be read any more
-    return as_child(judge, failure_path(Path(recipe).parent / name))
+    return as_child(judge, failure_path(Path(recipe).parent / name, "judge"))
 
 
 def as_child(work: Callable[[], None], failure: Path) -> int:

@@ -4,7 +4,7 @@
       recipe.yaml  manifest.json  logs/
       round-00/            candidates of the train sets under the policy that the round starts from, judged and paired
         requests, candidates, failures, judgements, groups, best, pairs .jsonl   ledger.json   checkpoints/  adapter/
-        groups.jsonl     ids, scores and rewards of all candidates; `phase_files` puts texts beside them
+        groups.jsonl     ids, scores and rewards of all candidates; `files` puts texts beside them
         turns.jsonl      what was said on the way to the candidates, of methods that ask more than once
       evaluation/base/     candidates of the test sets under the untrained model
       evaluation/round-00/ the same under the policy that round 0 ended with
@@ -21,13 +21,15 @@ from typing import Literal
 
 from ..config import Recipe, SplitSection
 from ..config.recipe_file import dump_recipe
-from ..errors import RecipeError
+from ..errors import RecipeError, StorageError
 from ..records import Candidate
 from ..storage import digest
 from .processes import hold
 
 ROUND = re.compile(r"round-(\d\d)")
 
+# the recipe in a run folder, every default spelled out
+RESOLVED = "recipe.yaml"
 REQUESTS = "requests.jsonl"
 CANDIDATES = "candidates.jsonl"
 FAILURES = "failures.jsonl"
@@ -110,6 +112,18 @@ class Phase:
 def hold_run(recipe: Recipe) -> AbstractContextManager[bool]:
     """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`."""
     return hold(recipe.output, digest(dump_recipe(recipe)))
+
+
+def resolved_recipe(recipe: Recipe, readers: str) -> Path:
+    """The file of the resolved recipe, which processes of a stage read.
+
+    Raises:
+        StorageError: it is not there.
+    """
+    path = recipe.output / RESOLVED
+    if not path.is_file():
+        raise StorageError(f"{path}: the resolved recipe is not there, and {readers} read it")
+    return path
 
 
 def round_name(number: int) -> str:

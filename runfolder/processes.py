@@ -297,6 +297,11 @@ def run_attached(argv: Sequence[str], **variables: str) -> int:
         return process.wait()
 
 
+def failure_path(folder: Path, stage: str) -> Path:
+    """Where a process of a stage leaves what it refused."""
+    return folder / "receipts" / f"{stage}.failure.json"
+
+
 def report_failure(path: Path, error: EvenhandError) -> None:
     """Leave a refusal for the parent where both know it: an exit code says little, and launchers in between change it."""
     write_json(path, {"error": type(error).__name__, "message": str(error)})

@@ -18,8 +18,8 @@ from ..config.recipe_file import load_recipe
 from ..errors import EvenhandError, StorageError
 from ..extras import start_logging
 from ..runfolder.phases import Phase, hold_run, open_phase
-from ..runfolder.processes import follow_parent, report_failure
-from .stage import failure_path, training_stage
+from ..runfolder.processes import failure_path, follow_parent, report_failure
+from .stage import training_stage
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _run(phase, options.stage_key, is_main=is_main)
     except EvenhandError as error:
         if is_main and options.stage_key and phase is not None:
-            report_failure(failure_path(phase.folder), error)
+            report_failure(failure_path(phase.folder, "train"), error)
         elif is_main:
             log.error("%s", error)
         return error.exit_code

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field, ValidationError
 from ..config import TrainSection
 from ..config.plain_yaml import read_yaml
 from ..errors import ModelError, RecipeError, StorageError
-from ..runfolder.phases import Phase, hold_run
-from ..runfolder.processes import read_failure, run_attached
+from ..runfolder.phases import Phase, hold_run, resolved_recipe
+from ..runfolder.processes import failure_path, read_failure, run_attached
 from ..runfolder.stages import Counts, Receipt
 from ..storage import as_given, explain, listed
-from .stage import failure_path, training_stage
+from .stage import training_stage
 from .training import read_counts
 
 log = logging.getLogger(__name__)
@@ -162,9 +162,7 @@ def lock_files(python: str | None = None) -> list[Path]:
 
 
 def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
-    recipe = phase.recipe.output / "recipe.yaml"
-    if not recipe.is_file():
-        raise StorageError(f"{recipe}: the resolved recipe is not there, and the training processes read it")
+    recipe = resolved_recipe(phase.recipe, "the training processes")
     python = phase.recipe.train.python or sys.executable
     # a free port, so that two trainings on one machine do not meet
     many = ["--num_processes", str(processes), "--main_process_port", "0"] if processes > 1 else []
@@ -173,7 +171,8 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
         *many, "--quiet", "-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key,
     ]  # fmt: skip
     log.info("%s", " ".join(command))
-    failure_path(phase.folder).unlink(missing_ok=True)
+    failure = failure_path(phase.folder, "train")
+    failure.unlink(missing_ok=True)
     # DeepSpeed compiles with the environment's own ninja, which is beside its interpreter
     beside = [str(Path(python).parent)] if Path(python).is_absolute() else []
     path = os.pathsep.join([*beside, os.environ.get("PATH", os.defpath)])
@@ -182,7 +181,7 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     except OSError as error:
         raise RecipeError(f"key 'train.python': {python!r} cannot be started: {error.strerror}") from error
     if code != 0:
-        raise read_failure(failure_path(phase.folder)) or ModelError(
+        raise read_failure(failure) or ModelError(
             f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
             "the last checkpoint. When memory was short: lower train.max_tokens_per_pass (pairwise: "
             "trainer.per_device_train_batch_size), or shorten the prompts"

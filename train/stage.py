@@ -56,11 +56,6 @@ def training_stage(phase: Phase, processes: int) -> Stage:
     return Stage("train", phase.folder, inputs, (ADAPTER, TRAINING))
 
 
-def failure_path(folder: Path) -> Path:
-    """Where a training process leaves what it refused."""
-    return folder / "receipts" / "train.failure.json"
-
-
 def pair_file(phase: Phase) -> Path:
     """The file of pairs to train on: the recipe's own, else the one in the phase folder.
 
