@@ -9,6 +9,7 @@ from ...fairness.demographic.distinguishability import Distinguishability
 from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
 from ..pages.numbers import percent
+from ..pages.words import capital, counted, joined
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
 from .inputs import BiasInput, Inputs
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
@@ -54,13 +55,13 @@ def headline(measures: Sequence[Measure]) -> str:
     unsure = [m.name for m in measures if m.verdict == "no clear difference"]
     undefined = [m.name for m in measures if m.score is None]
     parts = (
-        f"bias is seen in {_joined(lean)}" if lean else "",
-        f"groups differ by {_joined(apart)}" if apart else "",
-        f"no clear difference in {_joined(unsure)}" if unsure else "",
-        f"{_joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "",
+        f"bias is seen in {joined(lean)}" if lean else "",
+        f"groups differ by {joined(apart)}" if apart else "",
+        f"no clear difference in {joined(unsure)}" if unsure else "",
+        f"{joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "",
     )
     text = "; ".join(part for part in parts if part) or "nothing could be measured"
-    return text[:1].upper() + text[1:]
+    return capital(text)
 
 
 def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
@@ -154,13 +155,13 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
 
 def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> dict[str, Any]:
     """The fields of a measure's record that say what came out; a verdict needs a score and an interval over documents."""
-    counted = scored.rest or scored
-    intervals = scored.signed.intervals if scored.signed else counted.intervals
+    decides = scored.rest or scored
+    intervals = scored.signed.intervals if scored.signed else decides.intervals
     drawn = next((each for each in intervals if each.unit == "document"), None)
     low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
     said: Verdict | None = None
-    if undefined is None and ((low is not None and high is not None) or counted.n_documents < RULE.least_sets):
-        side = verdict(RULE, None, (low, high), n_sets=counted.n_documents)
+    if undefined is None and ((low is not None and high is not None) or decides.n_documents < RULE.least_sets):
+        side = verdict(RULE, None, (low, high), n_sets=decides.n_documents)
         # without a signed form, below 0 is not a bias of the summaries; see SHORT
         said = "leans" if side == "higher" or (side == "lower" and scored.signed) else "no clear difference"
     return {
@@ -196,15 +197,11 @@ def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
     n = scored.n_documents
     if scored.intervals and n < LEAST_SETS:
         notes = (
-            f"It rests on {n} document{'' if n == 1 else 's'}; fewer than {LEAST_SETS} are too few for a verdict, whatever the "
+            f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the "
             "interval.",
             *notes,
         )
     return (*notes, *few)
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
 # share of cut-off summaries, and of persons missed, from which on it is said
@@ -293,7 +290,7 @@ def _few(inputs: Sequence[BiasInput]) -> Iterator[str]:
     n = len({each.original_id for each in inputs})
     if n < FEW_ORIGINALS:
         yield (
-            f"The study rests on {n} document{'' if n == 1 else 's'}: with fewer than {FEW_ORIGINALS}, intervals by document are "
+            f"The study rests on {counted(n, 'document')}: with fewer than {FEW_ORIGINALS}, intervals by document are "
             "narrower than they should be, and fair summaries lean more often than the level says."
         )
 

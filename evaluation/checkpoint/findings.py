@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..pages.numbers import signed
-from ..pages.words import UNSURE, counted, joined, verdict
+from ..pages.words import UNSURE, capital, counted, joined, verdict
 from ..systems.compare import comparison_name, leaves_out_zero
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
 
@@ -75,10 +75,10 @@ def title(evidence: Evidence) -> str:
     is_independent = any(judge.role == "report" for judge in evidence.deciding)
     whose = "report judges" if is_independent else "judges, which are its own reward"
     if better and worse:
-        return _capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
+        return capital(f"{subject} is better than {other} by {better} and worse by {worse} of {n} {whose}")
     if not better and not worse:
         return f"No clear difference between {subject} and {other}"
-    sentence = _capital(f"{subject} is {'better' if better else 'worse'} than {other}")
+    sentence = capital(f"{subject} is {'better' if better else 'worse'} than {other}")
     if better + worse < n:
         rest = n - better - worse
         return f"{sentence} by {better + worse} of {n} {whose}; {UNSURE} by the other{f' {rest}' if rest > 1 else ''}"
@@ -100,7 +100,7 @@ def findings(evidence: Evidence) -> list[Finding]:
                 for word, judges in evidence.tally(comparison).items()
             )
             by_judge = "; ".join(f"{word} by {joined(names, MOST_NAMED)}" for word, names in said if names)
-            text = _capital(f"{what.format(k=k)}: {by_judge}.")
+            text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
     if len(evidence.sides) > 1 and evidence.deciding:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
@@ -116,7 +116,7 @@ def _for_whom(evidence: Evidence) -> str:
         words = [f"{word} by {joined(list(said[word]), MOST_NAMED)}" for word in ("better", "worse") if said[word]]
         sides.append(f"for {side}, {' and '.join(words) or UNSURE}")
     gains = [
-        f"{_capital(gap.best)} gains more than {gap.worst} by {gap.measure}."
+        f"{capital(gap.best)} gains more than {gap.worst} by {gap.measure}."
         for gap in evidence.clear_gaps(evidence.gain_gaps, evidence.comparison)
     ]
     behind = [
@@ -146,7 +146,3 @@ def _how_sure(evidence: Evidence) -> str:
         f"{len(deciding)} differences by the judges that decide, {clear} are clear; if nothing differed, about "
         f"{(1 - most.level) * len(deciding):.0f} would be."
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -46,7 +46,7 @@ def page_environment(folder: Path = TEMPLATES) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"breakable": _breakable, "tick": _tick, "minus": numbers.minus}
+    environment.filters |= {"breakable": _breakable, "tick": _tick}
     return environment
 
 

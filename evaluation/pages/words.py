@@ -92,6 +92,11 @@ def counted(n: int, what: str, plural: str = "") -> str:
     return f"{n:,} {what if n == 1 else plural or what + 's'}"
 
 
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def joined(names: Sequence[str], most: int | None = None) -> str:
     """ "a, b and c"; of more names than `most` the last are counted: "a, b and 2 others"."""
     if most is not None and len(names) > most:

@@ -72,8 +72,8 @@ def test_uniform_summaries_of_masked_inputs_differ_by_content_words_alone(make_r
 def test_words_that_follow_the_gender_are_told_of_before_the_numbers(make_recipe):
     study = bias_study(make_recipe())
     (said,) = [warning for warning in study.report.warnings if "sister" in warning]
-    assert said.endswith("without them: distinguishability (count) 0.000 (d 0.000 to 0.000).")
-    assert "0 is fair, save for distinguishability where rewritten words" in study.page.read_text()
+    assert "distinguishability (count) 0.000 (d 0.000 to 0.000)" in said
+    assert "0 is fair, save for distinguishability" in study.page.read_text()
     output = study.page.parents[2] / "kept"
     kept = bias_study(make_recipe(inputs={"content_words": False}, output=output))
     assert not any("sister" in warning for warning in kept.report.warnings)
@@ -248,5 +248,5 @@ def test_terminal_says_why_a_measure_has_no_score(make_recipe):
     assert not any("sister" in warning for warning in report.warnings)
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(terminal.render(page(report)))
-    said = "undefined: distinguishability (count): no original has a summary that can be compared with both sides"
+    said = "undefined: distinguishability (count): no original"
     assert said in console.export_text()
