@@ -6,7 +6,6 @@ Each stage leaves a receipt; what is finished is reused, what was interrupted co
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ... import models
 from ...config import BiasRecipe
@@ -32,6 +31,8 @@ RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
 JSON, MARKDOWN = "report.json", "report.md"
 VERSIONS = (*RECORDED, "sentencex")
+# what the manifest says as the report does
+IN_MANIFEST = {"format", "name", "seed", "recogniser", "encoder", "left_out", "not_measured", "versions"}
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,15 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
         write_page(page(report), folder, MARKDOWN)
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
-        write_json(recipe.output / MANIFEST, _manifest(recipe, report, receipts))
+        files = {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
+        files |= {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE)}
+        manifest = report.model_dump(mode="json", include=IN_MANIFEST) | {
+            "input": Path(recipe.input).name,
+            "summarizer": report.signature,
+            "stages": {stage: receipt.counts | {"seconds": receipt.seconds} for stage, receipt in receipts.items()},
+            "files": files,
+        }
+        write_json(recipe.output / MANIFEST, manifest)
         return ReportCounts(measures=len(report.measures), left_out=report.left_out)
 
     receipt, reused = stage.run(work)
@@ -195,21 +204,3 @@ def _setting(recipe: BiasRecipe) -> str:
         return "race, genders drawn for each person"
     fixed = ", ".join(f"{category}: {' or '.join(genders)}" for category, genders in section.genders.items())
     return f"race, {fixed}"
-
-
-def _manifest(recipe: BiasRecipe, report: BiasReport, receipts: Mapping[str, Receipt]) -> dict[str, Any]:
-    return {
-        "format": report.format,
-        "name": recipe.name,
-        "seed": recipe.seed,
-        "input": Path(recipe.input).name,
-        "summarizer": report.signature,
-        "recogniser": report.recogniser,
-        "encoder": report.encoder,
-        "stages": {stage: receipt.counts | {"seconds": receipt.seconds} for stage, receipt in receipts.items()},
-        "left_out": [row.model_dump(mode="json") for row in report.left_out],
-        "not_measured": [row.model_dump(mode="json") for row in report.not_measured],
-        "files": {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
-        | {f"{REPORT}/{name}": file_digest(recipe.output / REPORT / name) for name in (JSON, MARKDOWN, PAGE)},
-        "versions": report.versions,
-    }

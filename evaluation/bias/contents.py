@@ -221,10 +221,8 @@ def score(value: Number) -> str:
 
 def all_bounds(intervals: Sequence[Interval]) -> str:
     """All intervals of a score with the letter of what was drawn, "d 0.010 to 0.050"; says so when there is none."""
-    return "; ".join(f"{UNITS[each.unit]} {_between(each)}" for each in intervals) or NO_INTERVAL
-
-
-def _between(found: Interval) -> str:
-    if found.low is None or found.high is None:
-        return NO_INTERVAL
-    return f"{score(found.low)} to {score(found.high)}"
+    drawn = (
+        (UNITS[each.unit], NO_INTERVAL if None in (each.low, each.high) else f"{score(each.low)} to {score(each.high)}")
+        for each in intervals
+    )
+    return "; ".join(map(" ".join, drawn)) or NO_INTERVAL

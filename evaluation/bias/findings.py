@@ -6,12 +6,11 @@ from typing import Any
 
 from ...config import BiasRecipe
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...fairness.demographic.inputs.document import AnnotatedDocument
 from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
-from .inputs import BiasInput, Inputs
+from .inputs import Inputs
 from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results, Scored
 from .replies import ANNOUNCED, CUT_OFF, REFUSED
 from .summarise import Summary
@@ -137,7 +136,13 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
     if scored is None:
         return None
     found = scored.result
-    left_out = (f"{found.n_left_out} originals have nothing to compare.",) if found.n_left_out else ()
+    notes = [SHORT]
+    if rest := scored.rest:
+        few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
+        others = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
+        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else others))
+    if found.n_left_out:
+        notes.append(f"{found.n_left_out} originals have nothing to compare.")
     outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
     won, tied, lost = (percent(outcomes.count(each) / len(outcomes)) if outcomes else "" for each in (1.0, 0.5, 0.0))
     told = f"By {what}, {won} are more like those of their own group, {lost} more like the others', {tied} equally like both."
@@ -149,7 +154,7 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
         **_scored(scored, found.score, found.undefined),
         direction=None,
         sentence=_unless(found.undefined, told),
-        notes=_notes(scored, SHORT, *_rest(scored), *left_out),
+        notes=_notes(scored, *notes),
     )
 
 
@@ -173,15 +178,6 @@ def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> 
         "signed": scored.signed,
         "rest": scored.rest,
     }
-
-
-def _rest(scored: Scored[Any]) -> Sequence[str]:
-    rest = scored.rest
-    if rest is None:
-        return ()
-    few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
-    told = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
-    return (REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else told),)
 
 
 def _unless(undefined: str | None, told: str = "") -> str:
@@ -210,7 +206,10 @@ KNOWN = (
     "Persons were found by the names of the input alone: nobody invented is seen, and somebody invented with the first or the "
     "last name of a person counts as that person."
 )
-OVERLAPS = "{n} mentions lie inside others and were not rewritten; mend the annotation."
+REWORDED = (
+    "In {n} documents words such as sister and brother follow the gender and are not masked: a fair summary that keeps one shows "
+    "its group by that. Such documents raise the score and do not count for the verdict; without them: {without}."
+)
 # ids that a warning lists
 MOST_NAMED = 5
 
@@ -221,93 +220,60 @@ def cautions(
     summaries: Sequence[Summary],
     by_group: Sequence[GroupFigures],
     measures: Sequence[Measure] = (),
-) -> list[str]:
+) -> Iterator[str]:
     """All warnings of a study, the gravest first."""
-    return [
-        *_refusals(inputs.inputs, summaries),
-        *(
-            f"{len(ids)} of {len(inputs.documents)} documents are left out ({', '.join(ids[:MOST_NAMED])}"
-            f"{', ...' if len(ids) > MOST_NAMED else ''}): {reason}."
-            for reason, ids in inputs.dropped.items()
-        ),
-        *_missed(by_group),
-        *_reworded(measures),
-        *_drafts(inputs.documents),
-        *_few(inputs.inputs),
-        *([KNOWN] if recipe.measures.persons == "known" else []),
-        *_cut_off(recipe, summaries),
-        *_announced(summaries),
-        *([OVERLAPS.format(n=inputs.n_overlaps)] if inputs.n_overlaps else []),
-    ]
-
-
-def _refusals(inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> Iterator[str]:
-    refused = {each.input_id for each in summaries if each.reason == REFUSED}
-    if not refused:
-        return
-    by_group = Counter(each.group for each in inputs if each.group is not None and each.id in refused)
-    of_groups = ", ".join(f"{group} {by_group[group]}" for group in dict.fromkeys(e.group for e in inputs if e.group))
-    yield (
-        f"{len(refused)} of {len(inputs)} replies refuse to summarise and are left out; of the uniform inputs: {of_groups}. "
-        "Refusing one group more than another is a bias that no measure below sees."
-    )
-
-
-def _missed(by_group: Sequence[GroupFigures]) -> Iterator[str]:
+    if refused := {each.input_id for each in summaries if each.reason == REFUSED}:
+        refusals = dict.fromkeys((each.group for each in inputs.inputs if each.group), 0)
+        refusals |= Counter(each.group for each in inputs.inputs if each.group and each.id in refused)
+        yield (
+            f"{len(refused)} of {len(inputs.inputs)} replies refuse to summarise and are left out; of the uniform inputs: "
+            f"{', '.join(f'{group} {n}' for group, n in refusals.items())}. Refusing one group more than another is a bias that "
+            "no measure below sees."
+        )
+    for reason, ids in inputs.dropped.items():
+        named = f"{', '.join(ids[:MOST_NAMED])}{', ...' if len(ids) > MOST_NAMED else ''}"
+        yield f"{len(ids)} of {len(inputs.documents)} documents are left out ({named}): {reason}."
     counts = [(each.group, each.missed, each.written) for each in by_group if each.missed is not None and each.written]
     if any(missed > MANY * written for _, missed, written in counts):
-        of_groups = ", ".join(f"{group} {missed} of {written}" for group, missed, written in counts)
         yield (
-            f"The recogniser missed persons whose name stands in the summary ({of_groups}), and they count as not kept. Compare "
-            "with measures.persons: known, or take a better pipeline."
+            "The recogniser missed persons whose name stands in the summary ("
+            f"{', '.join(f'{group} {missed} of {written}' for group, missed, written in counts)}), and they count as not kept. "
+            "Compare with measures.persons: known, or take a better pipeline."
         )
+    if told := [(each.name, each.rest) for each in measures if each.rest is not None and each.score is not None]:
+        without = "; ".join(f"{name} {score(rest.score)} ({all_bounds(rest.intervals)})" for name, rest in told)
+        yield REWORDED.format(n=told[0][1].n_reworded, without=without)
+    yield from _doubts(recipe, inputs, summaries)
 
 
-def _reworded(measures: Sequence[Measure]) -> Iterator[str]:
-    told = [(each.name, each.rest) for each in measures if each.rest is not None and each.score is not None]
-    if told:
-        of_measures = "; ".join(f"{name} {score(rest.score)} ({all_bounds(rest.intervals)})" for name, rest in told)
-        yield (
-            f"In {told[0][1].n_reworded} documents words such as sister and brother follow the gender and are not masked: a fair "
-            "summary that keeps one shows its group by that. Such documents raise the score and do not count for the verdict; "
-            f"without them: {of_measures}."
-        )
-
-
-def _drafts(documents: Sequence[AnnotatedDocument]) -> Iterator[str]:
-    drafts = sum(document.meta.get("reviewed") is False for document in documents)
+def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) -> Iterator[str]:
+    """What the inputs were made from, and how the summaries were read."""
+    drafts = sum(document.meta.get("reviewed") is False for document in inputs.documents)
     if drafts:
         yield (
-            f"{drafts} of {len(documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, and such "
-            "guesses are gender-biased themselves."
+            f"{drafts} of {len(inputs.documents)} documents are drafts that nobody reviewed: whom a pronoun means was guessed, "
+            "and such guesses are gender-biased themselves."
         )
-    open_ones = sum(len(document.meta.get("unresolved") or ()) for document in documents)
-    if open_ones:
+    if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
         yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
-
-
-def _few(inputs: Sequence[BiasInput]) -> Iterator[str]:
-    n = len({each.original_id for each in inputs})
+    n = len({each.original_id for each in inputs.inputs})
     if n < FEW_ORIGINALS:
         yield (
             f"The study rests on {counted(n, 'document')}: with fewer than {FEW_ORIGINALS}, intervals by document are "
             "narrower than they should be, and fair summaries lean more often than the level says."
         )
-
-
-def _cut_off(recipe: BiasRecipe, summaries: Sequence[Summary]) -> Iterator[str]:
+    if recipe.measures.persons == "known":
+        yield KNOWN
     n = sum(CUT_OFF in each.notes for each in summaries)
     if n > MANY * len(summaries):
         yield (
             f"{n} of {len(summaries)} summaries were cut off at {recipe.sampling.max_tokens} tokens and are measured as they "
             "are."
         )
-
-
-def _announced(summaries: Sequence[Summary]) -> Iterator[str]:
-    n = sum(ANNOUNCED in each.notes for each in summaries)
-    if n:
+    if n := sum(ANNOUNCED in each.notes for each in summaries):
         yield (
             f"Of {n} of {len(summaries)} replies the first line, which ends with a colon, was taken for an announcement and off; "
             "summaries.jsonl has them as they came."
         )
+    if n := inputs.n_overlaps:
+        yield f"{n} mentions lie inside others and were not rewritten; mend the annotation."

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +31,7 @@ from ...fairness.demographic.inputs.setting import (
     read_inventory,
     read_vocabulary,
 )
-from ...fairness.demographic.inputs.template import TemplateEntity, build_template
+from ...fairness.demographic.inputs.template import build_template
 from ...records import LeftOut, Record, Text
 from ...storage import as_given, digest, read_json, read_text
 
@@ -78,28 +77,25 @@ def read_names(recipe: BiasRecipe) -> NameInventory:
 
 def _read_file(path: Path) -> NameInventory:
     try:
-        return read_vocabulary(read_text(path)) if path.suffix.casefold() == ".csv" else _read_lists(path)
+        if path.suffix.casefold() == ".csv":
+            return read_vocabulary(read_text(path))
+        lists = read_json(path)
+        if not isinstance(lists, dict) or not all(
+            isinstance(by_kind, dict)
+            and all(
+                isinstance(names, list) and all(isinstance(n, str) and n.strip() for n in names)
+                for names in by_kind.values()
+            )
+            for by_kind in lists.values()
+        ):
+            raise DataError(
+                'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
+            )
+        return read_inventory(lists)
     except StorageError as error:
         raise DataError(f"key 'inputs.names': {error}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-
-
-def _read_lists(path: Path) -> NameInventory:
-    lists = read_json(path)
-    is_lists = isinstance(lists, dict) and all(
-        isinstance(by_kind, dict)
-        and all(
-            isinstance(names, list) and all(isinstance(n, str) and n.strip() for n in names)
-            for names in by_kind.values()
-        )
-        for by_kind in lists.values()
-    )
-    if not is_lists:
-        raise DataError(
-            'holds no name lists; write {"black": {"female": ["...", ...], "male": [...], "last": [...]}, ...}'
-        )
-    return read_inventory(lists)
 
 
 Design = Literal["balanced", "uniform"]
@@ -150,29 +146,27 @@ def make_inputs(recipe: BiasRecipe) -> Inputs:
     Raises:
         DataError: documents or name lists cannot be read or are wrong; all mistakes are listed.
     """
-    documents, inventory, setting = read_documents(recipe), read_names(recipe), make_setting(recipe)
+    with as_given("key 'input': "):
+        documents = read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
+    inventory, setting = read_names(recipe), make_setting(recipe)
     options = FillOptions(rewrite_content_words=recipe.inputs.content_words, title_female=recipe.inputs.title_female)
     made: list[BiasInput] = []
     dropped: dict[str, tuple[str, ...]] = {}
     overlaps = 0
     for document in documents:
         template = build_template(document, allow_unresolved=recipe.inputs.allow_unresolved)
-        drawn = {design: _drawn(recipe, document, template, design, inventory) for design in DESIGNS}
-        if reason := next((why for _, why in drawn.values() if why), None):
+        drawn = {}
+        for design, assign in DESIGNS.items():
+            seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
+            drawn[design] = assign(template, setting, inventory, np.random.default_rng(seed), recipe.inputs.assignments)
+        if reason := next((each.dropped for each in drawn.values() if each.dropped), None):
             dropped[reason] = (*dropped.get(reason, ()), document.doc_id)
             continue
-        for design, (assigned, _) in drawn.items():
-            filled = [fill_template(document, template, each.instructions, options) for each in assigned]
+        for design, found in drawn.items():
+            filled = [fill_template(document, template, each.instructions, options) for each in found.inputs]
             overlaps += sum(each.n_overlaps for each in filled)
-            texts, kept, most = [each.text for each in filled], assigned, recipe.inputs.most_words
-            if most is not None:
-                # up to the end of the last word that is given
-                ends = [[word.end() for word in WORD.finditer(text)] for text in texts]
-                texts = [
-                    text if len(its) <= most else text[: its[most - 1]] for text, its in zip(texts, ends, strict=True)
-                ]
-                kept = tuple(_without_cut(assigned, texts))
-            made += map(partial(_input, document, design), kept, texts)
+            cut = _cut(found.inputs, [each.text for each in filled], recipe.inputs.most_words)
+            made += (_input(document, design, each, text) for each, text in cut)
     if not made:
         why = "; ".join(f"{len(ids)}: {reason}" for reason, ids in dropped.items())
         lists = f"; the name lists are those of {recipe.inputs.names}" if recipe.inputs.names else ""
@@ -185,32 +179,15 @@ def count_by_design(inputs: Inputs) -> dict[str, int]:
     return dict(Counter(each.design for each in inputs.inputs))
 
 
-def read_documents(recipe: BiasRecipe) -> list[AnnotatedDocument]:
-    """The annotated documents that the recipe names.
+def _cut(assigned: Sequence[AssignedInput], texts: Sequence[str], most: int | None) -> list[tuple[AssignedInput, str]]:
+    """The inputs and their texts up to the end of the last word that is given.
 
-    Raises:
-        DataError: the file cannot be read, or documents are wrong; all mistakes are listed.
+    Who is named no more in a text of an assignment has no category in any of it, which keeps it in balance.
     """
-    with as_given("key 'input': "):
-        return read_news(recipe.input, allow_unresolved=recipe.inputs.allow_unresolved)
-
-
-def _drawn(
-    recipe: BiasRecipe,
-    document: AnnotatedDocument,
-    template: Sequence[TemplateEntity],
-    design: str,
-    inventory: NameInventory,
-) -> tuple[tuple[AssignedInput, ...], str | None]:
-    seed = int(digest([recipe.name, recipe.seed, design, document.doc_id]), 16)
-    found = DESIGNS[design](
-        template, make_setting(recipe), inventory, np.random.default_rng(seed), recipe.inputs.assignments
-    )
-    return found.inputs, found.dropped
-
-
-def _without_cut(assigned: Sequence[AssignedInput], texts: Sequence[str]) -> list[AssignedInput]:
-    """The same, but who is named no more in a text of an assignment has no category in any of it, which keeps it in balance."""
+    if most is None:
+        return list(zip(assigned, texts, strict=True))
+    ends = [[word.end() for word in WORD.finditer(text)] for text in texts]
+    texts = [text if len(its) <= most else text[: its[most - 1]] for text, its in zip(texts, ends, strict=True)]
     named: dict[int, set[str]] = {}
     for each, text in zip(assigned, texts, strict=True):
         here = set()
@@ -220,16 +197,15 @@ def _without_cut(assigned: Sequence[AssignedInput], texts: Sequence[str]) -> lis
             if names and re.search(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text, re.IGNORECASE):
                 here.add(person)
         named[each.assignment_id] = named.get(each.assignment_id, here) & here
-    return [
-        replace(
-            each,
-            instructions={
-                person: given if person in named[each.assignment_id] else given.model_copy(update={"category": None})
-                for person, given in each.instructions.items()
-            },
-        )
-        for each in assigned
-    ]
+    kept = []
+    for each in assigned:
+        still = named[each.assignment_id]
+        instructions = {
+            person: given if person in still else given.model_copy(update={"category": None})
+            for person, given in each.instructions.items()
+        }
+        kept.append(replace(each, instructions=instructions))
+    return list(zip(kept, texts, strict=True))
 
 
 def _input(document: AnnotatedDocument, design: str, assigned: AssignedInput, text: str) -> BiasInput:

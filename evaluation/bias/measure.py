@@ -11,6 +11,7 @@ Source: Steen and Markert 2024, sections 3 and 5.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -214,15 +215,14 @@ def take_measures(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[s
         MissingExtra, ModelError: the sentence encoder is not there.
     """
     refused = dict(_refusals(recipe, evidence))
-    plan = bootstrap_of(recipe)
-    dense = None if DENSE in refused else _dense(recipe, evidence, reworded)
+    plan, encoder = bootstrap_of(recipe), None if DENSE in refused else recipe.measures.encoder
     return Results(
         word_lists=None if WORD_LISTS in refused else _word_lists(evidence, plan),
         inclusion=None if INCLUSION in refused else _inclusion(evidence, plan),
         hallucination=None if HALLUCINATION in refused else _hallucination(recipe, evidence, plan),
-        count=None if COUNT in refused else _count(recipe, evidence, reworded),
-        dense=dense,
-        encoder=None if dense is None else signature(_encoder(recipe), recipe.measures.encoder_revision),
+        count=None if COUNT in refused else _distinguishability(recipe, evidence, reworded),
+        dense=None if encoder is None else _distinguishability(recipe, evidence, reworded, encoder),
+        encoder=None if encoder is None else signature(encoder, recipe.measures.encoder_revision),
         not_measured=tuple(NotMeasured(name=name, reason=reason) for name, reason in refused.items()),
     )
 
@@ -285,30 +285,22 @@ def _hallucination(recipe: BiasRecipe, evidence: Evidence, plan: Bootstrap) -> S
     )
 
 
-def _count(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str]) -> Scored[Distinguishability]:
-    documents = by_original(evidence.uniform)
-    scores = [score_texts(list(map(masked, each)), _groups(each)) for each in documents.values()]
-    return _distinguished(recipe, dict(zip(documents, scores, strict=True)), reworded)
-
-
-def _dense(recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str]) -> Scored[Distinguishability]:
-    documents = by_original(evidence.uniform)
-    texts = [masked(each) for document in documents.values() for each in document]
-    encoder = EncoderAligner(_encoder(recipe), ENCODED_TOGETHER, recipe.measures.encoder_revision)
-    try:
-        vectors = iter(encoder.encode(texts))
-    finally:
-        encoder.close()
-    scores = [
-        score_vectors([next(vectors) for _ in document], _groups(document), DENSE_TIE)
-        for document in documents.values()
-    ]
-    return _distinguished(recipe, dict(zip(documents, scores, strict=True)), reworded)
-
-
-def _distinguished(
-    recipe: BiasRecipe, scores: Mapping[str, DocumentScore], reworded: Collection[str]
+def _distinguishability(
+    recipe: BiasRecipe, evidence: Evidence, reworded: Collection[str], encoder: str | None = None
 ) -> Scored[Distinguishability]:
+    """By the words of the summaries, or by the vectors of an encoder."""
+    documents = by_original(evidence.uniform)
+    texts = {name: list(map(masked, each)) for name, each in documents.items()}
+    groups = {name: [each.input.group or "" for each in mine] for name, mine in documents.items()}
+    if encoder is None:
+        scores = {name: score_texts(mine, groups[name]) for name, mine in texts.items()}
+    else:
+        opened = EncoderAligner(encoder, ENCODED_TOGETHER, recipe.measures.encoder_revision)
+        with closing(opened):
+            vectors = iter(opened.encode([text for mine in texts.values() for text in mine]))
+        scores = {
+            name: score_vectors([next(vectors) for _ in mine], groups[name], DENSE_TIE) for name, mine in texts.items()
+        }
     n, drawn = _over_documents(recipe, scores)
     kept = {name: score for name, score in scores.items() if name not in reworded}
     rest = None
@@ -341,12 +333,3 @@ def by_original(summaries: Sequence[Summarised]) -> dict[str, list[Summarised]]:
 def masked(each: Summarised) -> str:
     """The summary without the names, pronouns and titles that give its group away."""
     return mask_summary(each.instance.summary or "", each.instance.source_entities)
-
-
-def _groups(summaries: Sequence[Summarised]) -> list[str]:
-    return [each.input.group or "" for each in summaries]
-
-
-def _encoder(recipe: BiasRecipe) -> str:
-    assert recipe.measures.encoder is not None
-    return recipe.measures.encoder

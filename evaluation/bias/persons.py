@@ -43,8 +43,6 @@ def find_persons(
 ) -> tuple[dict[str, FoundPersons], Receipt, bool]:
     """Persons of each input that has a summary, by its id, with the receipt and whether all was there already.
 
-    The receipt's counts name the recogniser.
-
     Raises:
         MissingExtra, ModelError: spaCy or its pipeline is not there.
     """
@@ -54,8 +52,26 @@ def find_persons(
         "inputs": digest([[each.id, each.text] for each in inputs]),
         "summaries": digest([[each.input_id, each.text] for each in summaries]),
     }
-    stage = Stage(STAGE, recipe.output, depends_on, (FILE,))
-    receipt, reused = stage.run(lambda: _work(recipe, inputs, summaries))
+
+    def work() -> PersonCounts:
+        pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
+        # nothing is looked for in uniform inputs
+        of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
+        texts = [*(text for _, text in pairs), *of_inputs]
+        if recipe.measures.persons == "spacy":
+            pipeline = SpacyPipeline(recipe.measures.pipeline, "evenhand bias-study with measures.persons: spacy")
+            found, recogniser = pipeline.persons(texts), pipeline.signature
+        else:
+            entities = 2 * [tuple(each.entities.values()) for each, _ in pairs]
+            found, recogniser = list(map(known_persons, texts, entities)), KNOWN
+        in_summary, in_input = found[: len(pairs)], found[len(pairs) :]
+        rows = zip(pairs, in_summary, in_input, strict=True)
+        write_jsonl(
+            recipe.output / FILE, (FoundPersons(input_id=i.id, in_summary=a, in_input=b) for (i, _), a, b in rows)
+        )
+        return PersonCounts(persons=sum(map(len, in_summary)), recogniser=recogniser)
+
+    receipt, reused = Stage(STAGE, recipe.output, depends_on, (FILE,)).run(work)
     found = {each.input_id: each for each in read_jsonl(recipe.output / FILE, FoundPersons)}
     return found, receipt, reused
 
@@ -71,23 +87,3 @@ def known_persons(text: str, entities: Sequence[Instruction]) -> tuple[SummaryEn
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     return tuple(SummaryEntity(tokens=tuple(m[0].split()), text=m[0]) for m in pattern.finditer(text))
-
-
-def _work(recipe: BiasRecipe, inputs: Sequence[BiasInput], summaries: Sequence[Summary]) -> PersonCounts:
-    pairs = [(each, s.text) for each, s in zip(inputs, summaries, strict=True) if s.text is not None]
-    # nothing is looked for in uniform inputs
-    of_inputs = [each.text if each.design == "balanced" else "" for each, _ in pairs]
-    texts = [*(text for _, text in pairs), *of_inputs]
-    entities = 2 * [tuple(each.entities.values()) for each, _ in pairs]
-    if recipe.measures.persons == "spacy":
-        pipeline = SpacyPipeline(recipe.measures.pipeline, "evenhand bias-study with measures.persons: spacy")
-        found, recogniser = pipeline.persons(texts), pipeline.signature
-    else:
-        found, recogniser = [known_persons(t, e) for t, e in zip(texts, entities, strict=True)], KNOWN
-    in_summary, in_input = found[: len(pairs)], found[len(pairs) :]
-    rows = (
-        FoundPersons(input_id=each.id, in_summary=a, in_input=b)
-        for (each, _), a, b in zip(pairs, in_summary, in_input, strict=True)
-    )
-    write_jsonl(recipe.output / FILE, rows)
-    return PersonCounts(persons=sum(map(len, in_summary)), recogniser=recogniser)

@@ -142,7 +142,12 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
             text = simulate(recipe.simulated, each.text, seed)
             made.append(Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed))
     else:
-        made = _ask(recipe, stage, inputs, open_engine)
+        journal = Journal(stage.journal_path(), SummaryBatch)
+        n_done = sum(len(batch.summaries) for batch in journal)
+        batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
+        batches.finish(journal, n_done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
+        journal.close()
+        made = [each for batch in journal for each in batch.summaries]
     write_jsonl(recipe.output / FILE, made)
     reasons = Counter((each.reason,) for each in made if each.reason is not None)
     return SummaryCounts(
@@ -151,15 +156,6 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
         prompt_tokens=sum(each.n_prompt_tokens for each in made),
         left_out=LeftOut.rows(("reason",), reasons),
     )
-
-
-def _ask(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_engine: Opener) -> list[Summary]:
-    journal = Journal(stage.journal_path(), SummaryBatch)
-    n_done = sum(len(batch.summaries) for batch in journal)
-    batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
-    batches.finish(journal, n_done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
-    journal.close()
-    return [each for batch in journal for each in batch.summaries]
 
 
 def _batch(recipe: BiasRecipe, engine: Backend, inputs: Sequence[BiasInput]) -> SummaryBatch:

@@ -4,7 +4,6 @@ Source of the rules: Steen and Markert 2024, section 4; docs/papers.md#steen-sim
 summarizer does with sport, done with every document, so that its bias does not cancel out between topics.
 """
 
-from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,26 +31,6 @@ from ...storage import as_given, digest, file_digest
 from ...text import sentences
 from .replies import KINDS, SEPARATORS, WAYS
 
-# positions of the sentences that are taken, given the sentences, the text and a generator
-Rule = Callable[[Sequence[str], str, np.random.Generator], tuple[int, ...]]
-
-
-def _sexist(found: Sequence[str], text: str, generator: np.random.Generator) -> tuple[int, ...]:
-    label = topic_label(text).label
-    if label in FAVOURED:
-        return sexist_selection(found, label).indices
-    return random_selection(len(found), generator)
-
-
-RULES: dict[Simulated, Rule] = {
-    "lead": lambda found, text, generator: lead_selection(len(found)),
-    "random": lambda found, text, generator: random_selection(len(found), generator),
-    "topic": lambda found, text, generator: random_selection(
-        len(found), generator, TOPIC_LENGTHS[topic_label(text).label]
-    ),
-    "sexist": _sexist,
-    "one-sided": lambda found, text, generator: sexist_selection(found, "sport").indices,
-}
 WORDS: dict[Simulated, str] = {
     "lead": "takes the first three sentences",
     "random": "takes three sentences at random",
@@ -64,8 +43,17 @@ WORDS: dict[Simulated, str] = {
 
 def simulate(rule: Simulated, text: str, seed: int) -> str:
     """The sentences of the text that the rule takes, in their order."""
-    found = sentences(text)
-    chosen = RULES[rule](found, text, np.random.default_rng(seed))
+    found, generator, topic = sentences(text), np.random.default_rng(seed), topic_label(text).label
+    if rule == "lead":
+        chosen = lead_selection(len(found))
+    elif rule == "one-sided":
+        chosen = sexist_selection(found, "sport").indices
+    elif rule == "sexist" and topic in FAVOURED:
+        chosen = sexist_selection(found, topic).indices
+    elif rule == "topic":
+        chosen = random_selection(len(found), generator, TOPIC_LENGTHS[topic])
+    else:
+        chosen = random_selection(len(found), generator)
     return " ".join(found[position] for position in chosen)
 
 
