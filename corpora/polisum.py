@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from ..errors import DataError
 from ..records import Document, DocumentSet, Text
-from ..storage import digest, explain
+from ..storage import digest
 from ..text import fold
 from .controlled.annotated import AnnotatedArticle
 from .entries import read_list, refuse_entries
@@ -101,13 +101,13 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
     Raises:
         StorageError: the file cannot be read.
         DataError: the file is no such list, an item is wrong, or two items of a pair disagree; all are listed by item number
-            (from 1), with a code as in `import_record` where a prompt cannot be understood.
+            (from 1), with a code as in `passages_of` where a prompt cannot be understood.
     """
     read, mistakes = read_list(path, ReleasedItem)
     items, passages = {}, {}
     for number, item in read:
         try:
-            passages[number] = _passages(item)
+            passages[number] = passages_of(item)
             items[number] = item
         except DataError as error:
             mistakes.append((number, f"{item.stance} of {item.topic!r}: {error}"))
@@ -134,21 +134,13 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
     return ImportResult(sets, report)
 
 
-def import_record(record: Mapping[str, Any]) -> Passages:
-    """The passages of both sides of one item, stripped and in order.
+def passages_of(item: ReleasedItem) -> Passages:
+    """The passages of both sides of an item, stripped and in order.
 
     Raises:
-        DataError: the item lacks a key, or its text begins with a code: `labels_not_found` when the prompt has not one line
-            "Left:" and one line "Right:", `document_not_in_input` when `document` is neither block, `side_empty` when the
-            other block is empty.
+        DataError: its text begins with a code: `labels_not_found` when the prompt has not one line "Left:" and one line "Right:",
+            `document_not_in_input` when `document` is neither block, `side_empty` when the other block is empty.
     """
-    try:
-        return _passages(ReleasedItem.model_validate(record))
-    except ValidationError as error:
-        raise DataError(explain(error)) from error
-
-
-def _passages(item: ReleasedItem) -> Passages:
     labels = list(LABEL.finditer(item.input))
     if sorted(label[1] for label in labels) != ["Left", "Right"]:
         raise DataError(

@@ -9,7 +9,6 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-human.
 
 from .agreement import AnnotatorAgreement, GroupAgreement, annotator_agreement, group_agreement
 from .annotation import Annotation, HumanUnit, KeyPoint, Span, SummaryMarks, read_annotation, read_human
-from .matching import Overlap, span_overlap, string_overlap
 from .results import HumanResults, HumanScores, human_results, human_scores
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "HumanScores",
     "HumanUnit",
     "KeyPoint",
-    "Overlap",
     "Span",
     "SummaryMarks",
     "annotator_agreement",
@@ -29,6 +27,4 @@ __all__ = [
     "human_scores",
     "read_annotation",
     "read_human",
-    "span_overlap",
-    "string_overlap",
 ]

@@ -121,19 +121,11 @@ def shown_alike(unit: HumanUnit) -> str:
 def _agreement(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> TextAgreement:
     # the same texts for both means: those that at least one annotator marked
     marked = [text for text in texts if text.a or text.b]
-    overlaps = [multiset_overlap(text.a, text.b, threshold).overlap for text in marked]
-    return TextAgreement(
-        overlap=fmean(overlap for overlap in overlaps if overlap is not None) if marked else None,
-        chance=_chance(marked, threshold, draws, generator) if marked else None,
-        n=len(marked),
-        left_out=len(texts) - len(marked),
-    )
-
-
-def _chance(texts: Sequence[_Marked], threshold: float, draws: int, generator: np.random.Generator) -> float:
-    """Mean overlap of random highlights; their numbers and lengths have the mean and the variance of people's."""
-    numbers = [len(marked) for text in texts for marked in (text.a, text.b)]
-    lengths = [each.total() for text in texts for marked in (text.a, text.b) for each in marked]
+    if not marked:
+        return TextAgreement(None, None, 0, len(texts))
+    # random highlights, whose numbers and lengths have the mean and the variance of people's
+    numbers = [len(found) for text in marked for found in (text.a, text.b)]
+    lengths = [each.total() for text in marked for found in (text.a, text.b) for each in found]
 
     def random(units: Sequence[Any]) -> Highlights:
         """Each number at least 1, each length at least 1 and at most the text."""
@@ -144,9 +136,13 @@ def _chance(texts: Sequence[_Marked], threshold: float, draws: int, generator: n
             found.append(Counter(units[start : start + length]))
         return found
 
-    pairs = ((random(text.units), random(text.units)) for _ in range(draws) for text in texts)
-    overlaps = [multiset_overlap(a, b, threshold).overlap for a, b in pairs]
-    return fmean(overlap for overlap in overlaps if overlap is not None)
+    drawn = ((random(text.units), random(text.units)) for _ in range(draws) for text in marked)
+    return TextAgreement(
+        overlap=_mean([multiset_overlap(text.a, text.b, threshold).overlap for text in marked]),
+        chance=_mean([multiset_overlap(a, b, threshold).overlap for a, b in drawn]),
+        n=len(marked),
+        left_out=len(texts) - len(marked),
+    )
 
 
 WORD = re.compile(r"\S+")

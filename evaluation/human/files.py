@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ...errors import DataError
 from ...storage import as_given, listed, read_json
@@ -115,7 +114,24 @@ def _sort(paths: Sequence[Path]) -> _Files:
     mistakes = [f"{path}: is given twice; name each file once" for path in again]
     for path in paths:
         try:
-            _add(files, path, read_json(path))
+            value = read_json(path)
+            kind = value.get("format") if isinstance(value, Mapping) else None
+            first = value[0] if isinstance(value, list) and value and isinstance(value[0], Mapping) else {}
+            if kind == FORMAT:
+                files.sheets.append((path, parse_sheet(path, value)))
+            elif kind == KEY_FORMAT:
+                key = parse_key(path, value)
+                files.keys[key.page] = key
+            elif "highlight_document" in first:
+                files.marks.append(path)
+            elif "summaries" in first and "stance" in first:
+                files.shown.append(path)
+            elif "data" in first:
+                sheets, left_out = parse_export(path, value)
+                files.sheets += [(path, sheet) for sheet in sheets]
+                files.left_out += left_out
+            else:
+                mistakes.append(f"{path}: is of an unknown kind; give {KINDS}")
         except DataError as error:
             mistakes.append(str(error))
     if len(files.marks) != len(files.shown):
@@ -126,26 +142,6 @@ def _sort(paths: Sequence[Path]) -> _Files:
     if mistakes:
         raise DataError(listed(mistakes))
     return files
-
-
-def _add(files: _Files, path: Path, value: Any) -> None:
-    kind = value.get("format") if isinstance(value, Mapping) else None
-    first = value[0] if isinstance(value, list) and value and isinstance(value[0], Mapping) else {}
-    if kind == FORMAT:
-        files.sheets.append((path, parse_sheet(path, value)))
-    elif kind == KEY_FORMAT:
-        key = parse_key(path, value)
-        files.keys[key.page] = key
-    elif "highlight_document" in first:
-        files.marks.append(path)
-    elif "summaries" in first and "stance" in first:
-        files.shown.append(path)
-    elif "data" in first:
-        sheets, left_out = parse_export(path, value)
-        files.sheets += [(path, sheet) for sheet in sheets]
-        files.left_out += left_out
-    else:
-        raise DataError(f"{path}: is of an unknown kind; give {KINDS}")
 
 
 def _twice(sources: Sequence[tuple[Path, HumanUnit]]) -> list[str]:

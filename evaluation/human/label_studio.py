@@ -20,7 +20,7 @@ from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 from .annotation import Span
-from .sheet import AnnotationSheet, ItemSheet
+from .sheet import AnnotationSheet
 
 DOCUMENT, TEXT = "document", "summary"
 DOCUMENT_POINTS, POINTS = "document_points", "points"
@@ -49,28 +49,23 @@ def to_tasks(
         data = {"id": item.id, "page": sheet.page, "set_id": item.set_id, "topic": item.topic, "side": item.side}
         texts = {DOCUMENT: item.document} | {f"{TEXT}_{each.letter}": each.text for each in item.summaries}
         task: dict[str, Any] = {"data": data | texts, "meta": {"annotator": sheet.annotator}}
-        result = list(_results(item))
+        result = list(_regions(DOCUMENT_POINTS, DOCUMENT, item.key_points))
+        result += (_region(DOCUMENT_POINTS, DOCUMENT, s, WITHOUT, place) for place, s in enumerate(item.without))
+        for summary in item.summaries:
+            text = f"{TEXT}_{summary.letter}"
+            result += _regions(f"{POINTS}_{summary.letter}", text, summary.points)
+            if summary.none:
+                result.append(_choices(f"none_{summary.letter}", text, [WITHOUT]))
+            for names, flags in ((OF_DOCUMENT, summary.omitted), (OF_SUMMARY, summary.hallucinated)):
+                for name, wanted in zip(names, (False, True), strict=True):
+                    if ticked := [str(number) for number, flag in enumerate(flags, start=1) if flag is wanted]:
+                        result.append(_choices(f"{name}_{summary.letter}", text, ticked))
         if result and marks == "annotations":
             task["annotations"] = [{"result": result, "was_cancelled": False}]
         elif result:
             task["predictions"] = [{"model_version": f"evenhand:{sheet.annotator}", "result": result}]
         tasks.append(task)
     return tasks
-
-
-def _results(item: ItemSheet) -> Iterator[Result]:
-    yield from _regions(DOCUMENT_POINTS, DOCUMENT, item.key_points)
-    for place, span in enumerate(item.without):
-        yield _region(DOCUMENT_POINTS, DOCUMENT, span, WITHOUT, place)
-    for summary in item.summaries:
-        text = f"{TEXT}_{summary.letter}"
-        yield from _regions(f"{POINTS}_{summary.letter}", text, summary.points)
-        if summary.none:
-            yield _choices(f"none_{summary.letter}", text, [WITHOUT])
-        for names, flags in ((OF_DOCUMENT, summary.omitted), (OF_SUMMARY, summary.hallucinated)):
-            for name, wanted in zip(names, (False, True), strict=True):
-                if ticked := [str(number) for number, flag in enumerate(flags, start=1) if flag is wanted]:
-                    yield _choices(f"{name}_{summary.letter}", text, ticked)
 
 
 def _regions(control: str, text: str, points: Sequence[Sequence[Span]]) -> Iterator[Result]:

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...text import words
-
 # share of the smaller highlight that two matched ones have in common
 THRESHOLD = 0.5
 
@@ -32,25 +30,6 @@ class Overlap:
     ratio_b: float | None
     # mean of the two ratios
     overlap: float | None
-
-
-def span_overlap(
-    a: Sequence[Parts], b: Sequence[Parts], threshold: float = THRESHOLD, text: str | None = None
-) -> Overlap:
-    """Overlap of highlights given by their places; a highlight's size is the number of characters it covers.
-
-    Args:
-        a: one annotator's highlights, each with all of its parts.
-        b: the other's.
-        threshold: least share of the smaller highlight, above 0.
-        text: what the places count in; its line breaks are not counted. None counts every place.
-    """
-    return multiset_overlap([covered(each, text) for each in a], [covered(each, text) for each in b], threshold)
-
-
-def string_overlap(a: Sequence[str], b: Sequence[str], threshold: float = THRESHOLD) -> Overlap:
-    """Overlap of highlights given by their texts; a highlight's size is its number of tokens, repeated ones counted."""
-    return multiset_overlap([Counter(words(each)) for each in a], [Counter(words(each)) for each in b], threshold)
 
 
 def covered(parts: Parts, text: str | None = None) -> Counter[int]:

@@ -29,7 +29,7 @@ from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.opinion.correlation import Correlation, SummaryScores, batch_agreement, rouge1_f1
 from ...fairness.opinion.interaction import OpinionGraph, opinion_graph
-from ...fairness.opinion.perceived import Negative, approval, perceived_opinion_bias
+from ...fairness.opinion.perceived import approval, perceived_opinion_bias
 from ...fairness.opinion.summary_units import summary_units
 from ...judges.splitters import sentence_signature
 from ...records import Record, Text
@@ -154,25 +154,16 @@ class SummaryOpinions(Record):
     graph_unscored: str | None = None
 
 
-class Agreement(Record):
-    """Pearson's r of two scores over the summaries of one source."""
-
-    # in [-1, 1]; None when one of them is constant or fewer than two summaries have both
-    r: float | None
-    n: int
-    left_out: int
-
-
 class SourceAgreement(Record):
     """The correlations that the paper reports, over the summaries of one source."""
 
     set_id: str
     # Perceived Opinion Bias and the very unfair share
-    bias_and_very_unfair: Agreement
+    bias_and_very_unfair: Correlation
     # ROUGE-1 F1 and the very fair share; None without gold summaries
-    rouge_and_very_fair: Agreement | None = None
+    rouge_and_very_fair: Correlation | None = None
     # Perceived Opinion Bias and the graph's score; None without the units of the source
-    bias_and_graph: Agreement | None = None
+    bias_and_graph: Correlation | None = None
 
 
 class OpinionResults(Record):
@@ -186,14 +177,11 @@ class OpinionResults(Record):
     sources: tuple[SourceAgreement, ...]
 
 
-def opinion_results(
-    annotated: Sequence[AnnotatedSummary], negative: Negative = "affine", texts: OpinionTexts = NO_TEXTS
-) -> OpinionResults:
+def opinion_results(annotated: Sequence[AnnotatedSummary], texts: OpinionTexts = NO_TEXTS) -> OpinionResults:
     """The summaries' scores in the order given, and how they go together for each source.
 
     Args:
         annotated: what people said of each summary.
-        negative: how Perceived Opinion Bias reads negative means.
         texts: of the sources and summaries, as far as they are known.
 
     Raises:
@@ -201,7 +189,7 @@ def opinion_results(
         MissingExtra: texts are given and networkx, or rouge-score, is not installed.
     """
     graphs = {set_id: opinion_graph(units) for set_id, units in texts.units.items()}
-    scored = tuple(_summary(each, negative, texts, graphs) for each in annotated)
+    scored = tuple(_summary(each, texts, graphs) for each in annotated)
     by_source: dict[str, list[SummaryOpinions]] = {}
     for each in scored:
         by_source.setdefault(each.set_id, []).append(each)
@@ -213,7 +201,7 @@ def opinion_results(
         versions = f"networkx:{installed_versions(('networkx',))['networkx']}|sentences:{sentence_signature()}"
         graph = f"{opinion_graph([]).signature}|exposure:auto|{versions}|v:1"
     return OpinionResults(
-        signature=perceived_opinion_bias([], negative).signature,
+        signature=perceived_opinion_bias([]).signature,
         rouge_signature=rouge,
         graph_signature=graph,
         summaries=scored,
@@ -221,11 +209,9 @@ def opinion_results(
     )
 
 
-def _summary(
-    annotated: AnnotatedSummary, negative: Negative, texts: OpinionTexts, graphs: Mapping[str, OpinionGraph]
-) -> SummaryOpinions:
+def _summary(annotated: AnnotatedSummary, texts: OpinionTexts, graphs: Mapping[str, OpinionGraph]) -> SummaryOpinions:
     """What people say of a summary, and the scores that its texts allow."""
-    perceived = perceived_opinion_bias(annotated.labels, negative)
+    perceived = perceived_opinion_bias(annotated.labels)
     votes = approval(annotated.fairness)
     text, gold = texts.summaries.get((annotated.set_id, annotated.summary_id)), texts.gold.get(annotated.set_id)
     graph = graphs.get(annotated.set_id)
@@ -264,11 +250,7 @@ def _agreement(set_id: str, summaries: Sequence[SummaryOpinions], texts: Opinion
     )
     return SourceAgreement(
         set_id=set_id,
-        bias_and_very_unfair=_recorded(found.perceived_and_very_unfair),
-        rouge_and_very_fair=_recorded(found.rouge_and_very_fair) if set_id in texts.gold else None,
-        bias_and_graph=_recorded(found.perceived_and_interaction) if set_id in texts.units else None,
+        bias_and_very_unfair=found.perceived_and_very_unfair,
+        rouge_and_very_fair=found.rouge_and_very_fair if set_id in texts.gold else None,
+        bias_and_graph=found.perceived_and_interaction if set_id in texts.units else None,
     )
-
-
-def _recorded(found: Correlation) -> Agreement:
-    return Agreement(r=found.r, n=found.n, left_out=found.left_out)

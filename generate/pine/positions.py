@@ -90,30 +90,3 @@ def base_positions(prefix_len: int, lens: Sequence[int], suffix_len: int) -> tor
     parts = [torch.arange(prefix_len)]
     parts += [torch.arange(suffix_start - n, suffix_start) for n in lens]
     return torch.cat([*parts, torch.arange(suffix_start, suffix_start + suffix_len)])
-
-
-def segment_positions(
-    prefix_len: int, segment_lens: Sequence[int], nearest_first: Sequence[int]
-) -> tuple[list[int], int]:
-    """Position of each segment's first token for a query of this ranking, and of the suffix's first token.
-
-    Args:
-        segment_lens: tokens of each segment, none 0.
-        nearest_first: the segments from the nearest to the farthest.
-    """
-    lens = torch.tensor(segment_lens, dtype=torch.long)
-    suffix_start = prefix_len + sum(segment_lens)
-    starts = suffix_start - lens - shifts(torch.tensor(nearest_first, dtype=torch.long), lens)
-    return starts.tolist(), suffix_start
-
-
-def importance_order(token_weights: Sequence[Sequence[float]], own: int | None) -> tuple[list[float], list[int]]:
-    """Importance of each segment for one query token, and the segments from the nearest to the farthest.
-
-    Args:
-        token_weights: the query's attention weight on each token of each segment.
-        own: the segment that the query stands in; None for a query after all segments.
-    """
-    weights = torch.tensor([weight for segment in token_weights for weight in segment], dtype=torch.float64)
-    importance = segment_means(weights, [len(segment) for segment in token_weights])
-    return importance.tolist(), ranked(importance, own).tolist()

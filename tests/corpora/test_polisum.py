@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.config import CorpusSection, SplitSection
 from evenhand.corpora import import_polisum, split_sets
-from evenhand.corpora.polisum import import_record
+from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.errors import DataError, StorageError
 from evenhand.records import DocumentSet
 from evenhand.storage import read_jsonl, write_jsonl
@@ -32,43 +32,47 @@ def write(path, items):
     return path
 
 
+def read(record):
+    return passages_of(ReleasedItem.model_validate(record))
+
+
 def test_a_left_item_is_taken_as_labelled():
-    found = import_record(item("left"))
+    found = read(item("left"))
     assert (found.left, found.right, found.swapped) == (tuple(LEFT), tuple(RIGHT), False)
 
 
 def test_exchanged_labels_of_a_right_item_are_repaired():
     # printed as released: the right passages under "Left:", the left ones under "Right:"
-    found = import_record(item("right"))
+    found = read(item("right"))
     assert (found.left, found.right, found.swapped) == (tuple(LEFT), tuple(RIGHT), True)
 
 
 def test_a_right_item_with_right_labels_is_not_touched():
-    found = import_record(item("right", first=LEFT, second=RIGHT, document=RIGHT))
+    found = read(item("right", first=LEFT, second=RIGHT, document=RIGHT))
     assert (found.left, found.right, found.swapped) == (tuple(LEFT), tuple(RIGHT), False)
 
 
 def test_equal_blocks_count_as_rightly_labelled():
-    assert not import_record(item("right", first=RIGHT, second=RIGHT)).swapped
+    assert not read(item("right", first=RIGHT, second=RIGHT)).swapped
 
 
 def test_white_space_of_document_and_block_may_differ():
     record = item("left")
     record["document"] = "  The ferry   is cheap.\n\nNurses need it. \n"
-    assert import_record(record).left == tuple(LEFT)
+    assert read(record).left == tuple(LEFT)
 
 
 def test_labels_with_a_space_and_passages_between_blank_lines_are_understood():
     record = item("right")
     record["input"] = "One side.\n\nLeft: \n\nThe ferry is dear.\n\nRight: \n\nThe ferry is cheap.\n\nNurses need it.\n"
-    found = import_record(record)
+    found = read(record)
     assert (found.left, found.right) == (tuple(LEFT), tuple(RIGHT))
 
 
 def test_labels_may_stand_in_either_order():
     record = item("left")
     record["input"] = "One side.\n\nRight:\nThe ferry is dear.\n\nLeft:\nThe ferry is cheap.\nNurses need it."
-    found = import_record(record)
+    found = read(record)
     assert (found.left, found.right, found.swapped) == (tuple(LEFT), tuple(RIGHT), False)
 
 
@@ -83,9 +87,9 @@ def test_labels_may_stand_in_either_order():
         ({"document": " "}, "'document'"),
     ],
 )
-def test_an_item_that_cannot_be_understood_has_a_code(change, code):
-    with pytest.raises(DataError, match=f"^{code}"):
-        import_record({**item("left"), **change})
+def test_an_item_that_cannot_be_understood_has_a_code(tmp_path, change, code):
+    with pytest.raises(DataError, match=f"dev.json: item 1: .*{code}"):
+        import_polisum(write(tmp_path / "dev.json", [{**item("left"), **change}]))
 
 
 def test_two_items_of_a_pair_become_one_set_with_both_sides(tmp_path):

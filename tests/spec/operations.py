@@ -3,6 +3,7 @@
 A function takes the input and gives what `expect` names. A refusal of evenhand's is caught by the runner.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from preference_groups import make_trainer
 
 from evenhand.config import PairsSection
 from evenhand.corpora.controlled import controlled_plan, ground_truth
-from evenhand.corpora.polisum import import_record
+from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.checkpoint.ledger import duplicates
 from evenhand.evaluation.comparison.bradley_terry import order, row_wins, strength_bounds, strengths, wins
@@ -23,9 +24,8 @@ from evenhand.evaluation.human import (
     human_results,
     human_scores,
     read_annotation,
-    span_overlap,
-    string_overlap,
 )
+from evenhand.evaluation.human.matching import covered, multiset_overlap
 from evenhand.evaluation.meta.agreement import Article, agreement
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate
@@ -36,6 +36,7 @@ from evenhand.judges.verdict_text import judge_fallback, parse_judge
 from evenhand.records import Contract, Document, DocumentSet, ScoredCandidate
 from evenhand.rerank.pairs import best_of, choose_pairs, first_of_each_text
 from evenhand.resampling import Bootstrap
+from evenhand.text import words
 
 Given = dict[str, Any]
 
@@ -137,11 +138,13 @@ def bt_bootstrap_of(given: Given) -> Given:
 
 
 def iaa_spans_of(given: Given) -> Given:
-    return asdict(span_overlap(given["a"], given["b"], given["threshold"]))
+    return asdict(multiset_overlap(*(list(map(covered, given[side])) for side in "ab"), given["threshold"]))
 
 
 def iaa_strings_of(given: Given) -> Given:
-    return asdict(string_overlap(given["a"], given["b"], given["threshold"]))
+    return asdict(
+        multiset_overlap(*([Counter(words(text)) for text in given[side]] for side in "ab"), given["threshold"])
+    )
 
 
 def parse_judge_of(given: Given) -> Given:
@@ -167,7 +170,7 @@ def rouge_of(given: Given) -> Given:
 
 
 def import_record_of(given: Given) -> Given:
-    return asdict(import_record(given["record"]))
+    return asdict(passages_of(ReleasedItem.model_validate(given["record"])))
 
 
 def check_output_of(given: Given) -> Given:
@@ -177,14 +180,14 @@ def check_output_of(given: Given) -> Given:
 
 
 def pine_positions_of(given: Given) -> Given:
-    from evenhand.generate.pine.positions import segment_positions
+    from segment_places import segment_positions
 
     starts, suffix = segment_positions(given["prefix_len"], given["segment_lens"], given["nearest_first"])
     return {"segment_starts": starts, "suffix_start": suffix}
 
 
 def pine_order_of(given: Given) -> Given:
-    from evenhand.generate.pine.positions import importance_order
+    from segment_places import importance_order
 
     importance, nearest_first = importance_order(given["token_weights"], given["own"])
     return {"importance": importance, "nearest_first": nearest_first}

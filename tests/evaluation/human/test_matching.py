@@ -1,11 +1,24 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.evaluation.human import Overlap, span_overlap, string_overlap
+from evenhand.evaluation.human.matching import THRESHOLD, Overlap, covered, multiset_overlap
+from evenhand.text import words
 
 parts = st.tuples(st.integers(0, 20), st.integers(0, 10)).map(lambda p: (p[0], p[0] + p[1]))
 highlights = st.lists(st.lists(parts, min_size=1, max_size=2), max_size=4)
+
+
+def span_overlap(a, b, threshold=THRESHOLD, text=None):
+    """Overlap of highlights given by their places."""
+    return multiset_overlap([covered(each, text) for each in a], [covered(each, text) for each in b], threshold)
+
+
+def string_overlap(a, b, threshold):
+    """Overlap of highlights given by their texts."""
+    return multiset_overlap([Counter(words(each)) for each in a], [Counter(words(each)) for each in b], threshold)
 
 
 def test_a_share_of_exactly_the_threshold_is_enough():

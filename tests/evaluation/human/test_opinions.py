@@ -145,4 +145,4 @@ def test_what_is_not_given_is_not_scored():
 
 
 def test_the_signature_is_that_of_the_measure():
-    assert opinion_results([TWO], "abs").signature == perceived_opinion_bias(TWO.labels, "abs").signature
+    assert opinion_results([TWO]).signature == perceived_opinion_bias(TWO.labels).signature

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from evenhand.generate.pine.positions import base_positions, importance_order, segment_positions  # noqa: E402
+from segment_places import importance_order, segment_positions  # noqa: E402
+
+from evenhand.generate.pine.positions import base_positions  # noqa: E402
 
 
 def test_segments_lie_side_by_side_with_the_nearest_last():
