@@ -48,35 +48,28 @@ def load_documents(
     named = (attribute,) if isinstance(attribute, str) else tuple(attribute or ())
     if isinstance(source, Documents):
         return Documents(source, named[0] if named else source.attribute)
-    known = _columns(columns) if columns else None
+    try:
+        known = ColumnsSection.model_validate(columns) if columns else None
+    except ValidationError as error:
+        keys = ", ".join(ColumnsSection.model_fields)
+        raise DataError(f"columns: {explain(error)}; columns that can be named are {keys}") from error
     is_name = isinstance(source, str | Path)
     sets = _from_name(str(source), named, known, subset) if is_name else _from_memory(source, named, known)
     return Documents(sets, named[0] if named else None)
 
 
-def _columns(given: Mapping[str, str]) -> ColumnsSection:
-    try:
-        return ColumnsSection.model_validate(given)
-    except ValidationError as error:
-        keys = ", ".join(ColumnsSection.model_fields)
-        raise DataError(f"columns: {explain(error)}; columns that can be named are {keys}") from error
-
-
 def _from_name(source: str, named: Sequence[str], columns: ColumnsSection | None, subset: str) -> list[DocumentSet]:
     path = Path(source).expanduser()
     if not path.exists() and source not in DOCUMENTS and HUB_NAME.fullmatch(source) and not is_table(path):
-        return _rows(_from_hub(source, subset), named, columns, source)
+        datasets = need("datasets", f"documents {source!r} from the Hub")
+        try:
+            rows = list(datasets.load_dataset(source, split=subset))
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{source}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
+            ) from error
+        return _rows(rows, named, columns, source)
     return read_any(path, named[0] if named else None, columns=columns, attributes=named)
-
-
-def _from_hub(name: str, subset: str) -> list[dict[str, Any]]:
-    datasets = need("datasets", f"documents {name!r} from the Hub")
-    try:
-        return list(datasets.load_dataset(name, split=subset))
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{name}: is not a file, and cannot be loaded from the Hub: {error}; mend the path, or the name or subset there"
-        ) from error
 
 
 def _from_memory(source: Any, named: Sequence[str], columns: ColumnsSection | None) -> list[DocumentSet]:

@@ -13,7 +13,6 @@ from ..records import (
     BestSummary,
     Candidate,
     CandidateGroup,
-    Document,
     DocumentSet,
     Failure,
     Judgement,
@@ -111,7 +110,14 @@ class Documents(Results[DocumentSet]):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each document, as `load_documents` reads it with topic="topic", id="id", split="split"."""
-        return [_document_row(each, document) for each in self for document in each.documents]
+        return [
+            {
+                **{"set": each.id, "topic": each.topic or None, "split": each.split},
+                **{"id": document.id, **document.attributes, "text": document.text},
+            }
+            for each in self
+            for document in each.documents
+        ]
 
     def about(self) -> str:
         """How many there are, and of which values."""
@@ -122,11 +128,6 @@ class Documents(Results[DocumentSet]):
     def values(self) -> tuple[str, ...]:
         """The values of the attribute, in order of first appearance."""
         return tuple(dict.fromkeys(value for each in self for value in each.values(self.grouped_by)))
-
-
-def _document_row(each: DocumentSet, document: Document) -> dict[str, Any]:
-    of_set = {"set": each.id, "topic": each.topic or None, "split": each.split}
-    return {**of_set, "id": document.id, **document.attributes, "text": document.text}
 
 
 class Candidates(Results[Candidate]):

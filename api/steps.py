@@ -79,16 +79,16 @@ def generate(
     seed = options.pop("seed", None)
     if n is not None and "plans" in options:
         raise RecipeError("n and plans both say how many candidates there are; leave one out")
-    base = _base(recipe)
+    base = STAND_IN
+    if recipe is not None:
+        base = (recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))).model_dump(mode="json")
     if n is not None or (recipe is None and "plans" not in options):
         options["plans"] = _shared_out(9 if n is None else n, options.pop("max_tokens", None))
     asked = changed(
         base,
         **({} if seed is None else {"seed": seed}),
         **({} if model is None else {"model": {"name": model} if isinstance(model, str) else dict(model)}),
-        corpus={**base["corpus"], "attribute": given.grouped_by}
-        if "corpus" in base
-        else {"attribute": given.grouped_by},
+        corpus={**base.get("corpus", {}), "attribute": given.grouped_by},
         task=dict(task) if task is not None else base.get("task", {}),
         generate={**base["generate"], **options},
     )
@@ -130,7 +130,13 @@ def judge(
         DataError: summaries and documents do not fit.
         MissingExtra: a judge's library is not installed.
     """
-    options = _judge_values(judges)
+    if isinstance(judges, str | Path):
+        judges = load_judges(Path(judges))
+    elif isinstance(judges, Recipe):
+        judges = judges.judges
+    options = {
+        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
+    }
     candidates = summaries if isinstance(summaries, Candidates) else given_candidates(summaries, documents, task)
     recipe = changed(
         candidates.recipe.model_dump(mode="json"),
@@ -228,12 +234,6 @@ def changed(values: Mapping[str, Any], **sections: Any) -> Recipe:
     return recipe_of({**values, **sections})
 
 
-def _base(recipe: Recipe | str | Path | None) -> dict[str, Any]:
-    if recipe is None:
-        return STAND_IN
-    return (recipe if isinstance(recipe, Recipe) else load_recipe(Path(recipe))).model_dump(mode="json")
-
-
 def _phase(recipe: Recipe) -> Phase:
     """Where candidates stand that are not trained on: drawn with the same seeds, they are those of a run's evaluation."""
     return open_phase(recipe, "evaluation/base")
@@ -246,16 +246,6 @@ def _shared_out(n: int, max_tokens: int | None) -> dict[str, dict[str, Any]]:
     length = {} if max_tokens is None else {"max_tokens": max_tokens}
     shares = {name: n // len(PLANS) + (place < n % len(PLANS)) for place, name in enumerate(PLANS)}
     return {name: {**PLANS[name], **length, "candidates": share} for name, share in shares.items() if share}
-
-
-def _judge_values(judges: Mapping[str, Any] | Recipe | str | Path) -> dict[str, Any]:
-    if isinstance(judges, str | Path):
-        judges = load_judges(Path(judges))
-    elif isinstance(judges, Recipe):
-        judges = judges.judges
-    return {
-        name: each.model_dump(mode="json") if isinstance(each, BaseModel) else each for name, each in judges.items()
-    }
 
 
 def _candidate(request: SummaryRequest, text: str) -> Candidate:

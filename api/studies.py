@@ -220,26 +220,21 @@ def _label(recipe: Any) -> str:
 def _system(label: str, given: Any, sets: Sequence[DocumentSet], *, allow_missing: bool) -> System:
     if isinstance(given, str | Path):
         texts = read_summaries(Path(given), sets, allow_missing=allow_missing)
-    else:
-        names = [each.id for each in sets]
-        texts = summaries_of(_texts(given), names, allow_missing=allow_missing)
-    return System(label, str(given) if isinstance(given, str | Path) else label, digest(texts), texts, texts.by_order)
-
-
-def _texts(given: Any) -> Any:
-    """One summary of all documents for each set, by its id; anything else than results as it is."""
+        return System(label, str(given), digest(texts), texts, texts.by_order)
+    rows = []
     if isinstance(given, Best):
         rows = [(each.set_id, each.side, each.text) for each in given]
     elif isinstance(given, Candidates):
         rows = [(request.document_set.id, request.side, mine[0].text) for request, mine in given.groups]
-    else:
-        return given
     if sides := sorted({side for _, side, _ in rows if side != "all"}):
         raise DataError(
             f"these are summaries of one side each ({', '.join(sides)}), and an audit needs one of all documents; generate with "
             'task={"scope": "all"}'
         )
-    return {name: text for name, _, text in rows}
+    if isinstance(given, Best | Candidates):
+        given = {name: text for name, _, text in rows}
+    texts = summaries_of(given, [each.id for each in sets], allow_missing=allow_missing)
+    return System(label, label, digest(texts), texts, texts.by_order)
 
 
 def _plan(options: Mapping[str, Any]) -> AuditPlan:

@@ -105,7 +105,20 @@ def _entries_of_file(path: Path, names: Sequence[str]) -> Iterator[Entry]:
     if whole is not None:
         yield from _entries_of(str(path), whole, names)
     elif start == "{":
-        yield from _json_lines(path, text, broken)
+        found: list[Entry] = []
+        for number, line in numbered_lines(text):
+            try:
+                found.append((f"{path}:{number}", parse_json(line)))
+            except NotJsonError as error:
+                found.append((f"{path}:{number}", error))
+        errors = [f"{place}: {entry}" for place, entry in found if isinstance(entry, NotJsonError)]
+        if len(errors) == len(found):
+            is_lines = text.lstrip().partition("\n")[0].rstrip().endswith("}")
+            neither = (
+                f"begins like JSON, but is neither one object of set ids and texts nor JSON lines; {broken}; mend it"
+            )
+            raise DataError(listed(errors if is_lines else [f"{path}: {neither}"]))
+        yield from found
     else:
         lines = text.removesuffix("\n").split("\n") if text else []
         _refuse_json(path, lines)
@@ -124,22 +137,6 @@ def _refuse_json(path: Path, lines: Sequence[str]) -> None:
         raise DataError(
             f"{path}:{odd[0]}: is JSON in a file of plain text; write an object with a text in every line, or bare texts"
         )
-
-
-def _json_lines(path: Path, text: str, broken: str) -> Iterator[Entry]:
-    """The objects of JSON lines, and the errors of lines that cannot be read."""
-    found: list[Entry] = []
-    for number, line in numbered_lines(text):
-        try:
-            found.append((f"{path}:{number}", parse_json(line)))
-        except NotJsonError as error:
-            found.append((f"{path}:{number}", error))
-    errors = [f"{place}: {entry}" for place, entry in found if isinstance(entry, NotJsonError)]
-    if len(errors) == len(found):
-        is_lines = text.lstrip().partition("\n")[0].rstrip().endswith("}")
-        neither = f"{path}: begins like JSON, but is neither one object of set ids and texts nor JSON lines; {broken}; mend it"
-        raise DataError(listed(errors if is_lines else [neither]))
-    return iter(found)
 
 
 def _entries_of(source: str, given: Any, names: Sequence[str]) -> Iterator[Entry]:

@@ -30,7 +30,12 @@ def summarise(job: Job) -> list[list[Reply]]:
 
 
 def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Reply]:
-    units, groups = _units(request, options.unit)
+    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
+    units, groups = [], []
+    for document in request.source_documents:
+        mine = sentences(document.text) if options.unit == "sentence" else [fold(document.text)]
+        units += mine
+        groups += [document.attributes[request.attribute]] * len(mine)
     source = digest([units, groups])
     try:
         chosen = _selections(units, groups, options)
@@ -40,17 +45,6 @@ def _replies(request: SummaryRequest, options: FairExtractiveSection) -> list[Re
         return [failed for _ in options.names]
     texts = [" ".join(units[place] for place in each.in_source_order) for each in chosen]
     return [Reply(text=text, finish_reason="stop", prompt_digest=source) for text in texts]
-
-
-def _units(request: SummaryRequest, unit: str) -> tuple[list[str], list[str]]:
-    """The units of the request's documents, and the group of each: its document's attribute value."""
-    assert request.attribute is not None, f"{request.id}: nobody named an attribute"
-    found = [
-        (text, document.attributes[request.attribute])
-        for document in request.source_documents
-        for text in (sentences(document.text) if unit == "sentence" else [fold(document.text)])
-    ]
-    return [text for text, _ in found], [group for _, group in found]
 
 
 def _selections(units: Sequence[str], groups: Sequence[str], options: FairExtractiveSection) -> list[Selection]:

@@ -77,7 +77,7 @@ class VllmBackend:
             self._lora = LoRARequest(f"evenhand-{content}", int(content[:7], 16) + 1, str(adapter))
         if not OTHERWISE & section.engine.keys():
             check_causal_lm(model, adapter, FEATURE)
-        arguments = _engine_arguments(section, model, on_cpu) | _lora_arguments(adapter)
+        arguments = _engine_arguments(section, model, adapter, on_cpu)
         try:
             self._engine = self._vllm.LLM(folder, **arguments | section.engine)
             if self._lora is not None:
@@ -189,7 +189,9 @@ def _reply(work: _Work, output: Any) -> Reply:
     )
 
 
-def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool) -> dict[str, Any]:
+def _engine_arguments(
+    section: BackendSection, model: ModelSection, adapter: Path | None, on_cpu: bool
+) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "revision": model.revision,
         # Mistral's own formats of tokenizer, configuration and weights, where a folder has them too, would win otherwise
@@ -205,12 +207,8 @@ def _engine_arguments(section: BackendSection, model: ModelSection, on_cpu: bool
     if on_cpu:
         # copies of a prompt share whole blocks only, and the 128 tokens that are usual here leave too much to each of them
         arguments |= {"block_size": 32, "enforce_eager": True}
+    if adapter is not None:
+        settings = adapter_settings(adapter)
+        rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
+        arguments |= {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}
     return arguments
-
-
-def _lora_arguments(adapter: Path | None) -> dict[str, Any]:
-    if adapter is None:
-        return {}
-    settings = adapter_settings(adapter)
-    rank = max([settings["r"], *(settings.get("rank_pattern") or {}).values()])
-    return {"enable_lora": True, "max_lora_rank": next((r for r in LORA_RANKS if r >= rank), rank)}

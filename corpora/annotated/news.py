@@ -72,21 +72,21 @@ def read_news(path: str, *, allow_unresolved: bool = False) -> list[AnnotatedDoc
         DataError: documents are wrong, or there is none; all mistakes are listed with their lines.
     """
     file = BUNDLED if path == SAMPLE else Path(path).expanduser()
-    return read_lines(file, AnnotatedDocument, "doc_id", lambda _, document: _mistakes(document, allow_unresolved))
 
+    def wrong(_: int, document: AnnotatedDocument) -> Iterator[str]:
+        if not document.doc_id.strip():
+            yield "has no doc_id; give each document one of its own"
+        try:
+            template = build_template(document, allow_unresolved=allow_unresolved)
+        except DataError as error:
+            yield str(error)
+            return
+        persons = {entity.id for entity in template}
+        for span in document.content_spans:
+            if strangers := sorted(set(span.entities) - persons):
+                yield (
+                    f"document {document.doc_id!r}: the content span from {span.start} to {span.end} names "
+                    f"{', '.join(strangers)}, but the persons are {', '.join(sorted(persons)) or 'none'}"
+                )
 
-def _mistakes(document: AnnotatedDocument, allow_unresolved: bool) -> Iterator[str]:
-    if not document.doc_id.strip():
-        yield "has no doc_id; give each document one of its own"
-    try:
-        template = build_template(document, allow_unresolved=allow_unresolved)
-    except DataError as error:
-        yield str(error)
-        return
-    persons = {entity.id for entity in template}
-    for span in document.content_spans:
-        if strangers := sorted(set(span.entities) - persons):
-            yield (
-                f"document {document.doc_id!r}: the content span from {span.start} to {span.end} names {', '.join(strangers)}, "
-                f"but the persons are {', '.join(sorted(persons)) or 'none'}"
-            )
+    return read_lines(file, AnnotatedDocument, "doc_id", wrong)

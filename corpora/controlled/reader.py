@@ -108,16 +108,12 @@ def read_controlled(path: Path, evidence: Path | None = None) -> list[Controlled
         DataError: a file cannot be read, or entries are wrong, contradict themselves or the evidence file; all are listed.
     """
     path = file_of(path, CONTROLLED)
-    if read_text(path).lstrip().startswith("["):
-        return _read_released(path, evidence)
-    if evidence is not None:
-        raise DataError(
-            f"{path}: JSON lines hold topics and key points themselves; leave the evidence file {evidence} out"
-        )
-    return read_lines(path, ControlledSet, "id")
-
-
-def _read_released(path: Path, evidence: Path | None) -> list[ControlledSet]:
+    if not read_text(path).lstrip().startswith("["):
+        if evidence is not None:
+            raise DataError(
+                f"{path}: JSON lines hold topics and key points themselves; leave the evidence file {evidence} out"
+            )
+        return read_lines(path, ControlledSet, "id")
     released, mistakes = read_list(path, _ReleasedSet)
     known, wrong = [], []
     if evidence:

@@ -73,10 +73,19 @@ def _rows(path: Path) -> tuple[list[list[str]], list[str]]:
             # a header has no number where ratings stand
             if not row or (number == 0 and len(row) >= 3 and _number(row[2]) is None):
                 continue
-            if wrong := _mistake(row):
-                mistakes.append(f"{path}:{reader.line_num}: {wrong}")
+            wrong = None
+            if any("\t" in field or "\n" in field for field in row):
+                wrong = "has a field with a tab or a line break in it; a quotation mark before it may be stray"
+            elif len(row) < 3:
+                wrong = f"has {len(row)} fields; group id, text and rating are needed, separated by tabs"
+            elif not row[1].strip():
+                wrong = "has no text"
+            elif not 1 <= (_number(row[2]) or 0) < 6:
+                wrong = f"rating {shortened(row[2])} is not a number from 1 to 5"
             else:
                 rows.append(row)
+            if wrong:
+                mistakes.append(f"{path}:{reader.line_num}: {wrong}")
     except csv.Error as error:
         mistakes.append(
             f"{path}:{reader.line_num}: is not a row of tab-separated fields ({error}); the rows after it were not read"
@@ -91,17 +100,6 @@ def _number(field: str) -> float | None:
         return float(field)
     except ValueError:
         return None
-
-
-def _mistake(row: list[str]) -> str | None:
-    if any("\t" in field or "\n" in field for field in row):
-        return "has a field with a tab or a line break in it; a quotation mark before it may be stray"
-    if len(row) < 3:
-        return f"has {len(row)} fields; group id, text and rating are needed, separated by tabs"
-    if not row[1].strip():
-        return "has no text"
-    is_rating = 1 <= (_number(row[2]) or 0) < 6
-    return None if is_rating else f"rating {shortened(row[2])} is not a number from 1 to 5"
 
 
 def _document_set(path: Path, rows: Iterable[list[str]], label: Callable[[str], Sentiment] | None) -> DocumentSet:

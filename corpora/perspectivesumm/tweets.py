@@ -131,7 +131,16 @@ def build_tweets(
         parts.append(size - sum(parts))
         _refuse_short_pools(pools, parts, plan, left_out, path)
         for texts in _drawn(pools, parts, plan, rng):
-            sets.append(_document_set(f"{plan.name}-{len(sets) + 1:04d}", texts, plan, (size, *ratios), rng))
+            set_id = f"{plan.name}-{len(sets) + 1:04d}"
+            shuffled = [f"{set_id}/{number}" for number in range(1, len(texts) + 1)]
+            rng.shuffle(shuffled)
+            notes = {
+                "values": {plan.attribute: list(plan.values.values())},
+                "separator": SEPARATOR,
+                "meta": {"type": "tweets", "num_tweets": size, **dict(zip(plan.ratio_names, ratios, strict=True))},
+                "model_input": shuffled,
+            }
+            sets.append(set_of_units(set_id, [(text, {plan.attribute: value}) for text, value in texts], notes))
     return BuiltSets(sets, left_out)
 
 
@@ -198,18 +207,3 @@ def _drawn(
             for value, pool in pools.items()
         }
         yield [(text, value) for value, texts in chosen.items() for text in texts]
-
-
-def _document_set(
-    set_id: str, texts: Sequence[tuple[str, str]], plan: TweetPlan, setting: tuple[int | float, ...], rng: random.Random
-) -> DocumentSet:
-    shuffled = [f"{set_id}/{number}" for number in range(1, len(texts) + 1)]
-    rng.shuffle(shuffled)
-    meta = dict(zip(("num_tweets", *plan.ratio_names), setting, strict=True))
-    notes = {
-        "values": {plan.attribute: list(plan.values.values())},
-        "separator": SEPARATOR,
-        "meta": {"type": "tweets", **meta},
-        "model_input": shuffled,
-    }
-    return set_of_units(set_id, [(text, {plan.attribute: value}) for text, value in texts], notes)

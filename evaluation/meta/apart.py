@@ -32,27 +32,23 @@ def judge_by_model(options: Mapping[str, JudgeOptions], sets: Sequence[Controlle
         return judge_sets(judges, sets)
     found = judge_sets([judge for judge in judges if not judge.loads], sets)
     for group in apart:
-        found += _judge_apart({judge.name: options[judge.name] for judge in group}, sets)
+        mine = {judge.name: options[judge.name].model_dump(mode="json") for judge in group}
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            write_json(folder / JUDGES, {"judges": mine})
+            write_jsonl(folder / SETS, sets)
+            run_apart((__name__, name), list(mine), folder / FAILURE)
+            found += read_jsonl(folder / SAID, Judgement)
     places = {judge.name: place for place, judge in enumerate(judges)}
     return sorted(found, key=lambda each: places[each.judge])
 
 
-def _judge_apart(options: Mapping[str, JudgeOptions], sets: Sequence[ControlledSet]) -> list[Judgement]:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        write_json(
-            folder / JUDGES, {"judges": {each: section.model_dump(mode="json") for each, section in options.items()}}
-        )
-        write_jsonl(folder / SETS, sets)
-        run_apart((__name__, name), list(options), folder / FAILURE)
-        return read_jsonl(folder / SAID, Judgement)
-
-
-def _judge(folder: Path) -> None:
-    judges = open_judges(load_judges(folder / JUDGES))
-    write_jsonl(folder / SAID, judge_sets(judges, read_jsonl(folder / SETS, ControlledSet)))
-
-
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    sys.exit(as_child(lambda: _judge(place), place / FAILURE))
+
+    def work() -> None:
+        """Write what the judges say of the sets."""
+        said = judge_sets(open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet))
+        write_jsonl(place / SAID, said)
+
+    sys.exit(as_child(work, place / FAILURE))

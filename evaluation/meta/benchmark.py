@@ -113,8 +113,9 @@ def benchmark(
     by_judge: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
     for judgement in judgements:
         by_judge[judgement.judge][judgement.request_id].append(judgement.score)
-    sides = {each.id: each.side or "all" for each in sets}
-    unscored = Counter((j.judge, sides[j.request_id], j.unscored) for j in judgements if j.unscored)
+    side_of = {each.id: each.side or "all" for each in sets}
+    unscored = Counter((j.judge, side_of[j.request_id], j.unscored) for j in judgements if j.unscored)
+    sides = list(dict.fromkeys(each.side for each in sets if each.side is not None))
     return Benchmark(
         file=file,
         digest=digest,
@@ -127,19 +128,14 @@ def benchmark(
             _row(judge, attribute, side, sets, scores, settings)
             for judge, scores in by_judge.items()
             for attribute in ATTRIBUTES
-            for side in _sides(sets)
+            # a single side is shown once, as all
+            for side in ([*sides, None] if len(sides) > 1 else [None])
         ),
         unscored=tuple(
             UnscoredRow(judge=judge, side=side, reason=reason, count=count)
             for (judge, side, reason), count in sorted(unscored.items())
         ),
     )
-
-
-def _sides(sets: Sequence[ControlledSet]) -> tuple[str | None, ...]:
-    """Every side, then None for all; a single side is shown once, as all."""
-    sides = tuple(dict.fromkeys(each.side for each in sets if each.side is not None))
-    return (*sides, None) if len(sides) > 1 else (None,)
 
 
 def _row(

@@ -59,25 +59,19 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
 
 def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[Judgement]:
     """A judgement of every summary by every judge, judge by judge, in the order of the sets."""
-    return judge_together(judges, sets, lambda against, some: [each for one in some for each in _inputs(against, one)])
 
+    def inputs(against: Against | None, some: Sequence[ControlledSet]) -> list[JudgeInput]:
+        return [
+            JudgeInput(
+                candidate_id=f"{each.id}#{place}",
+                request_id=each.id,
+                text=summary.text,
+                contract_ok=True,
+                # judges against anything else are not tried
+                reference={"source": each.source, "key_points": "\n".join(each.key_points)}.get(against or "", ""),
+            )
+            for each in some
+            for place, summary in enumerate(each.summaries)
+        ]
 
-def _inputs(against: Against | None, controlled: ControlledSet) -> list[JudgeInput]:
-    texts = {
-        "source": controlled.source,
-        "key_points": "\n".join(controlled.key_points),
-        "opposing": "",
-        "documents": "",
-        "sources": "",
-    }
-    reference = texts[against] if against else ""
-    return [
-        JudgeInput(
-            candidate_id=f"{controlled.id}#{place}",
-            request_id=controlled.id,
-            text=summary.text,
-            contract_ok=True,
-            reference=reference,
-        )
-        for place, summary in enumerate(controlled.summaries)
-    ]
+    return judge_together(judges, sets, inputs)

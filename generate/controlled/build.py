@@ -105,7 +105,21 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         models.check(recipe.model.name)
     with hold(recipe.output):
         built = _build(recipe, articles, open_engine)
-    _refuse_left_out(recipe, built)
+    n_summaries = sum(len(each.summaries) for each in built.sets)
+    short = [
+        f"{whole - kept} of {whole} {what}"
+        for what, kept, whole in (
+            ("articles", len(built.sets), built.n_articles),
+            ("planned summaries", n_summaries, built.n_planned),
+        )
+        if whole - kept > recipe.most_left_out * whole or not built.sets
+    ]
+    if short:
+        raise LeftOutError(
+            f"{built.path}: {' and '.join(short)} are left out, more than most_left_out {recipe.most_left_out:g} allows; the "
+            f"file has the others, {recipe.output / MANIFEST} has the reasons. Raise attempts, take a larger model, or raise "
+            "most_left_out"
+        )
     return built
 
 
@@ -238,21 +252,3 @@ def _manifest(
         "files": {name: file_digest(recipe.output / name) for name in (POINTS, PLAN, RESULT)},
         "versions": installed_versions(RECORDED),
     }
-
-
-def _refuse_left_out(recipe: ControlledRecipe, built: Built) -> None:
-    n_summaries = sum(len(each.summaries) for each in built.sets)
-    short = [
-        f"{whole - kept} of {whole} {what}"
-        for what, kept, whole in (
-            ("articles", len(built.sets), built.n_articles),
-            ("planned summaries", n_summaries, built.n_planned),
-        )
-        if whole - kept > recipe.most_left_out * whole or not built.sets
-    ]
-    if short:
-        raise LeftOutError(
-            f"{built.path}: {' and '.join(short)} are left out, more than most_left_out {recipe.most_left_out:g} allows; the "
-            f"file has the others, {recipe.output / MANIFEST} has the reasons. Raise attempts, take a larger model, or raise "
-            "most_left_out"
-        )
