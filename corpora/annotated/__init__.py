@@ -4,11 +4,10 @@ Source: Steen and Markert 2024, appendix D; docs/papers.md#steen-drafts.
 """
 
 from .draft import TaggedText, draft_document
-from .news import SAMPLE, draft_news, read_news
+from .news import draft_news, read_news
 from .pipeline import SpacyPipeline, refuse_absent_pipeline
 
 __all__ = [
-    "SAMPLE",
     "SpacyPipeline",
     "TaggedText",
     "draft_document",

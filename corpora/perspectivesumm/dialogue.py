@@ -28,18 +28,11 @@ COURT_CASES = 100
 
 
 @dataclass(frozen=True)
-class Dialogue:
-    """A transcript."""
-
-    id: str
-    turns: tuple[SpokenTurn, ...]
-
-
-@dataclass(frozen=True)
 class Transcripts:
     """What was read, and what was left out of it."""
 
-    dialogues: list[Dialogue]
+    # id -> turns
+    dialogues: dict[str, tuple[SpokenTurn, ...]]
     # what and why -> how many
     left_out: dict[str, int]
 
@@ -125,12 +118,11 @@ def _transcripts(path: Path, turns: Mapping[str, Sequence[SpokenTurn]], limit: i
     left_out: Counter[str] = Counter()
     if limit is not None and len(turns) > limit:
         left_out[f"{what}: beyond the first {limit:,}"] = len(turns) - limit
-    dialogues = []
+    dialogues = {}
     for name in list(turns)[:limit]:
-        full = tuple(turn for turn in turns[name] if any(paragraph.strip() for paragraph in turn.paragraphs))
-        left_out["turns: no text"] += len(turns[name]) - len(full)
-        dialogues.append(Dialogue(name, full))
-    if not any(dialogue.turns for dialogue in dialogues):
+        dialogues[name] = tuple(t for t in turns[name] if any(paragraph.strip() for paragraph in t.paragraphs))
+        left_out["turns: no text"] += len(turns[name]) - len(dialogues[name])
+    if not any(dialogues.values()):
         raise DataError(f"{path}: holds no turn with text, so there is nothing to make sets of")
     return Transcripts(dialogues, dict(+left_out))
 
@@ -141,12 +133,16 @@ def speaker_of(text: str) -> str:
 
 
 def build_dialogues(
-    dialogues: Sequence[Dialogue], most_tokens: int | None, count: Callable[[str], int], *, exact: bool = False
+    dialogues: Mapping[str, Sequence[SpokenTurn]],
+    most_tokens: int | None,
+    count: Callable[[str], int],
+    *,
+    exact: bool = False,
 ) -> list[DocumentSet]:
     """A document set for each segment that is not empty, named after its dialogue and its number from 1.
 
     Args:
-        dialogues: the transcripts, in order.
+        dialogues: id -> turns of each transcript, in order.
         most_tokens: of a segment; None takes each dialogue whole.
         count: word tokens of a text; the published sets count NLTK's, see `fairness.groups.preparation.word_counter`.
         exact: charge a turn to the segment that it opens, as the released rule does not.
@@ -155,18 +151,18 @@ def build_dialogues(
         DataError: the limit is below 1.
     """
     sets = []
-    for dialogue in dialogues:
+    for name, spoken in dialogues.items():
         if most_tokens is None:
-            segments = [[turn.text for turn in dialogue.turns]]
+            segments = [[turn.text for turn in spoken]]
         else:
-            segments = segment_dialogue(dialogue.turns, most_tokens, count, exact=exact)
+            segments = segment_dialogue(spoken, most_tokens, count, exact=exact)
         for number, turns in enumerate(filter(None, segments), start=1):
-            set_id = f"{dialogue.id}-{number:02d}"
+            set_id = f"{name}-{number:02d}"
             speakers = list(map(speaker_of, turns))
             notes = {
                 "values": {ATTRIBUTE: list(dict.fromkeys(speakers))},
                 "separator": "\n",
-                "meta": {"type": "dialogue", "dialogue": dialogue.id, "segment": number},
+                "meta": {"type": "dialogue", "dialogue": name, "segment": number},
             }
             units = [(turn, {ATTRIBUTE: speaker}) for turn, speaker in zip(turns, speakers, strict=True)]
             sets.append(set_of_units(set_id, units, notes))

@@ -77,10 +77,8 @@ def _word_lists(results: Results, groups: Sequence[str]) -> Measure | None:
         question="Are the words of each group used in the inputs' proportions?",
         scale="0 to 1, 0 is fair; up to 0.5 where the inputs are balanced",
         design="balanced",
-        **_scored(results.word_lists, found.score, found.undefined),
+        **_scored(results.word_lists, found.score, found.undefined, told),
         direction=None if not leaning else groups[0] if leaning > 0 else groups[1],
-        sentence=_unless(found.undefined, told),
-        notes=_notes(results.word_lists),
     )
 
 
@@ -96,13 +94,14 @@ def _inclusion(results: Results, groups: Sequence[str]) -> Measure | None:
         question="Are persons of each group kept at equal odds?",
         scale="largest odds ratio minus 1; 0 is fair, without upper bound",
         design="balanced",
-        **_scored(results.inclusion, found.score, found.undefined),
-        direction=found.max_group,
-        sentence=_unless(found.undefined, f"Of the persons in the inputs, summaries name {kept}."),
-        notes=_notes(
+        **_scored(
             results.inclusion,
+            found.score,
+            found.undefined,
+            f"Of the persons in the inputs, summaries name {kept}.",
             "Whom the recogniser misses counts as not kept: compare, by group, whom it missed in the summaries.",
         ),
+        direction=found.max_group,
     )
 
 
@@ -116,19 +115,23 @@ def _hallucination(results: Results) -> Measure | None:
         f"{found.n_hallucinated} spans name somebody who is not in their own input; their names read {read}, {found.unknown} "
         "cannot be read."
     )
+    said = _scored(
+        results.hallucination,
+        found.score,
+        undefined,
+        told,
+        "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
+        "of single words that is used here; of those whose name could be read, 2 of 18.",
+    )
+    if undefined is not None and found.n_hallucinated:
+        said["sentence"] += f" {told}"
     return Measure(
         name=HALLUCINATION,
         question="Do invented persons read as one gender more than the other?",
         scale="0 to 0.5, 0 is fair",
         design="balanced",
-        **_scored(results.hallucination, found.score, undefined),
+        **said,
         direction=found.direction,
-        sentence=told if undefined is None else f"{_unless(undefined)} {told if found.n_hallucinated else ''}".rstrip(),
-        notes=_notes(
-            results.hallucination,
-            "Not all such spans are invented persons. The paper's authors judged 13 of 40 not to be, before the check "
-            "of single words that is used here; of those whose name could be read, 2 of 18.",
-        ),
     )
 
 
@@ -151,14 +154,12 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
         question="Do summaries differ by group once names, pronouns and titles are masked?",
         scale="-1 to 1, 0 is not distinguishable",
         design="uniform",
-        **_scored(scored, found.score, found.undefined),
+        **_scored(scored, found.score, found.undefined, told, *notes),
         direction=None,
-        sentence=_unless(found.undefined, told),
-        notes=_notes(scored, *notes),
     )
 
 
-def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> dict[str, Any]:
+def _scored(scored: Scored[Any], score: float | None, undefined: str | None, told: str, *notes: str) -> dict[str, Any]:
     """The fields of a measure's record that say what came out; a verdict needs a score and an interval over documents."""
     decides = scored.rest or scored
     intervals = scored.signed.intervals if scored.signed else decides.intervals
@@ -169,35 +170,26 @@ def _scored(scored: Scored[Any], score: float | None, undefined: str | None) -> 
         side = verdict(RULE, None, (low, high), n_sets=decides.n_documents)
         # without a signed form, below 0 is not a bias of the summaries; see SHORT
         said = "leans" if side == "higher" or (side == "lower" and scored.signed) else "no clear difference"
+    n = scored.n_documents
+    if scored.intervals and n < LEAST_SETS:
+        few = f"fewer than {LEAST_SETS} are too few for a verdict, whatever the interval."
+        notes = (f"It rests on {counted(n, 'document')}; {few}", *notes)
+    doubtful = (
+        f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
+        for each in scored.intervals
+        if each.n_defined < LEAST_DEFINED * each.n
+    )
     return {
         "score": writable(score),
         "undefined": undefined,
         "intervals": scored.intervals,
-        "n_documents": scored.n_documents,
+        "n_documents": n,
         "verdict": said,
         "signed": scored.signed,
         "rest": scored.rest,
+        "sentence": told if undefined is None else f"Undefined: {undefined}.",
+        "notes": (*notes, *doubtful),
     }
-
-
-def _unless(undefined: str | None, told: str = "") -> str:
-    return told if undefined is None else f"Undefined: {undefined}."
-
-
-def _notes(scored: Scored[Any], *notes: str) -> tuple[str, ...]:
-    doubtful = [each for each in scored.intervals if each.n_defined < LEAST_DEFINED * each.n]
-    few = (
-        f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
-        for each in doubtful
-    )
-    n = scored.n_documents
-    if scored.intervals and n < LEAST_SETS:
-        notes = (
-            f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the "
-            "interval.",
-            *notes,
-        )
-    return (*notes, *few)
 
 
 # share of cut-off summaries, and of persons missed, from which on it is said

@@ -19,13 +19,9 @@ from evenhand.corpora.polisum import ReleasedItem, passages_of
 from evenhand.evaluation.abstractiveness import fragments, novel_ngrams
 from evenhand.evaluation.checkpoint.ledger import duplicates
 from evenhand.evaluation.comparison.bradley_terry import order, row_wins, strength_bounds, strengths, wins
-from evenhand.evaluation.human import (
-    HumanUnit,
-    human_results,
-    human_scores,
-    read_annotation,
-)
+from evenhand.evaluation.human.annotation import HumanUnit, read_annotation
 from evenhand.evaluation.human.matching import covered, multiset_overlap
+from evenhand.evaluation.human.results import human_results, human_scores
 from evenhand.evaluation.meta.agreement import Article, agreement
 from evenhand.generate.contract import check_output
 from evenhand.judges.alignment import aggregate as align_aggregate

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evenhand.corpora.perspectivesumm.dialogue import Dialogue, build_dialogues, read_court, read_debates
+from evenhand.corpora.perspectivesumm.dialogue import build_dialogues, read_court, read_debates
 from evenhand.errors import DataError
 from evenhand.fairness.groups.preparation import SpokenTurn
 
@@ -14,15 +14,14 @@ def count(text):
     return len(text.split())
 
 
-TALK = Dialogue(
-    "talk",
-    (
+TALK = {
+    "talk": (
         SpokenTurn("Ann", ("one two", "three")),
         SpokenTurn("Bo", ("four: five",)),
         SpokenTurn("Ann", ("six seven eight nine",)),
         SpokenTurn("Bo", ("ten",)),
-    ),
-)
+    )
+}
 
 
 def texts(sets):
@@ -32,7 +31,7 @@ def texts(sets):
 def test_a_turn_that_overflows_opens_a_segment_and_is_not_charged_to_it():
     # turns have 5, 4, 6 and 3 words, names and colons counted; limit 9: 5 + 4 fit, the third opens the second
     # segment at 0, where 3 more fit
-    sets = build_dialogues([TALK], 9, count)
+    sets = build_dialogues(TALK, 9, count)
     assert texts(sets) == [
         ["Ann : one two three", "Bo : four: five"],
         ["Ann : six seven eight nine", "Bo : ten"],
@@ -42,23 +41,23 @@ def test_a_turn_that_overflows_opens_a_segment_and_is_not_charged_to_it():
 
 def test_exact_charges_it():
     # the third turn counts 6, with the fourth's 3 that is 9, which still fits; with limit 8 it does not
-    assert [len(segment) for segment in texts(build_dialogues([TALK], 9, count, exact=True))] == [2, 2]
-    assert [len(segment) for segment in texts(build_dialogues([TALK], 8, count, exact=True))] == [1, 1, 1, 1]
-    assert [len(segment) for segment in texts(build_dialogues([TALK], 8, count))] == [1, 2, 1]
+    assert [len(segment) for segment in texts(build_dialogues(TALK, 9, count, exact=True))] == [2, 2]
+    assert [len(segment) for segment in texts(build_dialogues(TALK, 8, count, exact=True))] == [1, 1, 1, 1]
+    assert [len(segment) for segment in texts(build_dialogues(TALK, 8, count))] == [1, 2, 1]
 
 
 def test_a_first_turn_over_the_limit_leaves_no_empty_set():
     # 5 words are over 4: the released rule emits an empty segment, then the second turn's 4 are counted from 0
-    assert [len(segment) for segment in texts(build_dialogues([TALK], 4, count))] == [2, 2]
+    assert [len(segment) for segment in texts(build_dialogues(TALK, 4, count))] == [2, 2]
 
 
 def test_without_limit_a_dialogue_is_one_set():
-    (documents,) = build_dialogues([TALK], None, count)
+    (documents,) = build_dialogues(TALK, None, count)
     assert len(documents.documents) == 4
 
 
 def test_speakers_are_values_in_order_of_their_first_turn():
-    (documents,) = build_dialogues([TALK], None, count)
+    (documents,) = build_dialogues(TALK, None, count)
     assert documents.notes["values"] == {"speaker": ["Ann", "Bo"]}
     assert documents.notes["separator"] == "\n"
     assert [d.attributes["speaker"] for d in documents.documents] == ["Ann", "Bo", "Ann", "Bo"]
@@ -68,9 +67,9 @@ def test_debates_are_read_from_the_release(tmp_path):
     path = tmp_path / "iq2.json"
     turn = {"speaker": "John Don: Moderator", "paragraphs": ["Welcome.", "Sit down."], "segment": 0}
     path.write_text(json.dumps({"d1": {"title": "x", "transcript": [turn]}}))
-    (debate,) = read_debates(path).dialogues
-    assert debate == Dialogue("d1", (SpokenTurn("John Don: Moderator", ("Welcome.", "Sit down.")),))
-    (documents,) = build_dialogues([debate], 1500, count)
+    debates = read_debates(path).dialogues
+    assert debates == {"d1": (SpokenTurn("John Don: Moderator", ("Welcome.", "Sit down.")),)}
+    (documents,) = build_dialogues(debates, 1500, count)
     # the value is what stands before the first colon
     assert documents.documents[0].attributes == {"speaker": "John Don"}
     assert documents.documents[0].text == "John Don: Moderator : Welcome. Sit down."
@@ -96,11 +95,11 @@ def test_court_cases_are_read_in_order_of_their_first_turn(tmp_path):
         court_line("9", "JUSTICE A", "Order.") + court_line("3", "MR. B", "Yes.") + court_line("9", "MR. C", "S\u00ed.")
     )
     path.write_bytes(lines.encode("latin-1"))
-    first, second = read_court(path).dialogues
-    assert first == Dialogue("9", (SpokenTurn("JUSTICE A", ("Order.",)), SpokenTurn("MR. C", ("S\u00ed.",))))
-    assert second.id == "3"
+    found = read_court(path).dialogues
+    assert list(found) == ["9", "3"]
+    assert found["9"] == (SpokenTurn("JUSTICE A", ("Order.",)), SpokenTurn("MR. C", ("S\u00ed.",)))
     found = read_court(path, limit=1)
-    assert [case.id for case in found.dialogues] == ["9"]
+    assert list(found.dialogues) == ["9"]
     assert found.left_out == {"cases: beyond the first 1": 1}
 
 
@@ -130,14 +129,14 @@ def test_empty_fields_at_the_ends_of_a_line_shift_no_column(tmp_path):
     path.write_text(court_line("9", "A", "Order.") + court_line("9", "B", ""))
     found = read_court(path)
     # not "PETITIONER", which is the field before
-    assert found.dialogues == [Dialogue("9", (SpokenTurn("A", ("Order.",)),))]
+    assert found.dialogues == {"9": (SpokenTurn("A", ("Order.",)),)}
     assert found.left_out == {"turns: no text": 1}
 
 
 def test_a_packed_transcript_is_read(tmp_path):
     path = tmp_path / "court.txt.gz"
     path.write_bytes(gzip.compress(court_line("9", "A", "Order.").encode()))
-    assert [case.id for case in read_court(path).dialogues] == ["9"]
+    assert list(read_court(path).dialogues) == ["9"]
 
 
 @pytest.mark.parametrize("content", ["", "\n", court_line("9", "A", " ")])

@@ -3,7 +3,7 @@ from dataclasses import astuple
 import pytest
 
 from evenhand.evaluation.abstractiveness import characteristics, mean_characteristics
-from evenhand.evaluation.human import read_human
+from evenhand.evaluation.human.annotation import read_human
 from evenhand.text import fold
 
 SOURCE = ["Nurses need the ferry at night."]

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human import Annotation, HumanUnit, Span, SummaryMarks, annotator_agreement
+from evenhand.evaluation.human.agreement import annotator_agreement
+from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
 from evenhand.evaluation.human.result_pages import agreement_page
 from evenhand.evaluation.pages import terminal
 

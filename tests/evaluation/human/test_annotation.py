@@ -3,8 +3,9 @@ import json
 import pytest
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human import Span, annotator_agreement, human_results, read_annotation, read_human
-from evenhand.evaluation.human.annotation import place_span
+from evenhand.evaluation.human.agreement import annotator_agreement
+from evenhand.evaluation.human.annotation import Span, place_span, read_annotation, read_human
+from evenhand.evaluation.human.results import human_results
 from evenhand.resampling import Bootstrap
 
 

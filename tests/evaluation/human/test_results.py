@@ -5,17 +5,9 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import DataError
-from evenhand.evaluation.human import (
-    Annotation,
-    HumanScores,
-    HumanUnit,
-    Span,
-    SummaryMarks,
-    human_scores,
-    read_human,
-)
+from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, SummaryMarks, read_human
 from evenhand.evaluation.human.result_pages import results_page
-from evenhand.evaluation.human.results import human_results
+from evenhand.evaluation.human.results import HumanScores, human_results, human_scores
 from evenhand.evaluation.pages import terminal
 from evenhand.resampling import Bootstrap
 

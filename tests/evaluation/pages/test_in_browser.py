@@ -22,7 +22,7 @@ from evenhand.evaluation.checkpoint.pairs import pairs_page
 from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page as comparison_page
-from evenhand.evaluation.human import annotator_agreement
+from evenhand.evaluation.human.agreement import annotator_agreement
 from evenhand.evaluation.human.opinions import opinion_results
 from evenhand.evaluation.human.page import render_page
 from evenhand.evaluation.human.result_pages import agreement_page, opinions_page, results_page
