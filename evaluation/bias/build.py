@@ -31,8 +31,6 @@ RECIPE, MANIFEST, REPORT = "recipe.yaml", "manifest.json", "report"
 INPUTS = "inputs.jsonl"
 JSON, MARKDOWN = "report.json", "report.md"
 VERSIONS = (*RECORDED, "sentencex")
-# what the manifest says as the report does
-IN_MANIFEST = {"format", "name", "seed", "recogniser", "encoder", "left_out", "not_measured", "versions"}
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,6 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
         "files": {stage: receipt.outputs for stage, receipt in receipts.items()},
         "documents": digest([document.meta for document in found.inputs.documents]),
     }
-    stage = Stage(REPORT, recipe.output, depends_on, (RECIPE, MANIFEST, REPORT))
     folder = recipe.output / REPORT
 
     def work() -> ReportCounts:
@@ -144,18 +141,25 @@ def _report(recipe: BiasRecipe, found: _Found, receipts: Mapping[str, Receipt]) 
         write_text(folder / JSON, report.model_dump_json(indent=2) + "\n")
         write_page(page(report), folder, MARKDOWN)
         write_text(recipe.output / RECIPE, dump_recipe(recipe))
-        files = {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
-        files |= {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE)}
-        manifest = report.model_dump(mode="json", include=IN_MANIFEST) | {
+        manifest = {
+            "format": report.format,
+            "name": recipe.name,
+            "seed": recipe.seed,
             "input": Path(recipe.input).name,
             "summarizer": report.signature,
+            "recogniser": report.recogniser,
+            "encoder": report.encoder,
             "stages": {stage: receipt.counts | {"seconds": receipt.seconds} for stage, receipt in receipts.items()},
-            "files": files,
+            "left_out": [row.model_dump(mode="json") for row in report.left_out],
+            "not_measured": [row.model_dump(mode="json") for row in report.not_measured],
+            "files": {name: content for receipt in receipts.values() for name, content in receipt.outputs.items()}
+            | {f"{REPORT}/{name}": file_digest(folder / name) for name in (JSON, MARKDOWN, PAGE)},
+            "versions": report.versions,
         }
         write_json(recipe.output / MANIFEST, manifest)
         return ReportCounts(measures=len(report.measures), left_out=report.left_out)
 
-    receipt, reused = stage.run(work)
+    receipt, reused = Stage(REPORT, recipe.output, depends_on, (RECIPE, MANIFEST, REPORT)).run(work)
     return BiasReport.model_validate(read_json(folder / JSON)), receipt, reused
 
 
