@@ -6,8 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from segment_places import importance_order, segment_positions  # noqa: E402
+
 from evenhand.generate.pine import reweighting  # noqa: E402
-from evenhand.generate.pine.positions import importance_order, segment_positions  # noqa: E402
 from evenhand.generate.pine.reweighting import Row  # noqa: E402
 
 HEADS, SHARED, SIZE = 4, 2, 8
