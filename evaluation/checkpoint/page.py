@@ -111,12 +111,10 @@ def _headline(report: Report) -> Table:
             places = places_of(report.scores, judge)
             mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
-            whole = Number(mine[-1].mean, bounds(mine[-1]), places, sign=True)
-            shown = (change(d, judge, places) for d in mine)
-            rows.append(row(judge.name, f"{second} \u2192 {first}", *shown, whole.interval))
+            rows.append(row(judge.name, f"{second} \u2192 {first}", *(change(d, judge, places) for d in mine)))
         groups.append(group(rows, minus(comparison)))
-    sides = dict.fromkeys(d.side or ALL for d in report.differences)
-    heads: Heads = ("judge", Column("scores", kind="number"), *sides, level)
+    sides = dict.fromkeys(d.side for d in report.differences if d.side)
+    heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=level))
     return table("headline", heads, groups)
 
 

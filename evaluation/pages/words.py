@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..systems.contents import Difference, JudgeNote
-from .blocks import Heading, Legend, Number, Prose, Text, Tone
+from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
 from .planes import PlanePlot
 
 ALL = "all"
@@ -64,8 +64,9 @@ def verdict(difference: Difference, judge: JudgeNote) -> Text:
 
 
 def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
-    """A difference with its sign and its mark."""
-    return Number(difference.mean, places=places, sign=True, tone=tone(difference, judge))
+    """A difference with its sign and its mark, and its interval where it is of all requests."""
+    drawn = None if difference.side else bounds(difference)
+    return Number(difference.mean, drawn, places, sign=True, tone=tone(difference, judge))
 
 
 def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, ...]:

@@ -282,7 +282,7 @@ def test_terminal_fits(small_run: Any, width: int):
 
 def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
     rows = [line.split() for line in printed(small_run).splitlines()]
-    assert "overlap 0.300 \u2192 0.400 \u25b2+0.100 \u25b2+0.100 \u25b2+0.100 no variation".split() in rows
+    assert "overlap 0.300 \u2192 0.400 \u25b2+0.100 \u25b2+0.100 \u25b2+0.100 (no variation)".split() in rows
 
 
 def test_terminal_comes_from_the_report_that_was_written(small_run: Any):
