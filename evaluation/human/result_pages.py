@@ -127,10 +127,11 @@ def agreement_page(pairs: Mapping[tuple[str, str], AnnotatorAgreement], whole: G
             means = (Number(mean.overlap), Number(mean.chance), "", "", Number(mean.alpha))
             rows.append(row(kind, "all, mean of pairs", *means, is_total=True))
     made = table("agreement", heads, rows)
-    said = _of_all(whole) if whole else _of_two(*pairs.items())
-    blocks = (
-        made if whole else made.without("annotators", "alpha"), Prose("left out: texts that neither marked.", "lead"), *said
-    )  # fmt: skip
+    blocks: tuple[Block, ...] = (
+        made if whole else made.without("annotators", "alpha"),
+        Prose("left out: texts that neither marked.", "lead"),
+        *(_of_all(whole) if whole else _of_two(*pairs.items())),
+    )
     body = (Heading("Agreement"), *blocks)
     return Page("agreement", "of annotators", "Overlap of highlights", (), (), body, blocks, FOOTER)
 
