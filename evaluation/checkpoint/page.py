@@ -42,7 +42,7 @@ from ..pages.systems import (
 )
 from ..pages.words import ALL, NOTHING_LEFT_OUT, change, counted, judge_blocks, judges_mean, legend, versions
 from ..systems.compare import COMPARISONS, RULE, comparison_name, leaves_out_zero
-from ..systems.contents import Examples, JudgeNote, Report, SideGap
+from ..systems.contents import Examples, Report, SideGap
 from ..systems.systems import WORDS
 from .findings import CLAIMS
 from .probe import probe_sentence
@@ -84,10 +84,6 @@ def page(report: Report) -> Page:
     )
 
 
-def _deciding(report: Report) -> list[JudgeNote]:
-    return [judge for judge in report.judges if judge.name in report.deciding]
-
-
 def _comparisons(report: Report) -> list[str]:
     names = dict.fromkeys(d.subject for d in report.differences)
     return [name for each in COMPARISONS if (name := comparison_name(*each)) in names]
@@ -107,7 +103,7 @@ def _headline(report: Report) -> Table:
     groups = []
     for comparison in _comparisons(report):
         rows = []
-        for judge in _deciding(report):
+        for judge in (each for each in report.judges if each.name in report.deciding):
             places = places_of(report.scores, judge)
             mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
