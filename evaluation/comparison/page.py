@@ -304,4 +304,4 @@ def _short(found: Comparison, judge: JudgeNote) -> Table:
         *map(budget_name, found.budgets),
     )
     rows = (row(entry.label, *(cell(entry.label, k) for k in found.budgets)) for entry in found.entries)
-    return table(judge.name, heads, rows)
+    return table(f"means by {judge.name}", heads, rows)
