@@ -26,8 +26,8 @@ NOISE = 1e-9
 FEW_SETS = 10
 # with fewer, no verdict and no interval of people's scores: even if all lean to one side, that is chance in 2 / 2**5 = 6 %
 LEAST_SETS = 6
-# with fewer, an attribute value is neither a worst group nor an extreme of an audit
-LEAST_GROUP = 30
+# with fewer, an attribute value of an audit has numbers and no verdict
+LEAST_GROUP = 5
 # with fewer originals, intervals of a bias study are too narrow: of 200 studies of random sentences of the twelve sample
 # documents (level 0.95) 9.5 % lean in word lists and 12 % in inclusion instead of 5 %, and 5.5 % differ instead of 2.5 %
 FEW_ORIGINALS = 30
@@ -199,6 +199,47 @@ def percentile_interval(
     low, high = (defined(float(bound)) for bound in percentiles(array, level))
     found = Interval(defined(estimate), low, high, len(array), int((~np.isnan(array)).sum()))
     return replace(found, low=None, high=None) if undefined == "propagate" and found.n_defined < len(array) else found
+
+
+@dataclass(frozen=True)
+class TInterval:
+    """Quantities with intervals and tests of "it is 0" by Student's t, arrays of shape (quantities,)."""
+
+    # nan where undefined
+    estimate: Floats
+    # nan with fewer than two sets
+    low: Floats
+    high: Floats
+    p_value: Floats
+
+
+def t_interval(
+    quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_], level: float
+) -> TInterval:
+    """Student's t with the standard error of the jackknife over sets (Tukey 1958); of a mean it is the usual t interval.
+
+    Where all sets agree there is no standard error; p is then that of as many equal signs.
+
+    Args:
+        quantities: of sums of columns; (..., columns) to (..., quantities), nan where undefined.
+        columns: what each set adds, (sets, columns).
+        rests_on: which sets each quantity rests on, (sets, quantities).
+        level: of the intervals.
+    """
+    from scipy.stats import t
+
+    whole = columns.sum(axis=0)
+    estimate, n = quantities(whole), rests_on.sum(axis=0).astype(float)
+    without = np.where(rests_on, quantities(whole - columns) - estimate, 0.0)  # (sets, quantities)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = without.sum(axis=0) / n
+        spread = np.where(rests_on, (without - centre) ** 2, 0.0).sum(axis=0)
+        error = np.where(n > 1, np.sqrt((n - 1) / n * spread), np.nan)
+        reach = t.ppf((1 + level) / 2, n - 1) * error
+        p_value = 2 * t.sf(np.abs(estimate) / error, n - 1)
+    is_zero, agree = np.abs(estimate) <= NOISE, error <= NOISE
+    p_value = np.where(agree, np.where(is_zero, 1.0, 2.0 ** np.minimum(1 - n, 0)), p_value)
+    return TInterval(estimate, estimate - reach, estimate + reach, p_value)
 
 
 def exact_bounds(rate: float, n: int, level: float) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from evenhand.resampling import (
     percentile_interval,
     percentiles,
     sign_flip_p_value,
+    t_interval,
     verdict,
 )
 
@@ -315,3 +316,32 @@ ABOVE, ACROSS, BELOW, NO_BOUNDS = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1), (None, 
 )
 def test_each_rule_reads_what_it_names(rule, estimate, bounds, p, n_sets, expected):
     assert verdict(rule, estimate, bounds, adjusted_p=p, level=0.95, n_sets=n_sets) == expected
+
+
+def test_t_interval_of_a_mean_is_the_usual_one():
+    values = np.random.default_rng(0).exponential(size=(9, 2)) - 0.4
+    columns = np.column_stack([values, np.ones(9)])
+    found = t_interval(lambda sums: sums[..., :2] / sums[..., 2:], columns, np.ones((9, 2), dtype=bool), 0.9)
+    usual = stats.ttest_1samp(values, 0)
+    between = usual.confidence_interval(0.9)
+    assert found.p_value == pytest.approx(usual.pvalue)
+    assert np.stack([found.low, found.high]) == pytest.approx(np.stack([between.low, between.high]))
+
+
+def test_t_interval_rests_on_the_sets_of_its_quantity():
+    columns = np.array([[0.1, 1], [0.5, 1], [0.2, 1], [0, 0], [0, 0]])
+    rests_on = columns[:, 1:] > 0
+    found = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns, rests_on, 0.95)
+    alone = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns[:3], rests_on[:3], 0.95)
+    assert (found.low, found.high, found.p_value) == (alone.low, alone.high, alone.p_value)
+
+
+def test_sets_that_agree_are_as_sure_as_their_signs():
+    columns = np.column_stack([np.full(6, 0.3), np.zeros(6), np.ones(6)])
+    found = t_interval(lambda sums: sums[..., :2] / sums[..., 2:], columns, np.ones((6, 2), dtype=bool), 0.95)
+    assert found.p_value == pytest.approx([2.0**-5, 1.0])
+
+
+def test_one_set_has_no_t_interval():
+    found = t_interval(lambda sums: sums, np.array([[0.3]]), np.ones((1, 1), dtype=bool), 0.95)
+    assert np.isnan([found.low, found.high, found.p_value]).all()

@@ -13,26 +13,28 @@ from ...fairness.groups.masses import Unscored
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
 from .contents import (
-    COVERAGE_PARITY,
     Audit,
     Example,
     Line,
     MeasureNote,
     Number,
     ValueNote,
-    WorstGroup,
 )
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
-from .findings import Rows, choices, extremes, of_length, ordering, system_note, title, worst_group
+from .findings import representation, system_note, title
 from .input import AuditInput
 from .pairs import paired_differences
 from .plan import AuditPlan
+from .votes import chance_levels, votes
 from .warnings import warnings
 
-SCHEMA = "evenhand-audit/2"
+SCHEMA = "evenhand-audit/3"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
+# families whose numbers are by attribute value
+BY_VALUE = ("value-shares", "coverage")
+ONE_VALUED = "words of one value only"
 NO_DOCUMENT = "no document of this value"
 
 # family, sets measured so far, all sets
@@ -65,14 +67,24 @@ def build_audit(
         said = "; ".join(f"{system}, {name}: {reason} ({n:,} sets)" for (system, name, reason), n in reasons.items())
         raise DataError(f"nothing is left to audit: {said}")
     labels = [system.label for system in given.systems]
-    differences = paired_differences(measured, labels, plan.bootstrap, plan.least_group)
-    numbers, worst = _numbers(measured, given, plan)
+    numbers = _numbers(measured, given, plan)
+    represented = tuple(
+        found
+        for system in labels
+        for family in families
+        if (
+            found := representation(
+                [n for n in numbers if (n.system, n.family) == (system, family.name)], given.attribute
+            )
+        )
+    )
+    voted = votes(measured, labels, plan.bootstrap.level, plan.least_group)
     aggregates = tuple(number for number in numbers if number.value is None)
     systems = tuple(map(system_note, given.systems))
     return Audit(
         schema_name=SCHEMA,
-        title=title(aggregates, differences, systems),
-        warnings=(*of_length(differences, systems), *warnings(measured, given, plan, numbers), *notes),
+        title=title(aggregates, represented, voted, systems),
+        warnings=(*warnings(measured, given, plan, numbers), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
         attribute=given.attribute,
@@ -83,9 +95,9 @@ def build_audit(
         measures=tuple(MeasureNote(family=f.name, by=f.by, signature=f.signature) for f in families),
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
-        worst=tuple(worst),
-        differences=differences,
-        choices=tuple(choices(measured, given.values, plan)),
+        represented=represented,
+        differences=paired_differences(measured, labels, plan.bootstrap, plan.least_group),
+        votes=voted,
         examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
@@ -109,31 +121,33 @@ def _measure(family: Family, given: AuditInput, progress: Progress | None) -> It
         yield Measured(family, system.label, tuple(mine), family.figures(mine))
 
 
-def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[list[Number], list[WorstGroup]]:
-    """Every quantity of every system with its interval, and who fares worst."""
+def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> list[Number]:
+    """Every quantity of every system with its interval and its chance level."""
     numbers: list[Number] = []
-    worst = []
     present = [documents.values(given.attribute) for documents in given.sets]
     sets_with = {value: np.array([value in values for values in present], dtype=bool) for value in given.values}
+    chances = {
+        system.label: chance_levels(
+            [each for each in measured if each.system == system.label], plan.bootstrap.level, plan.least_group
+        )
+        for system in given.systems
+    }
     for each in measured:
         drawn = each.figures.draws(plan.bootstrap)
         # groups of word lists are not values, though they may have the same names
         n_sets = {value: int((each.figures.scored & sets_with[value]).sum()) for value in given.values}
-        small = {value for value, n in n_sets.items() if n < plan.least_group} if ordering(each.figures) else set()
-        mine = [
+        by_value = each.family.name in BY_VALUE
+        small = {value for value, n in n_sets.items() if n < plan.least_group} if by_value else set()
+        numbers += [
             _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
-                update={"is_small": quantity.value in small}
+                update={
+                    "is_small": quantity.value in small,
+                    "chance": chances[each.system].get((each.family.name, quantity)),
+                }
             )
             for place, quantity in enumerate(each.figures.quantities)
         ]
-        rows = Rows(mine, drawn)
-        for number in mine:
-            said = extremes(rows) if number.measure.kind == COVERAGE_PARITY else ""
-            numbers.append(number.model_copy(update={"sentence": f"{number.sentence} {said}"}) if said else number)
-        group = worst_group(rows, given.attribute)
-        if group:
-            worst.append(group)
-    return numbers, worst
+    return numbers
 
 
 def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]) -> Number:
@@ -150,7 +164,12 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
     without = figures.scored & ~figures.rests_on[:, place]
     present = sets_with.get(quantity.value or "", np.zeros_like(without))
-    for reason, those in ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present)):
+    why = (
+        ((ONE_VALUED, without),)
+        if quantity.kind.of_several
+        else ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present))
+    )
+    for reason, those in why:
         if those.any():
             left_out[reason] += int(those.sum())
     shown = "" if estimate is None else f"{100 * estimate:.1f}" if quantity.kind.is_share else f"{estimate:.3f}"

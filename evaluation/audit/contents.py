@@ -7,7 +7,6 @@ from pydantic import BeforeValidator, PlainSerializer
 
 from ...records import Record
 from ...resampling import Verdict
-from ..systems.worst_group import WorstGroups
 
 
 @dataclass(frozen=True)
@@ -25,26 +24,28 @@ class Kind:
     grows_by_chance: bool = False
     # whether systems are compared by it
     is_tested: bool = True
-    # whether less of it is fairer; otherwise neither more nor less is
-    is_unfairness: bool = True
-    # where its family orders values by it: whether the value of the most or of the least fares worst
-    worst: Literal["most", "least"] | None = None
+    # whether it is over the sets that can be unfair: those with words of several values
+    of_several: bool = False
+    # whether groups are named, and systems called fairer, by how far it is from its chance level: only where a null was found
+    # that holds for every way of writing (docs/fairness.md#chance)
+    votes: bool = False
 
 
 BUR = Kind("BUR", is_rate=True)
+BUR_OF_SEVERAL = Kind("BUR of several values", is_rate=True, of_several=True)
 UER = Kind("UER")
 AUC = Kind("AUC")
 SOF = Kind("SOF", grows_by_chance=True)
 REPRESENTATION = Kind("Proportional Representation")
-SHARE_IN_SOURCES = Kind("share in sources", is_tested=False, is_unfairness=False)
-SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, is_unfairness=False)
-SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, is_unfairness=False)
-SHORTFALL = Kind("shortfall", is_unfairness=False)
-UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False, is_unfairness=False, worst="most")
+SHARE_IN_SOURCES = Kind("share in sources", is_tested=False, of_several=True)
+SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, of_several=True)
+SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, of_several=True, votes=True)
+SHORTFALL = Kind("shortfall")
+UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
 EQUAL_COVERAGE = Kind("Equal Coverage")
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
-COVERAGE = Kind("coverage", is_tested=False, is_unfairness=False)
-COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, is_unfairness=False, worst="least")
+COVERAGE = Kind("coverage", is_tested=False)
+COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True)
 OPINION_GRAPH = Kind("opinion graph", is_share=False)
 WORD_LIST_BIAS = Kind("word-list bias", grows_by_chance=True)
 WORDS_IN_SOURCES = Kind("share of gender words in sources", is_tested=False)
@@ -53,7 +54,7 @@ WORDS_IN_SUMMARIES = Kind("share of gender words in summaries", is_tested=False)
 KINDS = {
     kind.name: kind
     for kind in (
-        *(BUR, UER, AUC, SOF, REPRESENTATION),
+        *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
         *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
         *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES),
@@ -112,6 +113,23 @@ class MeasureNote(Record):
     signature: str
 
 
+class Chance(Record):
+    """A number beside what is expected of summaries that take no side."""
+
+    # name of the null by which it is expected
+    null: str
+    expected: float
+    # the number less that, with its t interval over document sets; None with fewer than two sets
+    gap: float
+    low: float | None
+    high: float | None
+    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the values; None with fewer than two sets, and of
+    # measures that do not vote, from whose gaps nothing is concluded
+    p_value: float | None
+    adjusted: float | None
+    verdict: Verdict | None
+
+
 class Number(Record):
     """A quantity of one system's summaries with its interval over document sets."""
 
@@ -143,25 +161,22 @@ class Number(Record):
     is_small: bool = False
     # percentiles of the bootstrap, or exact (Clopper and Pearson) of a rate that is 0 or 1 in all sets
     interval: Literal["bootstrap", "exact"] = "bootstrap"
+    # None where no null is known that holds
+    chance: Chance | None = None
 
 
-class WorstGroup(Record):
-    """The attribute value that fares worst under one system, and whether it is clearly worse than the next."""
+class Representation(Record):
+    """Who is represented less or more than by summaries that take no side, under one system and family of measures."""
 
     family: str
     system: str
     measure: WrittenMeasure
-    # None when fewer than two values are large enough to be compared
-    value: str | None
-    next_value: str | None
-    # how much worse than the next, at least 0, with its interval
-    gap: float | None
-    low: float | None
-    high: float | None
-    verdict: Literal["clear", "no clear difference"]
-    sentence: str
-    # values with too few sets
+    # attribute values, or groups of a word list, clearly below and above their chance level, the farthest first
+    under: tuple[str, ...]
+    over: tuple[str, ...]
+    # values with too few sets for a verdict
     small: tuple[str, ...]
+    sentence: str
 
 
 class PairedDifference(Record):
@@ -190,17 +205,31 @@ class PairedDifference(Record):
     adjusted: float | None
     # "not measured" where the measure is undefined for one of the systems
     verdict: Verdict | Literal["not measured"]
-    # whether lower is fairer; otherwise neither is
-    is_unfairness: bool
 
 
-class Choice(Record):
-    """Which system to choose by the value that it serves worst."""
+class Vote(Record):
+    """Which of two systems is fairer by one family of measures: whose gap to the chance level is nearer to 0."""
 
     family: str
     measure: WrittenMeasure
-    found: WorstGroups
-    sentence: str
+    system: str
+    reference: str
+    # the attribute value that differs most
+    value: str | None
+    # of both at that value, over the sets that are scored under both, and their difference with its t interval
+    gap: float | None
+    reference_gap: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    # sets scored under both
+    n: int
+    # of "both have the same gap"; after Benjamini and Hochberg over all votes and values
+    p_value: float | None
+    adjusted: float | None
+    is_share: bool
+    # "differs": clearly, but neither is clearly nearer to 0
+    verdict: Literal["fairer", "less fair", "differs", "no clear difference"]
 
 
 class Line(Record):
@@ -281,9 +310,9 @@ class Audit(Record):
     measures: tuple[MeasureNote, ...]
     by_value: tuple[Number, ...]
     aggregates: tuple[Number, ...]
-    worst: tuple[WorstGroup, ...]
+    represented: tuple[Representation, ...]
     differences: tuple[PairedDifference, ...]
-    choices: tuple[Choice, ...]
+    votes: tuple[Vote, ...]
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]

@@ -33,8 +33,13 @@ from .figures import Figures, Floats, most, reasons
 TOO_FEW_UNITS = f"fewer than {FEWEST_UNITS} units"
 AGGREGATES = (EQUAL_COVERAGE, COVERAGE_PARITY)
 ROWS = (COVERAGE, COVERAGE_DIFFERENCE)
-# columns of a set before four for each value: scored, Equal Coverage
-HEAD, BY_VALUE = 2, 4
+EXCHANGED = "exchanged labels"
+# ways in which the documents' labels are dealt
+DEALS = 32
+# columns of a set before those of its values: scored, Equal Coverage, the same by chance
+HEAD = 3
+# columns of a value: sets, documents, sums of their coverage and of its difference, and of the latter in every deal
+BY_VALUE = 4 + DEALS
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class UnitCoverage:
             if isinstance(each, Covered):
                 columns[row] = self._columns(each)
         scored = columns[:, 0] > 0
-        has = columns[:, HEAD:].reshape(len(found), len(self.values), BY_VALUE)[..., 0] > 0
+        has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
         return Figures(
             quantities=(
@@ -109,6 +114,8 @@ class UnitCoverage:
             ),
             columns=columns,
             reduce=self._reduce,
+            expect=self._expect,
+            null=EXCHANGED,
             rests_on=np.hstack(
                 [np.repeat(scored[:, None], len(AGGREGATES), axis=1), np.repeat(has, len(ROWS), axis=1)]
             ),
@@ -165,22 +172,42 @@ class UnitCoverage:
         return None
 
     def _columns(self, found: Covered) -> Floats:
-        """Scored, Equal Coverage, and for each value: sets, documents, sums of their coverage and of its difference."""
-        row = np.zeros((len(self.values), BY_VALUE))
+        """What a set adds."""
         overall = found.coverage.overall or 0.0
         by_document = np.array([covered or 0.0 for covered in found.coverage.by_document])
         labels = np.array(found.labels)
-        for place, value in enumerate(found.values):
-            its = by_document[labels == place]
-            if its.size:
-                row[self.values.index(value)] = (1, its.size, its.sum(), (its - overall).sum())
-        return np.concatenate([[1.0, found.coverage.ec or 0.0], row.ravel()])
+        generator = np.random.default_rng(len(labels))
+        dealt = np.stack([labels, *(generator.permutation(labels) for _ in range(DEALS))])  # (deals + 1, documents)
+        of_value = dealt[..., None] == np.arange(len(found.values))  # (deals + 1, documents, values)
+        documents = of_value[0].sum(axis=0)
+        differences = np.einsum("d,edv->ev", by_document - overall, of_value.astype(float))
+        equal = np.abs(over(differences, documents))[:, documents > 0].mean(axis=1)
+        columns = np.zeros((len(self.values), BY_VALUE))
+        covered = differences[0] + documents * overall
+        columns[[self.values.index(value) for value in found.values]] = np.column_stack(
+            [documents > 0, documents, covered, differences.T]
+        )
+        return np.concatenate([[1.0, found.coverage.ec or 0.0, equal[1:].mean()], columns.ravel()])
 
     def _reduce(self, sums: Floats) -> Floats:
-        by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
-        _, documents, covered, difference = np.moveaxis(by_value, -1, 0)
+        by_value = self._by_value(sums)
+        documents, covered, difference = by_value[1], by_value[2], by_value[3]
         means = over(covered, documents), over(difference, documents)
-        present = documents > 0
-        parity = over(np.abs(np.where(present, means[1], 0.0)).sum(axis=-1), present.sum(axis=-1).astype(float))
-        whole = np.stack([over(sums[..., 1], sums[..., 0]), parity], axis=-1)
+        whole = np.stack([over(sums[..., 1], sums[..., 0]), self._parity(difference, documents)], axis=-1)
         return np.concatenate([whole, np.stack(means, axis=-1).reshape(*sums.shape[:-1], -1)], axis=-1)
+
+    def _expect(self, sums: Floats) -> Floats:
+        """Nobody's documents are covered more: Equal Coverage and Coverage Parity by exchanged labels, the difference 0."""
+        by_value = self._by_value(sums)
+        parity = np.mean([self._parity(dealt, by_value[1]) for dealt in by_value[4:]], axis=0)
+        rows = np.stack([np.full_like(by_value[1], np.nan), 0 * over(by_value[1], by_value[1])], axis=-1)
+        whole = np.stack([over(sums[..., 2], sums[..., 0]), parity], axis=-1)
+        return np.concatenate([whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+    def _by_value(self, sums: Floats) -> Floats:
+        """The columns of the values, (columns, ..., values)."""
+        return np.moveaxis(sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE), -1, 0)
+
+    @staticmethod
+    def _parity(difference: Floats, documents: Floats) -> Floats:
+        return over(np.abs(over(difference, documents)).sum(axis=-1, where=documents > 0), (documents > 0).sum(axis=-1))

@@ -40,6 +40,13 @@ class Figures:
     unfairness: Floats
     # why each set has no answer; None for one that has
     left_out: tuple[str | None, ...]
+    # the same sums to what is expected of each quantity of summaries that take no side, nan where that is not known, and the name
+    # of the null by which it is; None and "" of a family without one
+    expect: Callable[[Floats], Floats] | None = None
+    null: str = ""
+    # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
+    # that it rests on
+    takes_part: Bools | None = None
     # why an aggregate is undefined, where it is
     undefined: str = "no set has an answer"
 
@@ -48,9 +55,19 @@ class Figures:
         """Sets that have an answer, (sets,)."""
         return np.array([reason is None for reason in self.left_out], dtype=bool)
 
+    @property
+    def parts(self) -> Bools:
+        """Sets in which the value of each quantity takes part, (sets, quantities)."""
+        return self.rests_on if self.takes_part is None else self.takes_part
+
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""
         return self.reduce(self.columns.sum(axis=0))
+
+    def beyond(self, sums: Floats) -> Floats:
+        """The quantities less what is expected of them, (..., quantities); of a family with a null."""
+        assert self.expect is not None, "only families with a null are held against it"
+        return self.reduce(sums) - self.expect(sums)
 
     def draws(self, plan: Bootstrap) -> Floats:
         """The quantities of every draw, (draws, quantities); nan where undefined.

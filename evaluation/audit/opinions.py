@@ -15,6 +15,7 @@ import numpy as np
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary, LabelledText
+from ...fairness.opinion.exposure import Exposure, exposure_of
 from ...fairness.opinion.interaction import GraphPlan, OpinionBias, OpinionGraph, opinion_graph
 from ...fairness.opinion.summary_units import summary_units
 from ...text import sentences as split_sentences
@@ -32,6 +33,25 @@ SILENT = "no keyword of an opinion"
 Units = Literal["sentences", "documents"]
 
 
+RANDOM_UNITS = "units drawn at random"
+# draws of a summary's units
+DRAWS = 32
+
+
+def by_chance(exposure: Exposure) -> float:
+    """Mean score of summaries that show as many units, drawn from those that speak for an opinion.
+
+    Without replacement, as sentences are taken over; with it where a summary says more than its documents.
+    """
+    n_units, n_shown = np.array(exposure.n_units), sum(exposure.shown)
+    generator = np.random.default_rng([n_shown, *exposure.n_units])
+    if n_shown <= n_units.sum():
+        drawn = generator.multivariate_hypergeometric(n_units, n_shown, size=DRAWS)
+    else:
+        drawn = generator.multinomial(n_shown, n_units / n_units.sum(), size=DRAWS)
+    return float(np.mean([exposure_of(n_units, shown).score or 0.0 for shown in drawn]))
+
+
 @dataclass(frozen=True)
 class Heard:
     """What one summary shows of the opinions."""
@@ -39,6 +59,8 @@ class Heard:
     bias: OpinionBias
     # units of the summary
     n_units: int
+    # score of as many attached units drawn at random from the documents, in [0, 1)
+    expected: float
 
     @property
     def is_too_short(self) -> bool:
@@ -80,9 +102,10 @@ class Opinions:
                 bias = graph.bias(pieces)
                 if bias.score is None:
                     found.append(Unscored(bias.exposure.unscored or "no opinion"))
+                elif bias.exposure.n_opinions < 2:  # one opinion is 0 whatever the summary says of it
+                    found.append(Unscored(FEW))
                 else:
-                    # one opinion is 0 whatever the summary says of it
-                    found.append(Unscored(FEW) if bias.exposure.n_opinions < 2 else Heard(bias, len(pieces)))
+                    found.append(Heard(bias, len(pieces), by_chance(bias.exposure)))
         return found
 
     def _spoken(self, documents: Sequence[LabelledText]) -> list[tuple[str, str]]:
@@ -99,11 +122,14 @@ class Opinions:
         """The sums of all sets."""
         scores = np.array([np.nan if isinstance(each, Unscored) else each.bias.score for each in found], dtype=float)
         short = [isinstance(each, Heard) and each.is_too_short for each in found]
+        expected = [each.expected if isinstance(each, Heard) else 0.0 for each in found]
         scored = ~np.isnan(scores)
         return Figures(
             quantities=(Quantity(Measure(OPINION_GRAPH)),),
-            columns=np.column_stack([scored, np.nan_to_num(scores), short]).astype(float),
+            columns=np.column_stack([scored, np.nan_to_num(scores), short, expected]).astype(float),
             reduce=lambda sums: over(sums[..., 1:2], sums[..., :1]),
+            expect=lambda sums: over(sums[..., 3:4], sums[..., :1]),
+            null=RANDOM_UNITS,
             rests_on=scored[:, None],
             unfairness=scores,
             left_out=reasons(found),

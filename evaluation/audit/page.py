@@ -34,34 +34,37 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
-    UNDER_REPRESENTED,
     Audit,
+    Chance,
     Example,
     Measure,
     Number,
     PairedDifference,
     SystemNote,
     ValueNote,
+    Vote,
 )
-from .findings import by_length, n_tests
 from .warnings import aim, left_out, length, notes
 
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
 # what the terminal shows of each value
-MAIN = (*DRAWN, UNDER_REPRESENTED, COVERAGE_DIFFERENCE)
+MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
 # what a text is called that an example leaves out, by what the opinion graph takes for a unit
 TEXTS = {"documents": "post", "sentences": "sentence"}
-VERDICTS: dict[Tone | None, str] = {"better": "fairer", "worse": "less fair"}
-# of a difference that the systems' lengths may make alone
-LENGTHS = "lengths differ too"
+TONES: dict[str, Tone] = {
+    "fairer": "better",
+    "less fair": "worse",
+    "differs": "neutral",
+    "no clear difference": "unsure",
+}
 LEGEND = Legend(
     (
         ("better", "fairer"),
         ("worse", "less fair"),
-        ("neutral", "differs, neither fairer nor less"),
+        ("neutral", "differs, neither clearly fairer nor less fair"),
         ("unsure", "no clear difference: adjusted p too large, the interval includes zero, or there is no test"),
     )
 )
@@ -102,10 +105,11 @@ def _values(audit: Audit) -> Iterator[Block]:
     if any(found.scale for found in made):
         yield Prose(
             f"How much of the documents and how much of the summaries each {audit.attribute} has, in per cent, over the "
-            f"sets that have documents of it; lines are {_level(audit)} % intervals. {aim(audit)}",
+            f"sets that have words of several; lines are {_level(audit)} % intervals. {aim(audit)}",
             "lead",
         )
-        yield Legend(tuple((style, kind.name) for style, kind in enumerate(DRAWN)))
+        first = "expected of summaries that take no side" if _is_calibrated(audit) else DRAWN[0].name
+        yield Legend(((0, first), (1, DRAWN[1].name)))
     for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
         yield Heading(system.label, 3)
         yield found
@@ -131,24 +135,61 @@ def value_tables(audit: Audit) -> Iterator[Table]:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *_columns(measures))
+            columns = _columns(measures, mine.values())
+            heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
             rows = (
                 _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
             )
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
 
 
-def _columns(measures: Iterable[Measure]) -> Iterator[Column]:
-    return (Column(each.kind.name, note=f"({each.by})" if each.by else "") for each in measures)
+def _is_calibrated(audit: Audit) -> bool:
+    return any(n.chance for n in audit.by_value if n.measure.kind in DRAWN)
+
+
+def _columns(measures: Iterable[Measure], numbers: Iterable[Number]) -> Iterator[Column]:
+    """Of each measure its own, and what is expected and the gap to it where a share has a chance level."""
+    calibrated = {n.measure for n in numbers if n.chance}
+    for each in measures:
+        note = f"({each.by})" if each.by else ""
+        yield Column(each.kind.name, note=note)
+        if each in calibrated and each.kind == SHARE_IN_SUMMARIES:
+            yield from (Column("expected share", note=note), Column("gap to expected"))
+
+
+def _cells(found: Number, *, is_calibrated: bool, note: str) -> Iterator[Cell]:
+    yield shown(found, 1, note)
+    if is_calibrated and found.measure.kind == SHARE_IN_SUMMARIES:
+        yield _expected(found, 1)
+        yield gap(found.chance, is_share=True)
+
+
+def _expected(found: Number, places: int) -> NumberCell:
+    value = found.chance.expected if found.chance else None
+    return NumberCell(value, places=places if found.is_share else 3, unit="%" if found.is_share else "")
+
+
+def gap(chance: Chance | None, *, is_share: bool) -> NumberCell:
+    """How far a number is from its chance level, marked where that is clear."""
+    if chance is None:
+        return NumberCell(None)
+    return NumberCell(
+        chance.gap, (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "", sign=True,
+        tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
+    )  # fmt: skip
 
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
-    marks = (
-        Mark(100 * each.estimate, *_hundredfold(each), DRAWN.index(each.measure.kind))
-        for each in found
-        if each and each.measure.kind in DRAWN and each.estimate is not None
-    )
-    cells = (Text("") if each is None else shown(each, 1, rests_on(each)) for each in found)
+    is_calibrated = any(each.chance for each in drawn)
+    marks = []
+    for each in found:
+        if each and each.estimate is not None and each.measure.kind == SHARE_IN_SUMMARIES:
+            marks.append(Mark(100 * each.estimate, *_hundredfold(each), 1))
+            if each.chance:
+                marks.append(Mark(100 * each.chance.expected, None, None, 0))
+        elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not is_calibrated:
+            marks.append(Mark(100 * each.estimate, *_hundredfold(each), 0))
+    cells = (cell for each in found if each for cell in _cells(each, is_calibrated=is_calibrated, note=rests_on(each)))
     strip = [Strip(tuple(marks))] if drawn else []
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
 
@@ -179,13 +220,13 @@ def _measures(audit: Audit) -> Iterator[Block]:
     yield _aggregates(audit)
     if undefined := not_measured(audit):
         yield Prose(undefined)
-    if audit.worst:
-        yield Heading("Who fares worst", 3)
+    if audit.represented:
+        yield Heading("Who is represented less or more than by chance", 3)
         several = len(audit.systems) > 1
         yield Items(
             tuple(
-                Prose(f"by {each.measure}: {each.sentence}", head=each.system if several else "")
-                for each in audit.worst
+                Prose(f"{each.measure}: {each.sentence}", head=each.system if several else "")
+                for each in audit.represented
             )
         )
     groups = []
@@ -203,20 +244,26 @@ def _measures(audit: Audit) -> Iterator[Block]:
 
 def _aggregates(audit: Audit) -> Table:
     """The measures that could be taken of each system, and its summaries' length."""
-    heads = ("measure", "value", "sets", Column("what it means", "long"))
+    heads = ("measure", "value", "expected", "gap", "sets", Column("what it means", "long"))
     groups = []
     for system in audit.systems:
         rows = [
             row(
                 str(n.measure),
                 shown(n),
+                NumberCell(
+                    n.chance.expected if n.chance else None,
+                    places=2 if n.is_share else 3,
+                    unit="%" if n.is_share else "",
+                ),
+                gap(n.chance, is_share=n.is_share),
                 count(n.n),
                 Text(n.sentence, f"Left out: {left_out(n.left_out)}." if n.left_out else ""),
             )
             for n in audit.aggregates
             if n.system == system.label and n.estimate is not None
         ]
-        rows.append(row("length", "", "", length(system)))
+        rows.append(row("length", "", "", "", "", length(system)))
         groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
     return table("measures", heads, groups)
 
@@ -231,41 +278,56 @@ def not_measured(audit: Audit) -> str:
     return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
 
 
-def tone(difference: PairedDifference, *, is_of_length: bool = False) -> Tone | None:
-    """Whether the difference makes a system fairer; None where there is none.
-
-    Args:
-        difference: to the first system.
-        is_of_length: whether the systems' lengths may make it alone.
-    """
-    if difference.verdict == "not measured":
-        return None
-    if difference.verdict == "no clear difference":
-        return "unsure"
-    if is_of_length or not difference.is_unfairness:
-        return "neutral"
-    return "better" if difference.verdict == "lower" else "worse"
-
-
 def _differences(audit: Audit) -> Iterator[Block]:
     if not audit.differences:
         return
-    yield Heading(
-        f"Differences to {audit.differences[0].reference}",
-        lead="On the sets that are scored under both. p is two-sided, of exchanging the systems within sets, adjusted after "
-        f"Benjamini and Hochberg over all {n_tests(audit.differences)} tests. There is a clear difference where the "
-        "adjusted p is small and the interval does not include zero. The picture shows those in points.",
-    )
-    yield LEGEND
-    yield difference_table(audit)
-    if audit.choices:
-        yield Heading("Which system to choose", 3)
-        yield Items(tuple(Prose(choice.sentence) for choice in audit.choices))
-        yield Prose(
-            f"Each system is judged by its worst {audit.attribute}, found anew in every draw of the document sets; a "
-            f"choice is named where it is the best in {_level(audit)} % of the draws.",
-            "lead",
+    reference = audit.differences[0].reference
+    if audit.votes:
+        yield Heading(
+            "Which system is fairer",
+            lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
+            f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
+            "vote for each family of measures, at the value that differs most; p is of Student's t over sets, adjusted "
+            "after Benjamini and Hochberg over all votes and values.",
         )
+        yield LEGEND
+        yield vote_table(audit)
+    tests = [each for each in audit.differences if each.p_value is not None]
+    yield Heading(
+        f"Published measures: differences to {reference}",
+        lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
+        "two-sided, of exchanging the systems within sets, adjusted after Benjamini and Hochberg over all "
+        f"{len(tests)} tests. There is a clear difference where the adjusted p is small and the interval does not include "
+        "zero. The picture shows those in points.",
+    )
+    yield difference_table(audit)
+
+
+def vote_table(audit: Audit) -> Table:
+    """One row a family, a group for each system but the first."""
+    reference = audit.votes[0].reference
+    heads = (
+        "measure", "at", Column("gap", note="of the system"), Column("gap", note=f"of {reference}"), "difference",
+        "adjusted p", "verdict", "sets",
+    )  # fmt: skip
+    by_system: dict[str, list[Row]] = {}
+    for each in audit.votes:
+        made = row(
+            str(each.measure),
+            each.value or "",
+            *(_points(each, value) for value in (each.gap, each.reference_gap)),
+            _points(each, each.difference, (each.low, each.high)),
+            NumberCell(each.adjusted, unit="p"),
+            Text(each.verdict, tone=TONES[each.verdict]),
+            count(each.n),
+        )
+        by_system.setdefault(each.system, []).append(made)
+    groups = [group(rows, system if len(by_system) > 1 else "") for system, rows in by_system.items()]
+    return table("which system is fairer", heads, groups)
+
+
+def _points(vote: Vote, value: float | None, between: tuple[float | None, float | None] | None = None) -> NumberCell:
+    return NumberCell(value, between, 1 if vote.is_share else 3, "points" if vote.is_share else "", sign=True)
 
 
 def difference_table(audit: Audit) -> Table:
@@ -273,9 +335,8 @@ def difference_table(audit: Audit) -> Table:
     ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
     heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
     by_system: dict[str, list[Row]] = {}
-    unlike = by_length(audit.differences, audit.systems)
     for each in audit.differences:
-        its = tone(each, is_of_length=each in unlike)
+        its: Tone = "neutral" if each.verdict in ("higher", "lower") else "unsure"
         drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
         made = row(
             f"{each.measure}: {each.value}" if each.value else str(each.measure),
@@ -283,7 +344,7 @@ def difference_table(audit: Audit) -> Table:
             shown(each),
             NumberCell(each.p_value, unit="p"),
             NumberCell(each.adjusted, unit="p"),
-            Text(VERDICTS.get(its, each.verdict), LENGTHS if its == "neutral" and each in unlike else "", its),
+            Text(each.verdict, tone=None if each.verdict == "not measured" else its),
             count(each.n),
             count(each.left_out),
         )
@@ -348,6 +409,7 @@ def _side_number(example: Example, value: float | None) -> str:
 def _made(audit: Audit) -> Facts:
     bootstrap = audit.options["bootstrap"]
     drawn = f"{_level(audit)} %, {bootstrap['resamples']:,} draws of document sets, seed {bootstrap['seed']}"
+    nulls = {n.family: n.chance.null for n in (*audit.by_value, *audit.aggregates) if n.chance}
     return Facts(
         (
             ("documents", Text(f"{audit.documents} {audit.documents_digest}", style="code")),
@@ -361,6 +423,7 @@ def _made(audit: Audit) -> Facts:
                 for each in audit.systems
             ),
             *((measure.family, Text(measure.signature, style="code")) for measure in audit.measures),
+            ("expected by", Text("; ".join(f"{family}: {null}" for family, null in nulls.items()))),
             ("intervals", Text(drawn)),
             ("versions", versions(audit.versions)),
         )
@@ -368,23 +431,27 @@ def _made(audit: Audit) -> Facts:
 
 
 def _main(audit: Audit) -> Iterator[Block]:
-    """What to look at first: the values of all systems side by side, who clearly fares worst, and which system to choose."""
-    known = (n.measure for n in audit.by_value if n.measure.kind in MAIN and n.estimate is not None)
-    measures = dict.fromkeys(known)
+    """What to look at first: the values of all systems side by side, and who is represented less or more."""
+    measures = dict.fromkeys(n.measure for n in audit.by_value if n.measure.kind in MAIN and n.estimate is not None)
     several = len(audit.systems) > 1
     groups = []
     for system in audit.systems if measures else ():
         mine = _by_value(audit, system)
-        rows = (row(note.value, *(_first(mine.get((each, note.value))) for each in measures)) for note in audit.values)
+        rows = (
+            row(note.value, *(cell for n in its if n for cell in _first(n, is_calibrated=_is_calibrated(audit))))
+            for note in audit.values
+            if (its := [mine.get((each, note.value)) for each in measures])
+        )
         groups.append(group(rows, system.label if several else ""))
-    yield (
-        table(f"by {audit.attribute}", (audit.attribute, *_columns(measures)), groups) if groups else _aggregates(audit)
-    )
-    for each in audit.worst:
-        if each.family == audit.worst[0].family and (each.verdict == "clear" or not several):
-            yield Prose(each.sentence, head=f"{each.system}:" if several else "")
-    yield from (Prose(choice.sentence) for choice in audit.choices)
+    columns = _columns(measures, audit.by_value)
+    yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
+    for system in audit.systems:
+        named = (
+            each.sentence for each in audit.represented if each.system == system.label and (each.under or each.over)
+        )
+        if sentence := next(named, ""):
+            yield Prose(sentence, head=f"{system.label}:" if several else "")
 
 
-def _first(found: Number | None) -> Cell:
-    return shown(found, 1, rests_on(found) if found.is_small else "") if found else Text("")
+def _first(found: Number, *, is_calibrated: bool) -> Iterator[Cell]:
+    return _cells(found, is_calibrated=is_calibrated, note=rests_on(found) if found.is_small else "")

@@ -122,7 +122,6 @@ class Pair:
             n_defined=found.n_defined,
             **asdict(bootstrap),
             is_share=quantity.kind.is_share,
-            is_unfairness=quantity.kind.is_unfairness,
             p_value=defined(self.p_values[place]) if n > 1 else None,
             adjusted=None,
             verdict="no clear difference",

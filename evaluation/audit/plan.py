@@ -42,7 +42,7 @@ class AuditPlan:
     target: Target = "ratio"
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
-    # sets that must have a value before it can be a worst group or an extreme
+    # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_GROUP
     # summaries shown of each system by each family
     n_examples: int = 5

@@ -5,10 +5,11 @@ are the matcher's; Proportional Representation (Li et al. 2025) is added where t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...fairness.groups.chance import EQUAL_COMMONNESS, PATTERNS
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Masses, Unscored
@@ -28,6 +29,7 @@ from ...text import sentences as split_sentences
 from .contents import (
     AUC,
     BUR,
+    BUR_OF_SEVERAL,
     REPRESENTATION,
     SHARE_AIMED_AT,
     SHARE_IN_SOURCES,
@@ -45,10 +47,7 @@ from .contents import (
 )
 from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
 
-# columns of a set, before six for each value: scored, unfair, UER, PR, then the unfair curve
-HEAD = 4 + len(TAU_GRID)
-BY_VALUE = 6
-AGGREGATES = (BUR, UER, AUC, SOF)
+AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # by value; the aimed-at share is shown where it is not that of the sources
 ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
 
@@ -80,47 +79,75 @@ class ValueShares:
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each summary; a source without a token that counts has none."""
-        found = self.matcher.masses(items)
-        return [Unscored(NO_SOURCE_MASS) if isinstance(m, Masses) and not any(m.source) else m for m in found]
+        levels = self.matcher.chance_levels(items)
+        return [
+            Unscored(NO_SOURCE_MASS)
+            if isinstance(found, Masses) and not any(found.source)
+            else replace(found, chance=level)
+            if isinstance(found, Masses)
+            else found
+            for found, level in zip(self.matcher.masses(items), levels, strict=True)
+        ]
 
     def figures(self, found: Sequence[Masses | Unscored]) -> Figures:
         """The sums of all sets."""
         source, summary, declared = self._arrays(found)
         shares = self._shares(source, summary, declared, self.target)
-        sources = self._shares(source, summary, declared, "ratio").gold
-        scored = shares.scorable
         short = under_represented(shares, self.tau)
-        uer, auc = np.nan_to_num(unfair_error_rate(shares)), np.nan_to_num(unfair_by_tolerance(shares).T)  # (sets, 11)
-        represented = compare(source, summary, declared=declared)
-        pr = np.nan_to_num(unfair_error_rate(represented))
-        head = np.column_stack([scored, short.any(axis=-1), uer, pr, auc]).astype(float)
-        parts = (shares.kept, short, sources, shares.gold, shares.target, shares.shortfall)
-        columns = np.hstack([head, np.stack(parts, axis=-1).reshape(len(found), -1)])
+        scored, several = shares.scorable, shares.kept.sum(axis=-1) > 1
+        sources = self._shares(source, summary, declared, "ratio").gold
+        represented = np.nan_to_num(unfair_error_rate(compare(source, summary, declared=declared)))
+        drawn = self._blocks(self._by_chance(found, shares), several[:, None])
+        blocks = (
+            *(
+                scored,
+                several,
+                represented,
+                shares.kept,
+                several[:, None] * sources,
+                several[:, None] * shares.gold,
+                short,
+            ),
+            *self._blocks(shares, several),
+            # drawn shares are cut off at 0 and add to 1, so their mean is not quite what is expected
+            *(block.mean(axis=1) for block in drawn[:3]),
+            *(several[:, None] * (shares.target - self._gaps(found)), drawn[4].mean(axis=1)),
+        )
         wholes, rows = (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ())), self._rows()
-        of_wholes = np.repeat(scored[:, None], len(wholes), axis=1)
-        of_rows = np.repeat(shares.kept & scored[:, None], len(rows), axis=1)
         return Figures(
             quantities=(
                 *(Quantity(Measure(kind, self.by)) for kind in wholes),
                 *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
             ),
-            columns=columns,
-            reduce=self._reduce,
-            rests_on=np.hstack([of_wholes, of_rows]),
+            columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
+            reduce=lambda sums: self._quantities(sums, expected=False),
+            expect=lambda sums: self._quantities(sums, expected=True),
+            null=EQUAL_COMMONNESS if any(isinstance(m, Masses) and m.chance for m in found) else "",
+            rests_on=np.column_stack(
+                [
+                    *(several if kind.of_several else scored for kind in wholes),
+                    *(several if kind.of_several else has & scored for has in shares.kept.T for kind in rows),
+                ]
+            ),
+            takes_part=np.column_stack(
+                [*(scored for _ in wholes), *(has & several for has in shares.kept.T for _ in rows)]
+            ),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
-            unfairness=np.where(scored & summary.any(axis=-1), uer, np.nan),
+            unfairness=np.where(scored & summary.any(axis=-1), np.nan_to_num(unfair_error_rate(shares)), np.nan),
             left_out=reasons(found),
         )
 
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
-        n, unfair = int(figures.scored.sum()), int(figures.columns[:, 1].sum())
+        n, several = (int(column.sum()) for column in figures.columns[:, :2].T)
+        unfair = int(figures.columns[:, 3 + 4 * len(self.values)].sum())
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
         what = self.attribute
         return {
             BUR: f"In {unfair:,} of {n:,} summaries at least one {what} gets {limit} {100 * self.tau:g} % {room}.",
+            BUR_OF_SEVERAL: f"The same of the {several:,} summaries whose documents have words of more than one {what}.",
             UER: f"In a summary a {what} falls short of its due share by {point} points on average.",
             AUC: f"Over all tolerances from 0 to 1, {point} % of the summaries are unfair on average.",
             SOF: f"The values' shortfalls lie {point} points from their common mean on average: 0 when all fall short alike.",
@@ -175,22 +202,53 @@ class ValueShares:
     def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
         return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
 
-    def _reduce(self, sums: Floats) -> Floats:
-        n = sums[..., 0]
-        by_value = sums[..., HEAD:].reshape(*sums.shape[:-1], len(self.values), BY_VALUE)
-        kept, short, sources, aim, target, lacking = np.moveaxis(by_value, -1, 0)
-        means = dict(zip(ROWS, (over(x, kept) for x in (sources, aim, target, lacking, short)), strict=True))
-        area = np.asarray(np.trapezoid(over(sums[..., 4:HEAD], n[..., None]), dx=0.1, axis=-1))
-        whole = [
-            over(sums[..., 1], n),
-            over(sums[..., 2], n),
-            area,
-            mean_deviation(means[SHORTFALL]),
-        ]
+    def _by_chance(self, found: Sequence[Masses | Unscored], shares: Shares) -> Shares:
+        """Shares of summaries that take no side, (sets, patterns, values); as found where nothing matches."""
+        places = {value: place for place, value in enumerate(self.values)}
+        target = np.repeat(shares.target[:, None], PATTERNS, axis=1)
+        for row, each in enumerate(found):
+            if isinstance(each, Masses) and each.chance is not None:
+                drawn = each.chance.shares()
+                # patterns are a power of two, so fewer are repeated alike
+                target[row][:, [places[name] for name in each.names]] = np.resize(drawn, (PATTERNS, drawn.shape[1]))
+        return replace(shares, kept=shares.kept[:, None], gold=shares.gold[:, None], target=target)
+
+    def _gaps(self, found: Sequence[Masses | Unscored]) -> Floats:
+        """Shares less those expected, to first order, (sets, values); 0 where nothing matches."""
+        gaps = np.zeros((len(found), len(self.values)))
+        for row, each in enumerate(found):
+            if isinstance(each, Masses) and each.chance is not None:
+                gaps[row, [self.values.index(name) for name in each.names]] = each.chance.gap
+        return gaps
+
+    def _blocks(self, shares: Shares, several: Bools) -> list[Floats]:
+        """What a summary adds, found or expected: unfair, UER, unfair at each tolerance, its shares, its shortfalls."""
+        curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
+        unfair = under_represented(shares, self.tau).any(axis=-1)
+        parts = (unfair, unfair_error_rate(shares), curve, several[..., None] * shares.target, shares.shortfall)
+        return [np.asarray(np.nan_to_num(part), dtype=float) for part in parts]
+
+    def _quantities(self, sums: Floats, *, expected: bool) -> Floats:
+        """The quantities of sums of columns, or what is expected of them."""
+        k = len(self.values)
+        widths = (1, 1, 1, k, k, k, k, *2 * (1, 1, len(TAU_GRID), k, k))
+        blocks = np.split(sums, np.cumsum(widths)[:-1], axis=-1)
+        n, several, represented, kept, sources, aim, short = blocks[:7]
+        unfair, uer, curve, summaries, lacking = blocks[12:] if expected else blocks[7:12]
+        if expected:  # the documents are what they are, and nothing is known of the others
+            sources, aim, short, represented = (
+                np.full_like(each, np.nan) for each in (sources, aim, short, represented)
+            )
+        shortfall = over(lacking, kept)
+        whole = [over(unfair, n), over(unfair, several), over(uer, n)]
+        auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
+        whole += [auc[..., None], mean_deviation(shortfall)[..., None]]
         if self.by == "bartscore":
-            whole.append(over(sums[..., 3], n))
-        rows = np.stack([means[kind] for kind in self._rows()], axis=-1).reshape(*sums.shape[:-1], -1)
-        return np.concatenate([np.stack(whole, axis=-1), rows], axis=-1)
+            whole.append(over(represented, n))
+        shares = (over(block, several) for block in (sources, aim, summaries))
+        of_value = dict(zip(ROWS, (*shares, shortfall, over(short, kept)), strict=True))
+        rows = np.stack([of_value[kind] for kind in self._rows()], axis=-1)
+        return np.concatenate([*whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
 
 
 def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:

@@ -15,7 +15,7 @@ from .contents import (
     BUR,
     COVERAGE_PARITY,
     OPINION_GRAPH,
-    SHARE_IN_SOURCES,
+    SHORTFALL,
     SOF,
     UER,
     Audit,
@@ -142,7 +142,9 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
     for number in numbers:
         if number.is_small and number.value in _found_values(given):
             values = small.setdefault((number.family, number.system), {})
-            values[number.value] = values.get(number.value, False) or number.n > 0
+            values[number.value] = values.get(number.value, False) or (
+                number.n > 0 and not number.measure.kind.of_several
+            )
     # a value that takes no part for want of words is named for that reason alone
     silent = {(n.family, n.system, n.value) for n in numbers if n.n == 0 and NO_WORD in n.left_out}
     systems: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
@@ -156,9 +158,8 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
         which = f"{', '.join(mine)}, {family}"
         if is_scored:
             yield (
-                f"{which}: fewer than {plan.least_group} scored sets have {_named(its)}. Such values are marked few and left out "
-                f"of the worst group and the extremes; {spreads[family]} counts them like any other value. A lower --least-group "
-                "counts values with fewer sets too."
+                f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {_named(its)}. Such values are marked "
+                f"few and get no verdict; {spreads[family]} counts them like any other value."
             )
         else:
             yield f"{which}: no scored set has {_named(its)}."
@@ -180,7 +181,7 @@ def values_without_words(measured: Sequence[Measured], given: AuditInput) -> Ite
     for each in measured:
         if isinstance(each.family, ValueShares):
             for place, quantity in enumerate(each.figures.quantities):
-                if quantity.value is not None and quantity.kind == SHARE_IN_SOURCES:
+                if quantity.value is not None and quantity.kind == SHORTFALL:
                     silent = np.flatnonzero(each.figures.scored & ~each.figures.rests_on[:, place]).tolist()
                     n = sum(quantity.value in given.sets[row].values(given.attribute) for row in silent)
                     found |= Counter({quantity.value: n})
@@ -279,7 +280,8 @@ def unusual_intervals(audit: Audit) -> str:
 def aim(audit: Audit) -> str:
     """Where the summaries' share of a value is fair, beside its share in the sources."""
     return {
-        "ratio": "A fair summary has both marks at the same place.",
+        "ratio": "Words in common count for each value, so a summary that takes no side does not have the sources' shares but "
+        "those expected.",
         "equal": "Fair is here an equal share of each: the share aimed at is in the table.",
     }.get(
         str(audit.options["target"]),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
+from .chance import ChanceLevel
 from .tokens import Tokenize
 
 
@@ -30,6 +31,8 @@ class Masses:
     target: tuple[float, ...]
     # what the values are called; () when only their places are known
     names: tuple[str, ...] = ()
+    # what a summary that takes no side would score; None where the matcher knows none, and where nothing matches
+    chance: ChanceLevel | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ...config.fairness import MatcherSection
+from ...fairness.groups.chance import ChanceLevel
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, softmax
 from ...fairness.labelled import LabelledSummary
 from ...models import signature
@@ -180,8 +181,14 @@ class NeuralMatcher:
                 continue
             target = softmax(np.round(own, DECIMALS), self._temperature)
             n_cut = sum(texts[text].is_cut or texts[summary].is_cut for text in mine)
-            found.append(ModelMasses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut))
+            found.append(
+                ModelMasses(tuple(counted[text] for text in mine), tuple(target.tolist()), item.values, n_cut=n_cut)
+            )
         return found
+
+    def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
+        """None of them: no null was found that holds for scores of a model."""
+        return [None] * len(items)
 
     def _read(self, pairs: Sequence[Compared]) -> dict[str, ReadText]:
         distinct = list(dict.fromkeys(text for pair in pairs for text in pair))

@@ -7,16 +7,21 @@ Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens.
 
 import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import groupby
 from typing import Literal
 
 from ...config.fairness import MatcherSection
+from ...fairness.groups.chance import ChanceLevel, EqualCommonness
 from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, ngram_masses
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
+from ...text import sentences
 from ..shared import SharedModels
 
+# texts whose tokens are remembered
+REMEMBERED = 2048
 # changes when `content_tokens` does
 WORDS_SIGNATURE = f"words|content-tokens|v:{VERSION}"
 
@@ -29,17 +34,12 @@ class WordMatcher:
     def __init__(self, name: str, signature: str, tokenize: Tokenize) -> None:
         self.name = name
         self.signature = signature
-        self._tokenize = tokenize
+        # a value's only document is read for its masses and for the chance level
+        self._tokenize = lru_cache(REMEMBERED)(tokenize)
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
-        """Masses of each item's declared values; each distinct text is tokenised once."""
-        known: dict[str, list[str]] = {}
-
-        def tokens(text: str) -> list[str]:
-            if text not in known:
-                known[text] = self._tokenize(text)
-            return known[text]
-
+        """Masses of each item's declared values."""
+        tokens = self._tokenize
         found: list[Masses | Unscored] = []
         for item in items:
             if not item.summary.strip():
@@ -47,6 +47,17 @@ class WordMatcher:
                 continue
             masses = ngram_masses([tokens(text) for text in item.value_texts()], tokens(item.summary))
             found.append(Masses(masses.source, masses.target, item.values))
+        return found
+
+    def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
+        """By equal commonness; the words of a document set are counted once for all its summaries that stand side by side."""
+        found: list[ChanceLevel | None] = []
+        for documents, group in groupby(items, key=lambda item: item.documents):
+            null: EqualCommonness | None = None
+            for item in group:
+                if null is None:
+                    null = EqualCommonness([self._tokenize(d.text) for d in documents], item.labels, len(item.values))
+                found.append(null.level([self._tokenize(sentence) for sentence in sentences(item.summary)]))
         return found
 
     def close(self) -> None:

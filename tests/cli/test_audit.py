@@ -99,8 +99,10 @@ def test_systems_side_by_side(two_systems, tmp_path):
     assert by_name["one-sided", "BUR (words)"].estimate == 1
     verdicts = {(str(d.measure), d.value): d.verdict for d in found.differences}
     assert verdicts["BUR (words)", None] == "higher"
-    worst = next(g for g in found.worst if (g.system, g.family) == ("one-sided", "value-shares"))
-    assert (worst.value, worst.verdict) == ("right", "clear")
+    (vote,) = found.votes
+    assert (vote.system, vote.verdict) == ("one-sided", "less fair")
+    represented = {each.system: (each.under, each.over) for each in found.represented}
+    assert represented == {"fair": ((), ()), "one-sided": (("right",), ("left",))}
     shown = [e for e in found.examples if (e.system, e.family) == ("one-sided", "value-shares")]
     assert len(shown) == 5
     assert {(e.left_out, e.documents) for e in shown} == {(("right",), ("river stone",))}
@@ -124,11 +126,13 @@ def test_a_value_of_one_set_has_no_interval(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     third = [n for n in read(tmp_path / "audit").by_value if n.value == "third" and n.n]
-    assert third
-    assert {(n.n, n.low, n.high) for n in third} == {(1, None, None)}
-    # the terminal counts the sets of each cell, not those of the documents
-    assert "n 1, few" in done.stdout
+    # shares are over all sets that have words of several values, and there it has none in three
+    own = [n for n in third if not n.measure.kind.of_several]
+    assert {(n.n, n.low, n.high) for n in own} == {(1, None, None)}
+    assert {n.n for n in third if n not in own} == {4}
+    # what rests on few sets is marked, and gets no verdict
     assert "n 4, few" in done.stdout
+    assert "third" in read(tmp_path / "audit").represented[0].small
 
 
 def test_the_same_seed_gives_the_same_bytes(two_systems, tmp_path):
@@ -200,7 +204,8 @@ def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     documents = write_sets(tmp_path / "docs.jsonl", sets)
     out = write_summaries(tmp_path / "out.jsonl", texts)
     done = audit(
-        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words"
+        "--documents", documents, "--summaries", out, "--attribute", ATTRIBUTE, "--out", tmp_path / "audit", "--matcher", "words",
+        "--least-group", 30,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = read(tmp_path / "audit")
@@ -210,9 +215,9 @@ def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     said = " ".join(found.warnings)
     assert "out: 1 of 5 summaries have no word that the tokenizer finds in any document" in said
     assert "1 scored sets have words of one value only" in said
-    assert "out, value-shares: fewer than 30 scored sets have left, right." in said
+    assert "out, value-shares: fewer than 30 scored sets (--least-group) have left, right." in said
     assert "out, coverage: rests on 0 of 7 sets; left out: " in said
-    assert all(group.value is None for group in found.worst)
+    assert [(each.under, each.over, each.small) for each in found.represented] == [((), (), ("left", "right"))]
 
 
 def test_a_value_that_no_document_has_is_told_and_values_may_have_commas(tmp_path):

@@ -80,6 +80,41 @@ def test_sums_over_sets_give_what_the_corpus_measures_give():
         assert found["coverage difference (table)", value] == pytest.approx(difference)
 
 
+def expected(figures):
+    found = figures.expect(figures.columns.sum(axis=0)).tolist()
+    return {(str(q.measure), q.value): x for q, x in zip(figures.quantities, found, strict=True)}
+
+
+def test_by_chance_labels_are_exchanged():
+    # of two documents one is covered whole: whoever wrote it, the gaps are 1/2; over two sets they may cancel out
+    mine = family({"t": [[1, 0]] * 3})
+    one = mine.figures(mine.measure([item("t", ["left", "right"])]))
+    assert expected(one)["Equal Coverage (table)", None] == pytest.approx(1 / 2)
+    assert expected(one)["coverage difference (table)", "left"] == 0
+    both = mine.figures(mine.measure([item("t", ["left", "right"])] * 40))
+    assert numbers(both)["Coverage Parity (table)", None] == pytest.approx(1 / 2)
+    # documents that are covered alike differ under no labels
+    even = family({"t": [[1, 1]] * 3})
+    figures = even.figures(even.measure([item("t", ["left", "right"])]))
+    assert expected(figures)["Equal Coverage (table)", None] == 0
+
+
+def test_what_is_expected_does_not_depend_on_whose_documents_are_covered():
+    generator = np.random.default_rng(0)
+    tables = {f"s{k}": generator.random((4, 6)) for k in range(40)}
+    labels = ["left", "left", "left", "right", "right", "right"]
+    lean = {name: np.sort(table, axis=1)[:, ::-1] for name, table in tables.items()}
+    found = []
+    for each in (tables, lean):
+        mine = family(each)
+        found.append(mine.figures(mine.measure([item(name, labels) for name in each])))
+    parity = "Coverage Parity (table)", None
+    assert numbers(found[1])[parity] > 4 * numbers(found[0])[parity]
+    # forty sets of a systematic lean lie far above exchanged labels, those without one do not
+    assert numbers(found[1])[parity] > 3 * expected(found[1])[parity]
+    assert numbers(found[0])[parity] < 3 * expected(found[0])[parity]
+
+
 def test_what_has_no_answer_says_why():
     mine = family({"few": [[1, 0], [0, 1]], "none": [[0, 0]] * 3, "one": [[1, 1]] * 3})
     items = [

@@ -10,7 +10,7 @@ BOOTSTRAP = Bootstrap(level=0.9, resamples=200, seed=4)
 
 
 def mean_figures(values):
-    """The mean of the values that are there."""
+    """The mean of the values that are there, of which 1 is expected."""
     array = np.array(values, dtype=float)
     known = ~np.isnan(array)
     return Figures(
@@ -20,6 +20,8 @@ def mean_figures(values):
         rests_on=known[:, None],
         unfairness=array,
         left_out=tuple(None if k else "nothing" for k in known),
+        expect=lambda sums: over(sums[..., :1], sums[..., :1]),
+        null="one",
     )
 
 
@@ -32,6 +34,14 @@ def test_draws_repeat_with_their_seed_and_leave_out_unscored_sets():
 def test_equal_sets_vary_in_no_draw_and_a_single_set_has_none():
     assert set(mean_figures([2.0, 2.0, 2.0]).draws(BOOTSTRAP)[:, 0].tolist()) == {2.0}
     assert mean_figures([2.0]).draws(BOOTSTRAP).shape == (0, 1)
+
+
+def test_quantities_stand_beside_what_is_expected_of_them():
+    figures = mean_figures([0.0, np.nan, 1.0, 5.0])
+    # 2 less 1; of no set there is neither
+    assert figures.beyond(figures.columns.sum(axis=0)).tolist() == [1.0]
+    assert figures.scored.tolist() == [True, False, True, True]
+    assert np.isnan(figures.beyond(0 * figures.columns.sum(axis=0)))
 
 
 def test_mean_deviation_leaves_out_what_is_undefined():

@@ -1,210 +1,129 @@
-import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
+from audit_inputs import make_input, two_sided
 
-from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import UNDER_REPRESENTED, Measure, Number
-from evenhand.evaluation.audit.findings import Rows, extremes, title, worst_group
-from evenhand.evaluation.audit.opinions import Opinions
-from evenhand.evaluation.audit.plan import AuditPlan
-from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.judges.measures import open_matcher
-from evenhand.resampling import Bootstrap
+from evenhand.evaluation.audit.contents import BUR, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, Chance, Measure, Number, Vote
+from evenhand.evaluation.audit.findings import representation, system_note, title
 
-PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=3)
-FERRY = "The ferry is cheap. The cheap ferry runs at night."
-SETS = [
-    make_set(f"set-{k}", ("left", FERRY), ("right", "A bridge costs taxes. Bridge taxes hurt shops."))
-    for k in range(10)
-]
-SHORT, LONG = "The ferry is cheap.", "The ferry is cheap. A bridge costs taxes."
+NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
+SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
 
 
-def audit(**systems):
-    pytest.importorskip("networkx")
-    return build_audit(make_input(SETS, **{label: [text] * 10 for label, text in systems.items()}), PLAN, [Opinions()])
-
-
-def test_length_stands_beside_the_measures():
-    (system,) = audit(mine=LONG).systems
-    assert (system.n_words, system.n_sentences) == (8.0, 2.0)
-
-
-def test_the_opinion_graph_does_not_make_the_headline_of_systems_of_unlike_length():
-    found = audit(short=SHORT, long=LONG)
-    (difference,) = found.differences
-    assert difference.verdict == "lower"
-    assert "fairer" not in found.title
-    (said,) = [warning for warning in found.warnings if "falls as summaries grow" in warning]
-    assert "short 1.0, long 2.0" in said
-
-
-def test_of_like_length_it_counts():
-    found = audit(one=FERRY, long=LONG)
-    assert found.title == "long is fairer than one by 1 of 1 measure"
-    assert not [warning for warning in found.warnings if "falls as summaries grow" in warning]
-
-
-def test_what_one_of_several_systems_shows_is_no_headline():
-    assert audit(short=SHORT, long=LONG).title == "short and long differ in length; nothing else can be compared"
-    found = audit(short=SHORT, long=LONG, longer=f"{LONG} {FERRY}")
-    assert found.title == "short, long and longer differ in length; nothing else can be compared"
-    # a single system has no other to differ from
-    assert audit(short=SHORT).title.startswith("What a summary shows of the opinions")
-
-
-def test_several_systems_without_any_difference_have_no_headline_of_one():
-    found = audit(short=SHORT, long=LONG)
-    assert title(found.aggregates, (), found.systems) == "No difference to short can be tested"
-
-
-COVERAGE = {"measure": "coverage difference (words)", "family": "coverage"}
-
-
-def number(
-    value, estimate, *, measure="under-represented (words)", family="value-shares", small=False, low=None, high=None
-):
+def number(value, estimate, kind=SHARE_IN_SUMMARIES, *, gap=None, verdict="no clear difference", small=False):
+    chance = None
+    if gap is not None:
+        chance = Chance(
+            null="a null", expected=estimate - gap, gap=gap, low=None, high=None, p_value=None, adjusted=None, verdict=verdict
+        )  # fmt: skip
     return Number(
-        measure=measure, family=family, signature="s", system="mine", value=value, estimate=estimate, low=low, high=high, n=40,
-        left_out={}, level=0.9, resamples=100, n_defined=100, seed=0, is_share=True, is_small=small,
+        measure=Measure(kind, "words"), family="value-shares", signature="s", system="mine", value=value, estimate=estimate,
+        low=None, high=None, n=40, left_out={}, level=0.95, resamples=100, n_defined=100, seed=0, is_share=True, is_small=small,
+        chance=chance, sentence="" if value else "What the measure means.",
     )  # fmt: skip
 
 
-def rows(numbers, spread, draws=100):
-    generator = np.random.default_rng(0)
-    means = np.array([n.estimate for n in numbers])
-    return Rows(numbers, means + spread * generator.standard_normal((draws, len(numbers))))
+def sides(*numbers):
+    """The same with shares in the sources."""
+    return [*(number(each.value, 0.3, SHARE_IN_SOURCES) for each in numbers), *numbers]
 
 
-def test_the_most_often_under_represented_is_worst_where_the_interval_tells_it():
-    found = worst_group(rows([number("left", 0.1), number("right", 0.3)], 0.01), "stance")
-    assert (found.value, found.next_value, found.verdict) == ("right", "left", "clear")
-    assert found.gap == pytest.approx(0.2)
-    assert (
-        found.sentence
-        == "The worst-represented stance is right: it is under-represented in 30.0 % of the summaries of its sets; next is left."
+def vote(verdict, system="mine", value="left", gap=-0.02, reference_gap=-0.061):
+    return Vote(
+        family="value-shares", measure=Measure(SHARE_IN_SUMMARIES, "words"), system=system, reference="base", value=value,
+        gap=gap, reference_gap=reference_gap, difference=gap - reference_gap, low=None, high=None, n=40, p_value=None,
+        adjusted=None, is_share=True, verdict=verdict,
+    )  # fmt: skip
+
+
+def test_length_stands_beside_the_measures():
+    given = make_input(two_sided(2), mine=["The ferry is cheap. A bridge costs taxes.", ""])
+    found = system_note(given.systems[0])
+    assert (found.n_summaries, found.n_words, found.n_sentences) == (2, 4.0, 1.0)
+
+
+def test_those_clearly_off_their_chance_level_are_named_the_farthest_first():
+    found = representation(
+        sides(
+            number("left", 0.25, gap=-0.05, verdict="lower"),
+            number("right", 0.35, gap=0.14, verdict="higher"),
+            # far, but not clearly
+            number("third", 0.2, gap=-0.2),
+            number("fourth", 0.2, gap=-0.09, verdict="lower"),
+        ),
+        "stance",
     )
+    assert (found.under, found.over) == (("fourth", "left"), ("right",))
+    places = [found.sentence.find(f"{name} is represented") for name in ("right", "fourth", "left")]
+    assert -1 < places[0] < places[1] < places[2]
+    assert "third" not in found.sentence
+    # share in sources, in summaries, and what is expected
+    for share in ("30.0 %", "35.0 %", "21.0 %"):
+        assert share in found.sentence
 
 
-def test_a_large_group_is_not_worst_for_its_size():
-    # of a due share of 86 points a shortfall of 5.6 is little, of a due share of 11 one of 2.9 is much
-    keys = {"left": (0.86, 0.056, 0.15), "right": (0.11, 0.029, 0.34)}
-    names = ("share in sources (words)", "shortfall (words)", "under-represented (words)")
-    numbers = [number(value, x, measure=m) for value, its in keys.items() for m, x in zip(names, its, strict=True)]
-    found = worst_group(rows(numbers, 0.001), "stance")
-    assert (found.value, found.measure) == ("right", Measure(UNDER_REPRESENTED, "words"))
-    assert found.sentence.endswith("The largest shortfall is that of left: 5.6 points of share (due 86.0 %).")
+def test_where_nobody_is_clearly_off_nobody_is_named():
+    found = representation(sides(number("left", 0.2, gap=-0.2), number("right", 0.8, gap=0.2)), "stance")
+    assert (found.under, found.over) == ((), ())
+    assert found.sentence.startswith("No stance is clearly represented")
 
 
-def test_where_nothing_is_under_represented_nobody_is_worst():
-    found = worst_group(rows([number("left", 0.0), number("right", 0.0)], 0.0), "stance")
-    assert (found.verdict, found.sentence) == ("no clear difference", "No stance is under-represented in any summary.")
-
-
-def test_cannot_tell_where_the_interval_includes_zero():
-    found = worst_group(rows([number("left", 0.29), number("right", 0.3)], 0.1), "stance")
-    assert found.verdict == "no clear difference"
-    assert found.low < 0 < found.high
-    assert found.sentence.startswith("No stance is clearly the worst-represented")
-    assert found.sentence.endswith("but the interval of its distance to left includes zero.")
-
-
-def test_without_an_interval_none_is_said_to_include_zero():
-    found = worst_group(rows([number("left", 0.1), number("right", 0.3)], 0.1, draws=0), "stance")
-    assert (found.low, found.verdict) == (None, "no clear difference")
-    assert found.sentence.endswith("but its distance to left has no interval.")
-
-
-def test_of_two_that_fare_alike_none_is_worst():
-    found = worst_group(rows([number("left", 1.0), number("right", 1.0), number("far", 0.0)], 0.0), "stance")
-    assert found.verdict == "no clear difference"
-    assert found.sentence.endswith(
-        "(it is under-represented in 100.0 % of the summaries of its sets), but right has the same."
+def test_values_of_few_sets_are_told_apart():
+    found = representation(
+        sides(number("left", 0.2, gap=-0.2, verdict="lower"), number("rare", 0.1, gap=-0.3, small=True)), "stance"
     )
+    assert (found.under, found.small) == (("left",), ("rare",))
+    assert "rare: too few sets" in found.sentence
 
 
-def test_small_groups_are_kept_out():
-    found = worst_group(
-        rows([number("left", 0.1), number("right", 0.3), number("rare", 0.9, small=True)], 0.01), "stance"
-    )
-    assert (found.value, found.small) == ("right", ("rare",))
-    assert found.sentence.startswith("The worst-represented stance among those with enough sets is right")
-    alone = worst_group(rows([number("left", 0.1), number("rare", 0.9, small=True)], 0.01), "stance")
-    assert (alone.value, alone.verdict) == (None, "no clear difference")
+def test_without_a_chance_level_nothing_is_said_of_anybody():
+    assert representation(sides(number("left", 0.2), number("right", 0.8)), "stance") is None
+    # nor by a published measure
+    assert representation([number(None, 0.9, BUR, gap=0.5, verdict="higher")], "stance") is None
 
 
-def test_by_coverage_the_lowest_difference_is_worst_and_extremes_say_what_they_cannot_tell():
-    numbers = [
-        number("left", 0.2, low=0.1, high=0.3, **COVERAGE),
-        number("right", -0.1, low=-0.3, high=0.1, **COVERAGE),
-        number("rare", -0.9, small=True, low=-1.0, high=-0.8, **COVERAGE),
-    ]
-    found = worst_group(rows(numbers, 0.01), "stance")
-    assert found.value == "right"
-    assert "covered 10.0 points of 100 less than all documents of their sets" in found.sentence
-    assert extremes(rows(numbers, 0.01)) == (
-        "Among those with enough sets, most over-represented is left (+20.0 points), most under-represented right (\u221210.0 "
-        "points, not clearly: its interval includes zero)."
-    )
+def test_one_system_is_headed_by_who_is_represented_less_or_more():
+    clear = representation(sides(number("left", 0.2, gap=-0.2, verdict="lower")), "stance")
+    nobody = representation(sides(number("left", 0.2, gap=-0.2)), "stance")
+    aggregates = [number(None, 0.9, BUR)]
+    assert f"{title(aggregates, [nobody, clear], (), SYSTEMS[:1])}." == clear.sentence
+    assert f"{title(aggregates, [nobody], (), SYSTEMS[:1])}." == nobody.sentence
+    assert title(aggregates, (), (), SYSTEMS[:1]) == "What the measure means"
+    assert title((), (), (), SYSTEMS[:1])
 
 
-def test_extremes_without_interval_and_on_the_other_side_of_zero():
-    numbers = [
-        number("left", 0.2, low=None, high=None, **COVERAGE),
-        number("right", 0.1, low=0.05, high=0.2, **COVERAGE),
-    ]
-    assert extremes(rows(numbers, 0.01)) == (
-        "Most over-represented is left (+20.0 points, without an interval), most under-represented right (+10.0 points, but its "
-        "interval lies on the other side of zero)."
-    )
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("fairer", "mine is fairer than base"),
+        ("less fair", "mine is less fair than base"),
+        ("differs", "mine differs from base"),
+        ("no clear difference", "mine does not clearly differ from base"),
+    ],
+)
+def test_two_systems_are_headed_by_the_verdict_of_their_vote(verdict, said):
+    found = title((), (), [vote(verdict)], SYSTEMS[:2])
+    assert found.startswith(f"{said} by ")
+    # and by how far off both are, where they differ
+    is_clear = verdict != "no clear difference"
+    assert ("left: 2.0 points below" in found, "6.1 below under base" in found) == (is_clear, is_clear)
 
 
-ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
+def test_what_represents_somebody_less_makes_no_headline_of_several_systems():
+    clear = representation(sides(number("left", 0.2, gap=-0.2, verdict="lower")), "stance")
+    found = title([number(None, 0.9, BUR)], [clear], [vote("no clear difference")], SYSTEMS[:2])
+    assert "left" not in found
 
 
-def choices(n=12, least_group=3, sets=None, **systems):
-    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=least_group)
-    given = make_input(sets or two_sided(n), **systems)
-    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
-    return build_audit(given, plan, [shares]).choices
+def test_without_a_vote_no_system_is_called_fairer():
+    found = title((), (), (), SYSTEMS[:2])
+    assert "cannot be said" in found
+    assert "is fairer than base by" not in found
 
 
-def test_the_system_whose_worst_value_fares_best_is_chosen():
-    (choice,) = choices(biased=[LEFT] * 12, fair=[ALL] * 12)
-    assert choice.found.choice == "fair"
-    worst = {each.system: (each.group, each.mean) for each in choice.found.systems}
-    # the biased one has no word of the right in any set
-    assert worst["biased"] == ("right", 1.0)
-    assert worst["fair"][1] == 0.0
-    assert choice.sentence == (
-        "By the value that each serves worst (under-represented), choose fair: it is the best in 100.0 % of the draws "
-        "(biased right 100.0; fair left 0.0; in per cent)."
-    )
-
-
-def test_equal_systems_cannot_be_told_apart():
-    (choice,) = choices(one=[ALL] * 12, other=[ALL] * 12)
-    assert choice.found.choice is None
-    assert "no system is clearly the best" in choice.sentence
-    assert [each.chance_of_best for each in choice.found.systems] == pytest.approx([0.5, 0.5])
-
-
-def test_sets_that_a_system_lacks_and_small_values_take_no_part():
-    (choice,) = choices(n=4, least_group=4, one=[ALL, ALL, ALL, None], other=[LEFT] * 4)
-    assert choice.found.left_out == 2
-    assert choice.found.choice is None
-    assert "no value has 4 sets" in choice.sentence
-
-
-def test_values_without_part_are_named_and_one_alone_makes_no_choice():
-    alone = [make_set(f"alone-{k}", ("left", "apple berry")) for k in range(6)]
-    (choice,) = choices(sets=[*two_sided(6), *alone], least_group=8, one=[ALL] * 12, other=["Apple. River."] * 12)
-    # by the left alone, the first would be chosen: the other gives it 1/2 of the due 2/3 in six sets of 12
-    assert [each.mean for each in choice.found.systems] == [0.0, 0.5]
-    assert choice.found.choice is None
-    assert choice.sentence.endswith("(one left 0.0; other left 50.0; in per cent). right: 6 sets, takes no part.")
-
-
-def test_one_system_alone_leaves_nothing_to_choose():
-    assert choices(mine=[ALL] * 12) == ()
+def test_a_headline_compares_three_systems_and_counts_the_others():
+    votes = [vote("fairer", "mine"), vote("less fair", "more"), vote("differs", "fourth"), vote("fairer", "fifth")]
+    found = title((), (), votes, SYSTEMS)
+    assert found.endswith("; and 1 other systems")
+    assert "fifth" not in found
+    for said in ("mine is fairer than base", "more is less fair than base", "fourth differs from base"):
+        assert said in found
+    assert "other" not in title((), (), votes, SYSTEMS[:4])

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 
 from evenhand.evaluation.audit.contents import OPINION_GRAPH
-from evenhand.evaluation.audit.opinions import Opinions
+from evenhand.evaluation.audit.opinions import Opinions, by_chance
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.labelled import LabelledSummary, LabelledText
+from evenhand.fairness.opinion.exposure import exposure_of
 from evenhand.fairness.opinion.interaction import opinion_graph
 
 pytest.importorskip("networkx")
@@ -77,6 +79,26 @@ def test_a_summary_of_whole_posts_is_fair_where_posts_are_the_units():
     assert "units:documents" in Opinions("documents").signature
     example = Opinions("documents").example(asked, by_posts, 0.0)
     assert example.columns == ("posts in documents", "posts in summary")
+
+
+def test_by_chance_as_many_units_are_drawn():
+    # all of them: nothing is left to chance
+    assert by_chance(exposure_of(np.array([3, 5]), np.array([3, 5]))) == 0
+    assert by_chance(exposure_of(np.array([3, 5]), np.array([8, 0]))) == 0
+    # one unit speaks for one of two opinions, whichever: a Gini coefficient of 1/2
+    assert by_chance(exposure_of(np.array([3, 5]), np.array([0, 1]))) == pytest.approx(1 / 2)
+    # longer summaries are expected to be more equal
+    assert by_chance(exposure_of(np.array([4, 4]), np.array([4, 0]))) < by_chance(
+        exposure_of(np.array([4, 4]), np.array([2, 0]))
+    )
+
+
+def test_the_opinion_graph_stands_beside_what_is_expected():
+    mine = Opinions()
+    found = mine.measure([item("The ferry is cheap."), item(""), item("The ferry is cheap. A bridge costs taxes.")])
+    figures = mine.figures(found)
+    levels = [each.expected for each in found if not isinstance(each, Unscored)]
+    assert figures.expect(figures.columns.sum(axis=0)).tolist() == pytest.approx([sum(levels) / 2])
 
 
 def test_summaries_with_fewer_sentences_than_opinions_are_counted():

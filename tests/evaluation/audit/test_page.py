@@ -6,9 +6,9 @@ from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
-from evenhand.evaluation.audit.contents import OPINION_GRAPH, SHARE_AIMED_AT, Measure
+from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.coverage import UnitCoverage
-from evenhand.evaluation.audit.page import not_measured, page, rests_on, shown, tone, value_tables
+from evenhand.evaluation.audit.page import not_measured, page, rests_on, shown, value_tables, vote_table
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
@@ -18,6 +18,8 @@ from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.resampling import Bootstrap
 
 ALL, LEFT = "Apple berry. Cherry grape. River stone.", "Apple. Berry. Cherry."
+# one sentence of all: exactly what is expected
+EVEN = "Apple berry cherry grape river stone."
 
 
 def audit(mode="drop_zero", target="ratio", n=4, **systems):
@@ -86,11 +88,63 @@ def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
     assert {n.interval for n in varied.aggregates} == {"bootstrap"}
 
 
-def test_a_value_that_falls_short_by_more_is_neither_fairer_nor_less_fair():
+def cells(table, name, of="right"):
+    """The cells of one value in the columns of that name."""
+    places = [k for k, column in enumerate(table.columns) if column.name == name]
+    return [row.cells[k] for row in table.rows if row.cells[0].text == of for k in places]
+
+
+def test_a_share_stands_beside_what_is_expected_and_a_clear_gap_is_marked():
+    found = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
+    mine, fair = value_tables(found)
+    (share,) = (
+        n for n in found.by_value if (n.system, n.value, n.measure.kind) == ("mine", "right", SHARE_IN_SUMMARIES)
+    )
+    ((expected,), (gap,)) = (cells(mine, name) for name in ("expected share", "gap to expected"))
+    assert expected.value == share.chance.expected
+    assert gap.value == pytest.approx(share.estimate - share.chance.expected)
+    assert (gap.tone, gap.shown) == ("neutral", "\u221233.3 points")
+    (unclear,) = cells(fair, "gap to expected")
+    assert unclear.tone == "unsure"
+
+
+def test_without_a_chance_level_there_are_no_columns_for_it():
+    found = audit(mine=[ALL] * 4)
+    bare = found.model_copy(
+        update={"by_value": tuple(n.model_copy(update={"chance": None}) for n in found.by_value), "represented": ()}
+    )
+    names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
+    assert names[0] - names[1] == {"expected share", "gap to expected"}
+    strips = [
+        [mark.style for mark in cell.marks]
+        for each in (found, bare)
+        for cell in next(value_tables(each)).rows[0].cells
+        if isinstance(cell, Strip)
+    ]
+    # what is expected, or where none is known the share in the sources, is drawn in the first style beside the summaries'
+    assert [sorted(styles) for styles in strips] == [[0, 1], [0, 1]]
+
+
+def test_a_vote_says_both_gaps_and_who_is_fairer():
+    found = audit(n=12, fair=[EVEN] * 12, mine=[LEFT] * 12)
+    (vote,) = found.votes
+    (row,) = vote_table(found).rows
+    assert (row.cells[6].text, row.cells[6].tone) == ("less fair", "worse")
+    assert [cell.value for cell in row.cells[2:5]] == [vote.gap, vote.reference_gap, vote.difference]
+    assert row.cells[0].text == "share in summaries (words)"
+    turned = audit(n=12, mine=[LEFT] * 12, fair=[EVEN] * 12)
+    (row,) = vote_table(turned).rows
+    assert (row.cells[6].text, row.cells[6].tone) == ("fairer", "better")
+    same = audit(n=12, fair=[EVEN] * 12, mine=[EVEN] * 12)
+    (row,) = vote_table(same).rows
+    assert (row.cells[6].text, row.cells[6].tone) == ("no clear difference", "unsure")
+
+
+def test_no_published_measure_is_called_fairer():
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
-    tones = {(str(d.measure), d.value): (d.verdict, tone(d)) for d in found.differences}
-    assert tones["BUR (words)", None] == ("higher", "worse")
-    assert tones["shortfall (words)", "right"] == ("higher", "neutral")
+    told = {table.name: table for table in tables(page(found).body)}["differences to fair"]
+    verdicts = {row.cells[5].text: row.cells[5].tone for row in told.rows}
+    assert verdicts == {"higher": "neutral", "lower": "neutral", "no clear difference": "unsure"}
 
 
 def test_only_measures_that_are_there_are_said_to_grow_by_chance():
@@ -98,15 +152,12 @@ def test_only_measures_that_are_there_are_said_to_grow_by_chance():
     assert "(SOF)" in rising(audit(mine=["Apple berry."] * 4))
 
 
-def test_page_draws_the_shares_of_each_value_and_words_every_verdict():
+def test_page_draws_the_shares_of_each_value():
     made = page(audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12))
     found = {each.name: each for each in tables(made.body)}
     assert list(found)[:2] == [f"fair by {ATTRIBUTE}", f"mine by {ATTRIBUTE}"]
     strip = next(cell for cell in found[f"mine by {ATTRIBUTE}"].rows[0].cells if isinstance(cell, Strip))
-    assert [mark.style for mark in strip.marks] == [0, 1]
-    told = {row.cells[0].text: row.cells[5] for row in found["differences to fair"].rows}
-    assert (told["BUR (words)"].text, told["BUR (words)"].tone) == ("less fair", "worse")
-    assert told["shortfall (words): right"].tone == "neutral"
+    assert sorted(mark.style for mark in strip.marks) == [0, 1]
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -114,9 +165,10 @@ def test_terminal_fits_and_says_all_measures_where_all_is_asked_for(width):
     found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
     first, whole = printed(found, width), printed(found, width, whole=True)
     assert max(map(len, [*first, *whole])) <= width
-    # headline, 2 systems of 2 values with their intervals, who fares worst and which to choose
-    assert len(first) < 30
-    assert "choose fair" in "".join(first)
+    # headline, 2 systems of 2 values with their intervals, and who is represented less or more
+    assert len(first) < 40
+    said = " ".join(" ".join(first).split())
+    assert "right is represented less" in said
     for each in found.aggregates:
         assert str(each.measure) in "".join(whole)
 
@@ -131,7 +183,8 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
     # "river" is in no document's unit that the summary has, so no unit is covered
     found = audit(n=12, fair=[ALL] * 12, mine=["Apple berry."] * 12)
     tables_of = {each.name: each for each in tables(page(found).body)}
-    assert [len(group.rows) for group in tables_of["measures"].groups] == [7, 5]
+    # BUR twice, UER, AUC, SOF, two measures of coverage, and the length
+    assert [len(group.rows) for group in tables_of["measures"].groups] == [8, 6]
     assert "mine: Equal Coverage (words), Coverage Parity (words). Undefined: no set has an answer" in not_measured(
         found
     )
@@ -139,19 +192,3 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
     told = {row.cells[0].text: row.cells[5] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
     assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
-
-
-def test_a_difference_that_length_explains_is_neither_fairer_nor_less_fair():
-    found = audit(n=12, fair=[ALL] * 12, mine=[LEFT] * 12)
-    graph = next(d for d in found.differences if d.verdict == "higher").model_copy(
-        update={"measure": Measure(OPINION_GRAPH), "is_share": False}
-    )
-    longer = tuple(each.model_copy(update={"n_sentences": n}) for each, n in zip(found.systems, (8, 6), strict=True))
-
-    def verdict(systems):
-        changed = found.model_copy(update={"differences": (graph,), "systems": systems})
-        (row,) = next(each for each in tables(page(changed).body) if each.name == "differences to fair").rows
-        return row.cells[5].tone, row.cells[5].note
-
-    assert verdict(found.systems) == ("worse", "")
-    assert verdict(longer) == ("neutral", "lengths differ too")

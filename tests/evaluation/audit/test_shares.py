@@ -1,11 +1,11 @@
 import hypothesis
 import numpy as np
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 from hypothesis import strategies as st
 
 from evenhand.config.fairness import MatcherSection
-from evenhand.evaluation.audit.contents import BUR
+from evenhand.evaluation.audit.contents import BUR, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.shares import ValueShares, one_valued_sets, unmatched_summaries
 from evenhand.fairness.groups.corpus import group_fairness
 from evenhand.fairness.groups.masses import Masses, Unscored
@@ -150,6 +150,54 @@ def test_signature_names_what_changes_a_number():
     assert all("words" in signature for signature in signatures)
 
 
+def gaps(*texts, sets=None):
+    """Of each value's share in summaries to what is expected of it."""
+    given = make_input(sets or two_sided(len(texts)), mine=list(texts))
+    mine = family(given.values)
+    figures = mine.figures(mine.measure(given.items(given.systems[0])))
+    beyond = figures.beyond(figures.columns.sum(axis=0)).tolist()
+    return {q.value: x for q, x in zip(figures.quantities, beyond, strict=True) if q.kind == SHARE_IN_SUMMARIES}
+
+
+@pytest.mark.parametrize("text", ["Apple berry cherry grape river stone.", "Apple berry. Cherry grape. River stone."])
+def test_who_takes_up_every_word_is_at_the_chance_level(text):
+    assert gaps(text) == pytest.approx({"left": 0, "right": 0})
+
+
+def test_over_all_words_alike_the_mean_gap_is_nothing():
+    # words drawn from the documents whoever wrote them: one summary each
+    assert gaps("Apple.", "Berry.", "Cherry.", "Grape.", "River.", "Stone.") == pytest.approx({"left": 0, "right": 0})
+
+
+def test_gaps_are_those_of_the_words_of_as_many_documents():
+    # of 6 words 4 are the left's, each in one document
+    assert gaps("Apple berry.") == pytest.approx({"left": 1 / 3, "right": -1 / 3})
+    # the only word of two documents is both's: nothing else could be said with such a word
+    shared = [make_set("set", ("left", "apple lake"), ("right", "river lake"))]
+    assert gaps("Lake.", sets=shared) == pytest.approx({"left": 0, "right": 0})
+    # where a word in two documents may be the left's alone, one of both has less of the left than is expected: of the four
+    # occurrences all are the left's and two the right's, so (1, 1) stands where (1, 1/2) of 3/2 is expected; to first order the
+    # gap is (0 - 2/3 * 1/2, 1/2 - 1/3 * 1/2) / (3/2)
+    mixed = [make_set("set", ("left", "apple lake"), ("left", "apple"), ("right", "river lake"))]
+    assert gaps("Lake.", sets=mixed) == pytest.approx({"left": -2 / 9, "right": 2 / 9})
+
+
+def test_summaries_without_a_match_have_no_gap():
+    assert gaps("Snow.", "Apple.") == pytest.approx({value: gap / 2 for value, gap in gaps("Apple.").items()})
+
+
+def test_sets_of_one_value_are_no_part_of_its_shares_and_of_bur_of_several():
+    sets = [*two_sided(2), make_set("one", ("left", "apple"))]
+    given = make_input(sets, mine=["Apple river.", "Apple.", "Apple."])
+    mine = family()
+    found = numbers(mine.figures(mine.measure(given.items(given.systems[0]))))
+    assert found["share in sources (words)", "left"] == pytest.approx(2 / 3)
+    assert found["share in summaries (words)", "left"] == pytest.approx(3 / 4)
+    # the summary of one value is fair by definition
+    assert found["BUR (words)", None] == pytest.approx(2 / 3)
+    assert found["BUR of several values (words)", None] == 1
+
+
 class ScriptedMatcher:
     """Gives the masses of a list, whatever is asked."""
 
@@ -161,6 +209,9 @@ class ScriptedMatcher:
 
     def masses(self, items):
         return self._masses[: len(items)]
+
+    def chance_levels(self, items):
+        return [None] * len(items)
 
     def close(self):
         pass

@@ -1,0 +1,235 @@
+"""How often an audit's verdicts are false: simulated corpora whose summaries take no side, or halve a side's room.
+
+    python -m evenhand.benchmarks.calibration --trials 40
+
+makes the table of docs/fairness.md#chance. A document has words in common with all documents, words of its set's topic and, where
+`own` is above 0, words that only documents of its value use; all follow Zipf's law. A summary that takes no side has four
+sentences of the documents ("extract"), four of their first ones ("lead"), or as many words, either each occurrence alike
+("words") or common ones rather, by the square of how many documents have them ("common words").
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, get_args
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config.fairness import EntailerSection
+from ..evaluation.audit.contents import Chance, Vote
+from ..evaluation.audit.coverage import UnitCoverage
+from ..evaluation.audit.figures import Family, Measured
+from ..evaluation.audit.shares import ValueShares
+from ..evaluation.audit.votes import chance_levels, votes
+from ..fairness.labelled import LabelledSummary, LabelledText
+from ..judges.measures import open_entailer
+from ..judges.measures.words import WordMatcher
+from ..judges.shared import SharedModels
+from ..resampling import LEAST_GROUP
+
+Manner = Literal["extract", "lead", "words", "common words"]
+# words that all documents use, that those of a value use, and of a set's topic
+N_COMMON, N_OWN, N_TOPIC = 1500, 300, 40
+TOPIC_SHARE = 0.3
+N_SENTENCES, WORDS_A_SENTENCE = 4, 8
+LEVEL = 0.95
+SIDES = ("first", "second", "third", "fourth")
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A kind of corpus and of summaries."""
+
+    # documents of each value in a set
+    sizes: tuple[int, ...]
+    n_sets: int
+    # share of a document's words that only its value uses
+    own: float = 0.0
+    manner: Manner = "extract"
+    # sentences of a document, least and most
+    sentences: tuple[int, int] = (3, 6)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of its values."""
+        return SIDES[: len(self.sizes)]
+
+
+def drawn_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[LabelledText, ...]]:
+    """Documents of every set."""
+    return [tuple(_documents(corpus, f"t{_word(place)}", generator)) for place in range(corpus.n_sets)]
+
+
+def _documents(corpus: Corpus, topic: str, generator: np.random.Generator) -> Iterator[LabelledText]:
+    for value, n in zip(corpus.values, corpus.sizes, strict=True):
+        for _ in range(n):
+            least, most = corpus.sentences
+            lengths = generator.integers(5, 12, size=generator.integers(least, most + 1))
+            words = iter(_words(int(lengths.sum()), corpus.own, value, topic, generator))
+            text = [" ".join(next(words) for _ in range(length)) for length in lengths]
+            yield LabelledText("\n".join(text), value, tuple(text))
+
+
+def _words(n: int, own: float, value: str, topic: str, generator: np.random.Generator) -> list[str]:
+    kinds = generator.choice(3, size=n, p=(own, TOPIC_SHARE, 1 - own - TOPIC_SHARE))
+    drawn = [generator.choice(len(p), size=n, p=p) for p in ZIPF]
+    return [f"{(value, topic, 'c')[kind]}{_word(drawn[kind][k])}" for k, kind in enumerate(kinds)]
+
+
+def _zipf(n: int) -> NDArray[np.float64]:
+    weights = 1 / (np.arange(n) + 5.0)
+    return np.asarray(weights / weights.sum())
+
+
+# of the words of a value, of a topic, and of all
+ZIPF = tuple(map(_zipf, (N_OWN, N_TOPIC, N_COMMON)))
+
+
+def _word(number: int) -> str:
+    """A word of syllables, its own for every number."""
+    number, last = divmod(int(number), len(SYLLABLES))
+    return (_word(number) if number else "") + SYLLABLES[last]
+
+
+def summary(
+    documents: Sequence[LabelledText], manner: Manner, generator: np.random.Generator, halved: str | None = None
+) -> str:
+    """A summary in that manner; `halved` names a value of whose sentences only half are read."""
+    read = [
+        (place, k, sentence)
+        for place, document in enumerate(documents)
+        for k, sentence in enumerate(document.sentences or ())
+        if document.value != halved or generator.random() < 0.5
+    ]
+    if manner == "lead":
+        read = [each for each in read if each[1] == 0] or read
+    if manner in ("extract", "lead"):
+        chosen = generator.choice(len(read), size=min(N_SENTENCES, len(read)), replace=False)
+        return "\n".join(read[int(place)][2] for place in chosen)
+    words = [(word, place) for place, _, sentence in read for word in sentence.split()]
+    if manner == "common words":
+        common = Counter(word for word, _ in dict.fromkeys(words))
+        weights = np.array([common[word] ** 2 for word, _ in words], dtype=float)
+    else:
+        weights = np.ones(len(words))
+    chosen = generator.choice(len(words), size=N_SENTENCES * WORDS_A_SENTENCE, p=weights / weights.sum())
+    lines = np.array([words[int(place)][0] for place in chosen]).reshape(N_SENTENCES, -1)
+    return "\n".join(map(" ".join, lines.tolist()))
+
+
+def items(
+    corpus: Corpus,
+    documents: Sequence[tuple[LabelledText, ...]],
+    generator: np.random.Generator,
+    halved: str | None = None,
+) -> list[LabelledSummary]:
+    """A summary of every set."""
+    return [
+        LabelledSummary(str(place), corpus.values, its, summary(its, corpus.manner, generator, halved))
+        for place, its in enumerate(documents)
+    ]
+
+
+def shares(values: tuple[str, ...]) -> ValueShares:
+    """Shares by the words of texts as they are."""
+    return ValueShares(WordMatcher("words", "", str.split), "side", values, "drop_zero", 0.8, "ratio")
+
+
+def coverage(values: tuple[str, ...]) -> UnitCoverage:
+    """Coverage by words."""
+    return UnitCoverage(open_entailer(EntailerSection(kind="words"), SharedModels()), "side", values, "released")
+
+
+def measured(family: Family, given: Sequence[LabelledSummary], system: str = "system") -> Measured:
+    """What a family finds in summaries."""
+    found = family.measure(given)
+    return Measured(family, system, tuple(found), family.figures(found))
+
+
+def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, Chance]:
+    """By value, what an audit says of the gaps by which it names groups."""
+    found = chance_levels([measured(family, given)], LEVEL, LEAST_GROUP)
+    return {quantity.value: chance for (_, quantity), chance in found.items() if quantity.kind.votes}
+
+
+def vote(family: Family, one: Sequence[LabelledSummary], other: Sequence[LabelledSummary]) -> Vote:
+    """Whether `one` is fairer than `other`."""
+    both = [measured(family, other, "reference"), measured(family, one, "system")]
+    (found,) = votes(both, ["reference", "system"], LEVEL, LEAST_GROUP)
+    return found
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Trials in which something was said."""
+
+    trials: int
+    # a value was named, or a difference, where there is none
+    false: int
+    # the halved value, smallest or largest, was named as represented less
+    smallest: int = 0
+    largest: int = 0
+
+
+def generators(corpus: Corpus, trials: int) -> Iterator[np.random.Generator]:
+    """One a trial; other kinds of corpora have others, so that their trials may be added."""
+    kind = crc32(repr(corpus).encode())
+    return (np.random.default_rng([kind, trial]) for trial in range(trials))
+
+
+def count_named(corpus: Corpus, trials: int, *, planted: bool = True) -> Counts:
+    """How often values are named by shares: of summaries that take no side, and of ones that halve a value's room."""
+    family, values = shares(corpus.values), corpus.values
+    false = smallest = largest = 0
+    for generator in generators(corpus, trials):
+        documents = drawn_sets(corpus, generator)
+        found = verdicts(family, items(corpus, documents, generator))
+        false += any(chance.verdict != "no clear difference" for chance in found.values())
+        if planted:
+            smallest += verdicts(family, items(corpus, documents, generator, values[-1]))[values[-1]].verdict == "lower"
+            largest += verdicts(family, items(corpus, documents, generator, values[0]))[values[0]].verdict == "lower"
+    return Counts(trials, false, smallest, largest)
+
+
+def count_fairer(corpus: Corpus, other: Manner, trials: int) -> Counts:
+    """How often one of two systems that take no side, and write in two manners, is said to differ; `smallest`: how often the
+    other one is fairer than one that halves the smallest value's room.
+    """
+    family = shares(corpus.values)
+    false = found = 0
+    for generator in generators(corpus, trials):
+        documents = drawn_sets(corpus, generator)
+        fair = items(replace(corpus, manner=other), documents, generator)
+        false += vote(family, fair, items(corpus, documents, generator)).verdict != "no clear difference"
+        halved = items(corpus, documents, generator, corpus.values[-1])
+        found += vote(family, fair, halved).verdict == "fairer"
+    return Counts(trials, false, found)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
+    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
+    given = parser.parse_args()
+    print(
+        "| documents | own words | summaries | sets | named falsely | smallest halved: found | largest halved: found |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    kinds = product(given.sets, ((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
+    for n_sets, sizes, own, manner in kinds:
+        found = count_named(Corpus(sizes, n_sets, own, manner), given.trials)
+        print(
+            f"| {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {found.false} of {found.trials} | "
+            f"{found.smallest} | {found.largest} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Numbers against their chance level, and which of two systems is nearer to it.
+
+Values are named and systems are called fairer by these gaps alone: published measures of shares are one quantity seen in several
+ways, and their chance level depends on the manner of writing. A system is fairer where its gap clearly differs from the
+reference's and the mean of both gaps is clearly not 0, with the opposite sign: |a| < |b| exactly where (a - b)(a + b) < 0.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...resampling import INTERVAL_AND_TEST, Rule, TInterval, adjusted, defined, t_interval, verdict
+from .contents import Chance, Quantity, Vote
+from .figures import Figures, Floats, Measured
+
+Key = tuple[str, Quantity]
+
+
+def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -> dict[Key, Chance]:
+    """Of one system: by family and quantity, where a null is known.
+
+    Args:
+        measured: what every family found in the system's summaries.
+        level: of the intervals, and one less that of the tests.
+        least_sets: with fewer there is no verdict.
+    """
+    found: dict[Key, Chance] = {}
+    n_sets: dict[Key, int] = {}
+    for each in measured:
+        figures = each.figures
+        if figures.expect is None or not figures.null or not figures.scored.any():
+            continue
+        expected = figures.expect(figures.columns.sum(axis=0))
+        gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
+        for place, quantity in enumerate(figures.quantities):
+            if np.isnan(gaps.estimate[place]):
+                continue
+            low, high = defined(float(gaps.low[place])), defined(float(gaps.high[place]))
+            key = each.family.name, quantity
+            n_sets[key] = int(figures.parts[:, place].sum())
+            found[key] = Chance(
+                null=figures.null, expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
+                p_value=defined(float(gaps.p_value[place])) if quantity.kind.votes else None, adjusted=None, verdict=None,
+            )  # fmt: skip
+    voting = [key for key in found if key[1].kind.votes]
+    rule = _rule(least_sets)
+    for key, p_value in zip(voting, adjusted([found[key].p_value for key in voting]), strict=True):
+        chance = found[key]
+        bounds = chance.low, chance.high
+        said = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
+        found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": said})
+    return found
+
+
+def _rule(least_sets: int) -> Rule:
+    return replace(INTERVAL_AND_TEST, least_sets=least_sets)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """One system against the reference by one family, at the quantities that vote, (quantities,) each."""
+
+    mine: Measured
+    reference: str
+    places: list[int]
+    n: list[int]
+    # gaps of both, their difference and their mean, over the sets scored under both
+    gap: Floats
+    reference_gap: Floats
+    difference: TInterval
+    middle: TInterval
+
+
+def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, least_sets: int) -> tuple[Vote, ...]:
+    """One vote of each family on each system against the first one, corrected for their number.
+
+    Args:
+        measured: what every family found in every system.
+        systems: labels, the reference first.
+        level: of the intervals, and one less that of the tests.
+        least_sets: with fewer there is no verdict.
+    """
+    by_system = {(each.family.name, each.system): each for each in measured}
+    held = [
+        _held(by_system[family, system], by_system[family, systems[0]], level)
+        for system in systems[1:]
+        for family in dict.fromkeys(each.family.name for each in measured)
+        if _can_vote(by_system[family, system].figures, by_system[family, systems[0]].figures)
+    ]
+    differ = iter(adjusted([defined(float(p)) for each in held for p in each.difference.p_value]))
+    off = iter(adjusted([defined(float(p)) for each in held for p in each.middle.p_value]))
+    rule = _rule(least_sets)
+    return tuple(
+        _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], rule, level) for each in held
+    )
+
+
+def _can_vote(one: Figures, other: Figures) -> bool:
+    """Whether there are sets that are scored under both, and quantities whose chance level is known under both."""
+    votes = any(quantity.kind.votes for quantity in one.quantities)
+    return bool(votes and one.null and other.null and (one.scored & other.scored).any())
+
+
+def _held(one: Measured, other: Measured, level: float) -> _Held:
+    places = [place for place, quantity in enumerate(one.figures.quantities) if quantity.kind.votes]
+    both = one.figures.scored & other.figures.scored
+    columns = np.hstack([one.figures.columns, other.figures.columns])[both]
+    rests_on = (one.figures.rests_on & other.figures.rests_on)[both][:, places]
+    n = (one.figures.parts & other.figures.parts)[both][:, places].sum(axis=0)
+    width = one.figures.columns.shape[1]
+
+    def gaps(sums: Floats) -> tuple[Floats, Floats]:
+        mine, theirs = sums[..., :width], sums[..., width:]
+        return one.figures.beyond(mine)[..., places], other.figures.beyond(theirs)[..., places]
+
+    def combined(how: Callable[[Floats, Floats], Floats]) -> TInterval:
+        return t_interval(lambda sums: how(*gaps(sums)), columns, rests_on, level)
+
+    return _Held(
+        one, other.system, places, n.tolist(), *gaps(columns.sum(axis=0)),
+        difference=combined(np.subtract), middle=combined(lambda a, b: (a + b) / 2),
+    )  # fmt: skip
+
+
+def _vote(held: _Held, differ: Sequence[float | None], off: Sequence[float | None], rule: Rule, level: float) -> Vote:
+    def said(of: TInterval, corrected: Sequence[float | None]) -> Iterator[int]:
+        """-1, 0 or 1 for each quantity: clearly lower than 0, neither, higher."""
+        for k, p in enumerate(corrected):
+            bounds = defined(float(of.low[k])), defined(float(of.high[k]))
+            found = verdict(rule, float(of.estimate[k]), bounds, adjusted_p=p, level=level, n_sets=held.n[k])
+            yield {"higher": 1, "lower": -1}.get(found, 0)
+
+    differences, middles = list(said(held.difference, differ)), list(said(held.middle, off))
+    quantities = [held.mine.figures.quantities[place] for place in held.places]
+    nearer = [-d * m for d, m in zip(differences, middles, strict=True)]
+    directions = {direction for direction in nearer if direction}
+    order = sorted(range(len(nearer)), key=lambda k: 2.0 if differ[k] is None else differ[k] or 0.0)
+    # the value that the verdict speaks of
+    k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
+    found = held.difference
+    return Vote(
+        family=held.mine.family.name,
+        measure=quantities[k].measure,
+        system=held.mine.system,
+        reference=held.reference,
+        value=quantities[k].value,
+        gap=defined(float(held.gap[k])),
+        reference_gap=defined(float(held.reference_gap[k])),
+        difference=defined(float(found.estimate[k])),
+        low=defined(float(found.low[k])),
+        high=defined(float(found.high[k])),
+        n=held.n[k],
+        p_value=defined(float(found.p_value[k])),
+        adjusted=differ[k],
+        is_share=quantities[k].kind.is_share,
+        verdict=(
+            "no clear difference"
+            if not any(differences)
+            else "fairer"
+            if directions == {1}
+            else "less fair"
+            if directions == {-1}
+            else "differs"
+        ),
+    )

@@ -1,0 +1,73 @@
+"""Whether verdicts on shares are false as seldom as they say: simulated corpora, a part of them here, all with `-m campaign`."""
+
+from itertools import product
+from math import sqrt
+from typing import get_args
+
+import pytest
+
+from evenhand.benchmarks.calibration import Corpus, Manner, count_fairer, count_named
+
+MANNERS = get_args(Manner)
+
+
+def most_false(trials: int) -> float:
+    """5 % and two standard errors of the simulation."""
+    return trials * 0.05 + 2 * sqrt(trials * 0.05 * 0.95)
+
+
+def test_nobody_is_named_in_more_than_a_twentieth_of_fair_corpora():
+    kinds = list(product(((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), ("extract", "common words")))
+    found = [count_named(Corpus(sizes, 30, own, manner), 12, planted=False) for sizes, own, manner in kinds]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
+
+
+@pytest.mark.parametrize(("sizes", "least"), [((7, 1), 0.65), ((5, 2, 1), 0.4)])
+def test_half_of_a_value_is_missed_in_thirty_sets_as_seldom_as_promised(sizes, least):
+    found = [count_named(Corpus(sizes, 30, 0.3, manner), 10) for manner in ("extract", "common words")]
+    trials = sum(each.trials for each in found)
+    assert min(sum(each.smallest for each in found), sum(each.largest for each in found)) >= least * trials
+
+
+def test_two_hundred_sets_find_the_half_of_a_value():
+    found = count_named(Corpus((7, 1), 200, 0.3), 4)
+    assert (found.smallest, found.largest) == (4, 4)
+
+
+def test_manners_of_writing_are_no_difference_in_fairness_and_a_halved_value_is():
+    found = [count_fairer(Corpus((7, 1), 40, own), "common words", 30) for own in (0.0, 0.3)]
+    assert sum(each.false for each in found) <= most_false(60)
+    assert sum(each.smallest for each in found) >= 0.5 * 60
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("n_sets", [5, 12, 30, 200])
+def test_all_corpora(n_sets):
+    kinds = list(product(((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), MANNERS))
+    found = {kind: count_named(Corpus(kind[0], n_sets, *kind[1:]), 40) for kind in kinds}
+    total = sum(each.trials for each in found.values())
+    assert sum(each.false for each in found.values()) <= most_false(total)
+    least = {30: {(7, 1): 0.65, (5, 2, 1): 0.4}, 200: dict.fromkeys(((4, 4), (6, 2), (7, 1), (5, 2, 1)), 0.95)}
+    for sizes, share in least.get(n_sets, {}).items():
+        mine = [each for kind, each in found.items() if kind[0] == sizes]
+        trials = sum(each.trials for each in mine)
+        assert sum(each.smallest for each in mine) >= share * trials
+        assert sum(each.largest for each in mine) >= share * trials
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("sentences", [(3, 6), (12, 24)])
+def test_thousands_of_sets_make_no_finding_of_a_small_bias(sentences):
+    kinds = product(((7, 1), (5, 2, 1)), (0.0, 0.3), MANNERS)
+    n_sets = 2000 if sentences == (3, 6) else 400
+    found = [count_named(Corpus(s, n_sets, own, manner, sentences), 5, planted=False) for s, own, manner in kinds]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("n_sets", [12, 30, 200])
+def test_systems_of_other_manners_do_not_differ(n_sets):
+    pairs = (("extract", "common words"), ("extract", "lead"), ("lead", "common words"), ("words", "extract"))
+    kinds = product(((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), pairs)
+    found = [count_fairer(Corpus(sizes, n_sets, own, one), other, 15) for sizes, own, (one, other) in kinds]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))

@@ -1,0 +1,140 @@
+"""No sentence of an audit contradicts another, whatever the documents and the summaries."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from audit_inputs import ATTRIBUTE, make_input, make_set
+
+from evenhand.config.fairness import MatcherSection
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.page import page
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.pages.blocks import tables
+from evenhand.judges.measures import open_matcher
+from evenhand.resampling import Bootstrap
+
+N_AUDITS = 200
+PLAN = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=20, seed=0), least_group=5, n_examples=0)
+WORDS = open_matcher(MatcherSection(kind="words"))
+VALUES = ("alpha", "beta", "gamma", "delta")
+VERBS = {
+    "fairer": "is fairer than",
+    "less fair": "is less fair than",
+    "differs": "differs from",
+    "no clear difference": "does not clearly differ from",
+}
+
+
+def words(generator, value, n):
+    """Words of one value, and some that all have."""
+    return " ".join(
+        f"{value}word{generator.integers(6)}" if generator.random() < 0.8 else f"common{generator.integers(3)}"
+        for _ in range(n)
+    )
+
+
+def random_set(generator, name):
+    """The first two values always, the others in some sets."""
+    values = [v for k, v in enumerate(VALUES) if k < 2 or generator.random() < 0.2 / (k - 1)]
+    return make_set(
+        name, *((value, words(generator, value, 6)) for value in values for _ in range(generator.integers(1, 4)))
+    )
+
+
+def random_summary(generator, documents, leans):
+    """Sentences of the documents' words, those of some values drawn more often."""
+    weights = np.array([leans[VALUES.index(d.attributes[ATTRIBUTE])] for d in documents.documents])
+    chosen = generator.choice(len(weights), size=generator.integers(2, 6), p=weights / weights.sum())
+    return " ".join(f"{' '.join(generator.permutation(documents.documents[k].text.split())[:3])}." for k in chosen)
+
+
+@pytest.fixture(scope="module")
+def audits():
+    """Of one to three systems that lean by chance."""
+    found = []
+    for seed in range(N_AUDITS):
+        generator = np.random.default_rng(seed)
+        sets = [random_set(generator, f"set-{k}") for k in range(generator.integers(3, 24))]
+        leans = np.exp(generator.normal(scale=1.2, size=(1 + seed % 3, len(VALUES))))
+        systems = {f"s{k}": [random_summary(generator, each, mine) for each in sets] for k, mine in enumerate(leans)}
+        given = make_input(sets, **systems)
+        shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+        found.append(build_audit(given, PLAN, [shares]))
+    return found
+
+
+def named(sentence, amount):
+    return {value for value in VALUES if f"{value} is represented {amount}" in sentence}
+
+
+def test_nobody_is_named_both_less_and_more_nor_without_enough_sets(audits):
+    n_named = 0
+    for audit in audits:
+        for each in audit.represented:
+            under, over, small = set(each.under), set(each.over), set(each.small)
+            assert not under & over
+            assert not small & (under | over), each.sentence
+            assert (named(each.sentence, "less"), named(each.sentence, "more")) == (under, over)
+            levels = {n.value: n for n in audit.by_value if n.system == each.system and n.measure == each.measure}
+            assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "lower"} == under
+            assert {v for v, n in levels.items() if n.chance and n.chance.verdict == "higher"} == over
+            # who is represented less has a smaller share than is expected
+            assert all(levels[v].estimate < levels[v].chance.expected for v in under)
+            assert all(levels[v].estimate > levels[v].chance.expected for v in over)
+            n_named += len(under | over)
+    # else there was nothing to contradict
+    assert n_named > N_AUDITS / 2
+
+
+def test_the_headline_of_one_system_names_whom_it_represents_less_or_more(audits):
+    alone = [audit for audit in audits if len(audit.systems) == 1]
+    for audit in alone:
+        (found,) = audit.represented
+        assert (named(audit.title, "less"), named(audit.title, "more")) == (set(found.under), set(found.over))
+    assert {bool(audit.represented[0].under) for audit in alone} == {True, False}
+
+
+def test_who_is_called_fairer_is_nearer_to_chance(audits):
+    seen = Counter()
+    for audit in audits:
+        for vote in audit.votes:
+            seen[vote.verdict] += 1
+            if vote.verdict == "fairer":
+                assert abs(vote.gap) < abs(vote.reference_gap)
+            elif vote.verdict == "less fair":
+                assert abs(vote.gap) > abs(vote.reference_gap)
+            if vote.verdict != "no clear difference":
+                assert not vote.low < 0 < vote.high
+                assert vote.adjusted <= 1 - PLAN.bootstrap.level
+                assert vote.n >= PLAN.least_group
+    assert set(seen) == set(VERBS)
+
+
+def test_headline_and_table_have_the_same_verdicts(audits):
+    for audit in audits:
+        made = page(audit)
+        assert made.title == f"{audit.title}."
+        said = {label.removeprefix("and ").split()[0]: label for label in audit.title.split("; ")}
+        for vote in audit.votes:
+            assert said[vote.system].startswith(f"{vote.system} {VERBS[vote.verdict]} {vote.reference} by ")
+        shown = [table for table in tables(made.body) if table.name == "which system is fairer"]
+        place = [column.name for column in shown[0].columns].index("verdict") if shown else 0
+        assert [row.cells[place].text for table in shown for row in table.rows] == [v.verdict for v in audit.votes]
+        assert len(audit.votes) == len(audit.systems) - 1
+
+
+@pytest.mark.parametrize(("n", "is_named"), [(4, False), (12, True)])
+def test_a_value_of_too_few_sets_is_not_named_however_many_sets_there_are(n, is_named):
+    # beta is left out wherever it is: in 4 sets of 30 that is clear by the test, but few
+    sets = [
+        make_set(
+            f"set-{k}", ("alpha", "apple berry"), ("delta", "lake pond"), *((("beta", "river stone"),) if k < n else ())
+        )
+        for k in range(30)
+    ]
+    given = make_input(sets, mine=["Apple lake berry pond."] * 30)
+    shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    (found,) = build_audit(given, PLAN, [shares]).represented
+    assert (("beta" in found.under), ("beta" in found.small)) == (is_named, not is_named)

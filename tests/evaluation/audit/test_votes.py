@@ -1,0 +1,195 @@
+import numpy as np
+import pytest
+from audit_inputs import ATTRIBUTE
+
+from evenhand.config.fairness import MatcherSection
+from evenhand.evaluation.audit.contents import OPINION_GRAPH, SHARE_IN_SUMMARIES, UER, Measure, Quantity
+from evenhand.evaluation.audit.figures import Figures, Measured
+from evenhand.evaluation.audit.opinions import Opinions
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.audit.votes import chance_levels, votes
+from evenhand.fairness.groups.coverage import over
+from evenhand.judges.measures import open_matcher
+
+VALUES = ("left", "right")
+SHARES = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, VALUES, "drop_zero", 0.8, "ratio")
+OPINIONS = Opinions()
+LEVEL, LEAST = 0.95, 5
+# what is expected of every quantity
+EXPECTED = 0.5
+
+
+def gaps(*means, n=20, spread=0.02, seed=0):
+    """Gaps of n sets with exactly these means and this standard deviation, a column each."""
+    noise = np.random.default_rng(seed).normal(size=(n, len(means)))
+    noise -= noise.mean(axis=0)
+    return means + spread * noise / noise.std(axis=0, ddof=1)
+
+
+def planted(system, table, *, family=SHARES, kind=SHARE_IN_SUMMARIES, names=VALUES, null="a null"):
+    """What a family would have found, by the gaps of each set to what is expected; nan where a set has none."""
+    known = ~np.isnan(table)
+    width = table.shape[1]
+    has_answer = known.any(axis=1)
+    figures = Figures(
+        quantities=tuple(Quantity(Measure(kind, family.by), name) for name in names),
+        columns=np.hstack([known, np.nan_to_num(table)]),
+        reduce=lambda sums: EXPECTED + over(sums[..., width:], sums[..., :width]),
+        expect=lambda sums: EXPECTED + 0 * over(sums[..., :width], sums[..., :width]),
+        null=null,
+        rests_on=known,
+        unfairness=np.full(len(table), np.nan),
+        left_out=tuple(None if answered else "nothing" for answered in has_answer),
+    )
+    return Measured(family, system, (), figures)
+
+
+def vote(mine, base, **keys):
+    measured = [planted("base", base, **keys), planted("mine", mine, **keys)]
+    (found,) = votes(measured, ["base", "mine"], LEVEL, LEAST)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mine", "base", "verdict"),
+    [
+        (0.02, 0.10, "fairer"),
+        (-0.02, 0.10, "fairer"),
+        (0.10, 0.02, "less fair"),
+        (-0.10, 0.02, "less fair"),
+        # as far on the other side
+        (-0.10, 0.10, "differs"),
+        (0.10, 0.10, "no clear difference"),
+        (0.0, 0.0, "no clear difference"),
+    ],
+)
+def test_the_system_nearer_to_chance_is_fairer(mine, base, verdict):
+    found = vote(gaps(mine, -mine, seed=1), gaps(base, -base, seed=2))
+    assert found.verdict == verdict
+    sign = 1 if found.value == "left" else -1
+    assert (found.gap, found.reference_gap) == pytest.approx((sign * mine, sign * base))
+    assert found.difference == pytest.approx(sign * (mine - base))
+    assert found.low <= found.difference <= found.high
+    assert (found.system, found.reference, found.n) == ("mine", "base", 20)
+
+
+def test_a_difference_that_chance_explains_is_not_clear():
+    found = vote(gaps(0.02, -0.02, spread=0.3, seed=1), gaps(0.10, -0.10, spread=0.3, seed=2))
+    assert (found.verdict, found.low < 0 < found.high) == ("no clear difference", True)
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(LEAST - 1, "no clear difference"), (LEAST, "fairer")])
+def test_fewer_sets_than_asked_for_give_no_verdict(n, verdict):
+    # so little noise that the test alone would be sure of it
+    found = vote(gaps(0.02, -0.02, n=n, spread=1e-4, seed=1), gaps(0.10, -0.10, n=n, spread=1e-4, seed=2))
+    assert (found.n, found.verdict) == (n, verdict)
+    assert found.adjusted < 0.001
+
+
+def test_sets_scored_under_one_system_only_are_left_out_of_the_pair():
+    mine, base = gaps(0.02, -0.02, seed=1), gaps(0.10, -0.10, seed=2)
+    # there the system is far off, but the reference has no summary
+    mine[:2], base[:2] = 0.9, np.nan
+    found = vote(mine, base)
+    assert (found.n, found.verdict) == (18, "fairer")
+    assert abs(found.gap) < 0.05
+
+
+def test_values_that_contradict_each_other_make_no_system_fairer():
+    # three values, as the gaps of two are one
+    mine, base = gaps(0.02, 0.10, -0.12, seed=1), gaps(0.10, 0.02, -0.12, seed=2)
+    names = ("left", "right", "third")
+    assert vote(mine, base, names=names).verdict == "differs"
+    # without the second value the same systems differ in fairness
+    assert vote(mine[:, [0, 2]], base[:, [0, 2]], names=("left", "third")).verdict == "fairer"
+
+
+def test_a_vote_speaks_of_a_value_that_differs():
+    # gaps of opposite sign and equal size, clear at the left; at the right in too few sets, though its p is smaller
+    mine, base = gaps(-0.1, -0.1, spread=0.1, seed=1), gaps(0.1, 0.1, spread=0.1, seed=2)
+    mine[:, 1], base[:, 1] = gaps(-0.1, spread=1e-6)[:, 0], gaps(0.1, spread=1e-6, seed=1)[:, 0]
+    mine[LEAST - 1 :, 1] = base[LEAST - 1 :, 1] = np.nan
+    found = vote(mine, base)
+    assert (found.verdict, found.value, found.n) == ("differs", "left", 20)
+
+
+def test_every_system_but_the_first_is_voted_on():
+    systems = {"base": 0.1, "near": 0.0, "far": 0.3}
+    measured = [planted(name, gaps(mean, -mean, seed=seed)) for seed, (name, mean) in enumerate(systems.items())]
+    found = votes(measured, list(systems), LEVEL, LEAST)
+    assert [(each.system, each.reference, each.verdict) for each in found] == [
+        ("near", "base", "fairer"),
+        ("far", "base", "less fair"),
+    ]
+
+
+def test_a_family_that_knows_no_chance_level_has_neither_levels_nor_a_vote():
+    measured = [planted(name, gaps(mean, -mean), null="") for name, mean in (("base", 0.1), ("mine", 0.0))]
+    assert votes(measured, ["base", "mine"], LEVEL, LEAST) == ()
+    assert chance_levels(measured[1:], LEVEL, LEAST) == {}
+    # nor by measures that do not vote, nor where one of the two knows none, or they share no set
+    published = [planted(name, gaps(mean, -mean), kind=UER) for name, mean in (("base", 0.1), ("mine", 0.0))]
+    assert votes(published, ["base", "mine"], LEVEL, LEAST) == ()
+    alike = [planted("base", gaps(0.1, -0.1)), measured[1]]
+    for systems in (["base", "mine"], ["mine", "base"]):
+        assert votes(alike, systems, LEVEL, LEAST) == ()
+    half = np.repeat([[True], [False]], 10, axis=0)
+    apart = [planted(name, np.where(kept, gaps(0.1, -0.1), np.nan)) for name, kept in (("base", half), ("mine", ~half))]
+    assert votes(apart, ["base", "mine"], LEVEL, LEAST) == ()
+
+
+def test_votes_are_corrected_for_their_number():
+    mine, base = gaps(0.02, -0.02, spread=0.05, seed=1), gaps(0.055, -0.055, spread=0.05, seed=2)
+    alone = vote(mine, base)
+    assert (alone.p_value > 0.01, alone.verdict) == (True, "fairer")
+    many = ["base", "mine", *(f"other {k}" for k in range(9))]
+    tables = [base, mine, *(base + gaps(0.0, 0.0, seed=k + 3) for k in range(9))]
+    found = votes([planted(name, table) for name, table in zip(many, tables, strict=True)], many, LEVEL, LEAST)
+    assert found[0].p_value == pytest.approx(alone.p_value)
+    assert found[0].adjusted > 0.05
+    assert {each.verdict for each in found} == {"no clear difference"}
+
+
+def levels(*measured):
+    found = chance_levels(measured, LEVEL, LEAST)
+    return {(family, quantity.kind, quantity.value): each for (family, quantity), each in found.items()}
+
+
+def test_a_level_is_the_number_less_what_is_expected():
+    found = levels(planted("mine", gaps(0.1, -0.1)))
+    left = found["value-shares", SHARE_IN_SUMMARIES, "left"]
+    assert (left.null, left.expected, left.verdict) == ("a null", EXPECTED, "higher")
+    # by the usual t interval, as the gap is a mean over sets: 2.093 is the 97.5 % point of 19 degrees of freedom
+    reach = 2.093 * 0.02 / np.sqrt(20)
+    assert (left.gap, left.low, left.high) == pytest.approx((0.1, 0.1 - reach, 0.1 + reach), rel=1e-3)
+    assert found["value-shares", SHARE_IN_SUMMARIES, "right"].verdict == "lower"
+    assert levels(planted("mine", gaps(0.0, 0.0)))["value-shares", SHARE_IN_SUMMARIES, "left"].verdict == (
+        "no clear difference"
+    )
+
+
+def test_a_value_of_few_sets_has_a_level_and_no_verdict():
+    table = gaps(0.1, -0.1, spread=1e-4)
+    table[LEAST - 1 :, 1] = np.nan
+    found = levels(planted("mine", table))
+    assert found["value-shares", SHARE_IN_SUMMARIES, "left"].verdict == "higher"
+    right = found["value-shares", SHARE_IN_SUMMARIES, "right"]
+    assert (right.verdict, right.adjusted < 0.001) == ("no clear difference", True)
+
+
+def test_levels_are_corrected_over_all_gaps_of_the_system_that_name_somebody():
+    # t of the first gap is 0.01 / (0.02 / sqrt(20)) = 2.24; the others are 0
+    alone = levels(planted("mine", gaps(0.01), names=("left",)))
+    key = ("value-shares", SHARE_IN_SUMMARIES, "left")
+    assert alone[key].p_value == pytest.approx(0.0375, abs=1e-3)
+    assert (alone[key].adjusted, alone[key].verdict) == (alone[key].p_value, "higher")
+    found = levels(planted("mine", gaps(0.01, 0.0, 0.0), names=(*VALUES, "third")))
+    # the smallest of three
+    assert found[key].adjusted == pytest.approx(3 * found[key].p_value)
+    assert found[key].verdict == "no clear difference"
+    # published measures are beside the point: they neither name anybody nor count
+    score = planted("mine", gaps(0.0), family=OPINIONS, kind=OPINION_GRAPH, names=(None,))
+    both = levels(planted("mine", gaps(0.01), names=("left",)), score)
+    assert both[key].adjusted == alone[key].adjusted
+    beside = both["opinions", OPINION_GRAPH, None]
+    assert (beside.gap, beside.p_value, beside.adjusted, beside.verdict) == (pytest.approx(0), None, None, None)
