@@ -183,7 +183,7 @@ class UnitCoverage:
         differences = np.einsum("d,edv->ev", by_document - overall, of_value.astype(float))
         equal = np.abs(over(differences, documents))[:, documents > 0].mean(axis=1)
         columns = np.zeros((len(self.values), BY_VALUE))
-        covered = differences[0] + documents * overall
+        covered = by_document @ of_value[0]
         columns[[self.values.index(value) for value in found.values]] = np.column_stack(
             [documents > 0, documents, covered, differences.T]
         )

@@ -1,6 +1,7 @@
 """The audit as a page: who gets less room than their documents, by value first, then measures, differences and examples."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ..pages.blocks import (
     Block,
@@ -34,6 +35,8 @@ from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
+    SHORTFALL,
+    UNDER_REPRESENTED,
     Audit,
     Chance,
     Example,
@@ -48,6 +51,8 @@ from .warnings import aim, left_out, length, notes
 
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
+# published measures of a value, which say nothing without their chance level
+PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # families whose examples set counts side by side, not shares
@@ -112,7 +117,19 @@ def _values(audit: Audit) -> Iterator[Block]:
         yield Legend(((0, first), (1, DRAWN[1].name)))
     for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
         yield Heading(system.label, 3)
-        yield found
+        yield found.without(*PUBLISHED)
+    published = [found for found in made if any(column.name in PUBLISHED for column in found.columns)]
+    if published:
+        kept = {audit.attribute, *PUBLISHED}
+        folded = [
+            replace(
+                each.without(*(c.name for c in each.columns if c.name not in kept)),
+                name=f"{each.name}, published measures",
+            )
+            for each in published
+        ]
+        blocks = tuple(block for each in folded for block in (Heading(each.name, 4), each))
+        yield Details(f"Published measures of each {audit.attribute}", blocks)
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
     yield Prose(
         "n counts sets. Shortfall is by how many points a value's share falls short of its due share, 0 when it does "
@@ -148,20 +165,20 @@ def _is_calibrated(audit: Audit) -> bool:
 
 
 def _columns(measures: Iterable[Measure], numbers: Iterable[Number]) -> Iterator[Column]:
-    """Of each measure its own, and what is expected and the gap to it where a share has a chance level."""
+    """Of each measure its own, and of shares with a chance level the gap to it."""
     calibrated = {n.measure for n in numbers if n.chance}
     for each in measures:
         note = f"({each.by})" if each.by else ""
         yield Column(each.kind.name, note=note)
         if each in calibrated and each.kind == SHARE_IN_SUMMARIES:
-            yield from (Column("expected share", note=note), Column("gap to expected"))
+            yield Column("gap to expected")
 
 
 def _cells(found: Number, *, is_calibrated: bool, note: str) -> Iterator[Cell]:
     yield shown(found, 1, note)
     if is_calibrated and found.measure.kind == SHARE_IN_SUMMARIES:
-        yield _expected(found, 1)
-        yield gap(found.chance, is_share=True)
+        note = f"{percent(found.chance.expected)} expected" if found.chance else ""
+        yield replace(gap(found.chance, is_share=True), note=note)
 
 
 def _expected(found: Number, places: int) -> NumberCell:

@@ -100,8 +100,8 @@ def test_a_share_stands_beside_what_is_expected_and_a_clear_gap_is_marked():
     (share,) = (
         n for n in found.by_value if (n.system, n.value, n.measure.kind) == ("mine", "right", SHARE_IN_SUMMARIES)
     )
-    ((expected,), (gap,)) = (cells(mine, name) for name in ("expected share", "gap to expected"))
-    assert expected.value == share.chance.expected
+    (gap,) = cells(mine, "gap to expected")
+    assert gap.note == f"{100 * share.chance.expected:.1f} % expected"
     assert gap.value == pytest.approx(share.estimate - share.chance.expected)
     assert (gap.tone, gap.shown) == ("neutral", "\u221233.3 points")
     (unclear,) = cells(fair, "gap to expected")
@@ -114,7 +114,7 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
         update={"by_value": tuple(n.model_copy(update={"chance": None}) for n in found.by_value), "represented": ()}
     )
     names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
-    assert names[0] - names[1] == {"expected share", "gap to expected"}
+    assert names[0] - names[1] == {"gap to expected"}
     strips = [
         [mark.style for mark in cell.marks]
         for each in (found, bare)
