@@ -7,7 +7,7 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -24,8 +24,11 @@ Undefined = Literal["omit", "propagate"]
 NOISE = 1e-9
 # with fewer document sets, percentile intervals are too narrow: pages warn, and nothing is chosen
 FEW_SETS = 10
-# with fewer, no verdict and no interval of people's scores: even if all lean to one side, that is chance in 2 / 2**5 = 6 %
-LEAST_SETS = 6
+# with fewer there is a mean, and neither an interval of it nor a verdict
+LEAST_SETS = 5
+# with fewer documents nothing leans in a bias study, whose intervals are percentiles: even if all lean to one side, that is
+# chance in 2 / 2**5 = 6 %
+LEAST_LEANING = 6
 # with fewer, an attribute value of an audit has numbers and no verdict
 LEAST_GROUP = 5
 # with fewer originals, intervals of a bias study are too narrow: of 200 studies of random sentences of the twelve sample
@@ -138,9 +141,11 @@ def cluster_mean_draws(
 
 
 def cluster_interval(values: Sequence[float | None], clusters: Sequence[str], plan: Bootstrap) -> ClusterMean:
-    """Mean of the values and its percentile bootstrap interval, whole clusters drawn with replacement.
+    """Mean of the values and its bootstrap-t interval, whole clusters drawn with replacement.
 
-    Fewer than two clusters with a value have no interval.
+    The distance of each draw's mean is divided by the draw's own standard error (Efron 1981; Hall 1988): percentiles of the means
+    themselves are far too narrow over few clusters. Fewer than `LEAST_SETS` clusters with a value have no interval, nor have
+    values of which too many draws are all alike. How often it holds was simulated: docs/run-folder.md#intervals.
 
     Args:
         values: one a request; None is left out. For a paired comparison, the differences.
@@ -153,11 +158,51 @@ def cluster_interval(values: Sequence[float | None], clusters: Sequence[str], pl
     if len(values) != len(clusters):
         raise DataError(f"{len(values)} values, but {len(clusters)} clusters; one cluster a value is needed")
     known = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
-    column, kept = np.array([[value] for value, _ in known], dtype=float), [cluster for _, cluster in known]
-    sums = cluster_sums(column, kept)
-    draws = cluster_mean_draws(column, kept, plan)[:, 0] if len(sums) > 1 else np.empty(0)
-    found = percentile_interval(draws, plan.level, float(sums.sum() / len(known)) if known else None)
-    return ClusterMean(**asdict(found), n=len(known), n_clusters=len(sums))
+    if not known:
+        return ClusterMean(None, None, None, 0, 0, n=0, n_clusters=0)
+    mean = float(cluster_sums([value for value, _ in known], [cluster for _, cluster in known]).sum() / len(known))
+    # what each cluster adds to the distance from the mean and to the number of values, (clusters, 2)
+    table = cluster_sums([[value - mean, 1.0] for value, _ in known], [cluster for _, cluster in known])
+    if len(table) < LEAST_SETS:
+        return ClusterMean(mean, None, None, 0, 0, n=len(known), n_clusters=len(table))
+    low, high, n_defined = _bootstrap_t(table, plan)
+    if low is not None and high is not None:
+        low, high = mean + low, mean + high
+    return ClusterMean(mean, low, high, plan.resamples, n_defined, n=len(known), n_clusters=len(table))
+
+
+def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float | None, float | None, int]:
+    """Bounds about a mean of 0, None where they are infinite, and the draws that have a standard error.
+
+    Args:
+        table: sums and numbers of values of each cluster, (clusters, 2).
+        plan: of the draws.
+    """
+    n = len(table)
+    sums, counts = table.T
+
+    def mean_and_error(weights: Floats) -> tuple[Floats, Floats]:
+        """Of each row of weights, (draws,)."""
+        totals = weights @ counts
+        means = weights @ sums / totals
+        left = (weights * (sums - means[:, None] * counts) ** 2).sum(axis=1)
+        return means, np.sqrt(n / (n - 1) * left) / totals
+
+    error = float(mean_and_error(np.ones((1, n)))[1][0])
+    if error <= NOISE:  # all clusters agree: no more is known than that they do
+        is_sure = 2.0 ** (1 - n) <= 1 - plan.level
+        return (0.0, 0.0, plan.resamples) if is_sure else (None, None, 0)
+    found = []
+    for weights in drawn_weights(n, plan):
+        means, errors = mean_and_error(weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.where(np.abs(means) <= NOISE, 0.0, means / np.where(errors > NOISE, errors, 0.0)))
+    draws = np.concatenate(found)
+    least, most = (float(bound) for bound in percentiles(draws, plan.level))
+    n_defined = int(np.isfinite(draws).sum())
+    if not (math.isfinite(least) and math.isfinite(most)):
+        return None, None, n_defined
+    return -most * error, -least * error, n_defined
 
 
 def percentiles(draws: ArrayLike, level: float) -> tuple[Floats, Floats]:
@@ -329,7 +374,7 @@ INTERVAL = Rule("the interval excludes zero")
 TEST = Rule("the adjusted p-value is at most 1 - level", by_interval=False, by_test=True)
 INTERVAL_AND_TEST = Rule("the interval excludes zero and the adjusted p-value is at most 1 - level", by_test=True)
 INTERVAL_OF_SETS = Rule(
-    f"the interval excludes zero and rests on at least {LEAST_SETS} documents", least_sets=LEAST_SETS
+    f"the interval excludes zero and rests on at least {LEAST_LEANING} documents", least_sets=LEAST_LEANING
 )
 
 

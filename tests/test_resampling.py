@@ -38,43 +38,62 @@ def interval(values, clusters, level=0.95, resamples=2000, seed=0):
     return cluster_interval(values, clusters, Bootstrap(level, resamples, seed))
 
 
-def test_two_clusters_worked_by_hand():
-    # draws of two sets out of {0, 1}: means 0 (1/4), 1/2 (1/2), 1 (1/4); the middle 95 % reach from 0 to 1
-    found = interval([0.0, 1.0], ["a", "b"])
-    assert found == ClusterMean(0.5, 0.0, 1.0, n_draws=2000, n_defined=2000, n=2, n_clusters=2)
+def test_fewer_than_five_clusters_have_a_mean_and_no_interval():
+    found = interval([0.0, 1.0, 1.0, 0.0], list("abcd"))
+    assert found == ClusterMean(0.5, None, None, n_draws=0, n_defined=0, n=4, n_clusters=4)
+    assert interval([0.1, 0.9, 0.7, 0.3, 0.5], list("abcde")).low is not None
 
 
 def test_both_requests_of_a_set_are_drawn_together():
-    # three sets whose two requests cancel out: every draw of whole sets has the mean 0
-    found = interval([1, -1, 2, -2, 3, -3], ["a", "a", "b", "b", "c", "c"])
+    # sets whose two requests cancel out: every draw of whole sets has the mean 0
+    found = interval([1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6], list("aabbccddeeff"))
     assert (found.estimate, found.low, found.high) == (0, 0, 0)
-    assert (found.n, found.n_clusters) == (6, 3)
+    assert (found.n, found.n_clusters) == (12, 6)
 
 
-def test_clusters_of_different_size_weigh_by_their_requests():
-    # a draw of "a" twice has the mean 0, of "b" twice 1, of both 3/4: the sum of sums over the sum of counts
-    found = interval([0.0, 1.0, 1.0, 1.0], ["a", "b", "b", "b"], level=0.6)
-    assert found.estimate == 0.75
-    assert (found.low, found.high) == (0.0, 1.0)
+def test_five_clusters_that_agree_are_no_evidence_at_the_level_and_six_are():
+    # all signs alike are chance in 2 / 2**5 of six pairs and in 2 / 2**4 of five
+    assert (interval([0.5] * 5, list("abcde")).low, interval([0.5] * 6, list("abcdef")).low) == (None, 0.5)
 
 
-@pytest.mark.parametrize("sizes", [[1] * 1500, [2] * 40, [1, 2, 3] * 500])
-def test_the_bounds_are_those_of_scipys_bootstrap(sizes):
+def test_values_of_which_too_many_draws_are_alike_have_no_interval():
+    found = interval([0.0, 0.0, 0.0, 0.0, 1.0], list("abcde"))
+    assert (found.low, found.high) == (None, None)
+    assert found.n_defined < found.n_draws
+
+
+@pytest.mark.parametrize("sizes", [[1] * 12, [2] * 8, [1, 2, 3] * 5])
+def test_the_bounds_are_those_of_a_bootstrap_t_in_loops(sizes):
     generator = np.random.default_rng(len(sizes))
-    groups = [generator.normal(0.2, 1.0, size=size).tolist() for size in sizes]
-    found = interval(
-        [v for group in groups for v in group], [str(i) for i, group in enumerate(groups) for _ in group], resamples=900
-    )
-    expected = stats.bootstrap(
-        (np.array([sum(group) for group in groups]), np.array(sizes, dtype=float)),
-        lambda s, c, axis: s.sum(axis=axis) / c.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        n_resamples=900,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    groups = [generator.exponential(size=size) for size in sizes]
+    plan = Bootstrap(resamples=300)
+
+    def mean_and_error(chosen):
+        mean = np.concatenate(chosen).mean()
+        left = [(group - mean).sum() for group in chosen]
+        total = sum(map(len, chosen))
+        return mean, math.sqrt(len(chosen) / (len(chosen) - 1) * sum(each**2 for each in left)) / total
+
+    mean, error = mean_and_error(groups)
+    ratios = []
+    for row in np.concatenate(list(drawn_weights(len(groups), plan))):
+        drawn, its_error = mean_and_error([groups[k] for k, times in enumerate(row) for _ in range(int(times))])
+        ratios.append((drawn - mean) / its_error)
+    least, most = np.quantile(ratios, [0.025, 0.975])
+    found = cluster_interval(np.concatenate(groups).tolist(), [str(k) for k, g in enumerate(groups) for _ in g], plan)
+    assert (found.low, found.high) == (pytest.approx(mean - most * error), pytest.approx(mean - least * error))
+
+
+@pytest.mark.parametrize(("n", "name", "least"), [(5, "normal", 0.94), (8, "uniform", 0.94), (12, "exponential", 0.92)])
+def test_intervals_of_few_clusters_hold_their_level(n, name, least):
+    generator = np.random.default_rng(n)
+    draw, mean = {
+        "normal": (generator.normal, 0.0), "uniform": (generator.random, 0.5), "exponential": (generator.exponential, 1.0)
+    }[name]  # fmt: skip
+    trials = 300
+    found = [interval(draw(size=n).tolist(), list(map(str, range(n))), resamples=500, seed=k) for k in range(trials)]
+    held = sum(each.low is not None and each.low <= mean <= each.high for each in found)
+    assert held >= trials * least - 2 * math.sqrt(trials * least * (1 - least))
 
 
 def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
@@ -85,8 +104,9 @@ def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
     low, high = np.quantile(means, [0.025, 0.975])
     found = interval(values.ravel().tolist(), [str(i // 2) for i in range(80)], resamples=20_000)
     assert found.estimate == pytest.approx(values.mean())
-    assert found.low == pytest.approx(low, abs=0.01)
-    assert found.high == pytest.approx(high, abs=0.01)
+    # of 40 sets both are nearly the same
+    assert found.low == pytest.approx(low, abs=0.02)
+    assert found.high == pytest.approx(high, abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
@@ -193,9 +213,11 @@ def test_both_streams_give_the_same_interval():
     values = np.random.default_rng(3).normal(size=60)
     clusters = [str(i // 2) for i in range(60)]
     plan = Bootstrap(resamples=20_000)
-    low, high = percentiles(cluster_mean_draws(values[:, None], clusters, plan, multinomial=True), 0.95)
-    found = cluster_interval(values.tolist(), clusters, plan)
-    assert (low[0], high[0]) == (pytest.approx(found.low, abs=0.01), pytest.approx(found.high, abs=0.01))
+    bounds = [
+        np.ravel(percentiles(cluster_mean_draws(values[:, None], clusters, plan, multinomial=how), 0.95))
+        for how in (True, False)
+    ]
+    assert bounds[0] == pytest.approx(bounds[1], abs=0.01)
 
 
 def test_undefined_draws_are_omitted_and_counted_or_leave_no_bounds():

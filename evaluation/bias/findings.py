@@ -6,7 +6,7 @@ from typing import Any
 
 from ...config import BiasRecipe
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_SETS, verdict
+from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_LEANING, verdict
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
@@ -141,9 +141,9 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
     found = scored.result
     notes = [SHORT]
     if rest := scored.rest:
-        few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
+        few = f", of which there are {rest.n_documents}; fewer than {LEAST_LEANING} are too few for a verdict"
         others = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
-        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else others))
+        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_LEANING else others))
     if found.n_left_out:
         notes.append(f"{found.n_left_out} originals have nothing to compare.")
     outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
@@ -171,8 +171,8 @@ def _scored(scored: Scored[Any], score: float | None, undefined: str | None, tol
         # without a signed form, below 0 is not a bias of the summaries; see SHORT
         said = "leans" if side == "higher" or (side == "lower" and scored.signed) else "no clear difference"
     n = scored.n_documents
-    if scored.intervals and n < LEAST_SETS:
-        few = f"fewer than {LEAST_SETS} are too few for a verdict, whatever the interval."
+    if scored.intervals and n < LEAST_LEANING:
+        few = f"fewer than {LEAST_LEANING} are too few for a verdict, whatever the interval."
         notes = (f"It rests on {counted(n, 'document')}; {few}", *notes)
     doubtful = (
         f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."

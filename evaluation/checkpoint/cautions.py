@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import Recipe
-from ...resampling import FEW_SETS
+from ...resampling import FEW_SETS, LEAST_SETS
+from ..pages.words import counted
 from ..systems.roles import overlap_warnings
 from ..systems.systems import PolicyOutput
 from .findings import Evidence
@@ -52,12 +53,13 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
     if n_sets == 0:
         yield "The comparison rests on no document set: no request has a score under two systems."
-    elif n_sets == 1:
-        yield "The comparison rests on a single document set: there is nothing to resample, so it has no intervals."
+    elif n_sets < LEAST_SETS:
+        rests = f"The comparison rests on {counted(n_sets, 'document set')}"
+        yield f"{rests}: with fewer than {LEAST_SETS} there are no intervals, so no difference is clear."
     elif n_sets < FEW_SETS:
         yield (
-            f"The comparison rests on {n_sets} document sets: with fewer than {FEW_SETS}, bootstrap intervals are narrower than "
-            "they should be."
+            f"The comparison rests on {n_sets} document sets: with fewer than {FEW_SETS}, intervals are wide and large "
+            "differences alone are clear."
         )
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:

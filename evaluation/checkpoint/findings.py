@@ -7,6 +7,7 @@ there is no clear difference.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...resampling import LEAST_SETS
 from ..pages.numbers import signed
 from ..pages.words import UNSURE, capital, counted, joined, verdict
 from ..systems.compare import comparison_name, leaves_out_zero
@@ -139,8 +140,10 @@ def _how_sure(evidence: Evidence) -> str:
         f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
         f"{counted(evidence.candidates, 'candidate')} each under every system."
     )
-    if most.low is None:
-        return f"{rests_on} With a single document set there are no intervals, so no difference is clear."
+    if most.n_sets < LEAST_SETS:
+        return (
+            f"{rests_on} With fewer than {LEAST_SETS} document sets there are no intervals, so no difference is clear."
+        )
     return (
         f"{rests_on} {100 * most.level:g} % intervals from {most.resamples:,} bootstrap draws of whole sets. Of the "
         f"{len(deciding)} differences by the judges that decide, {clear} are clear; if nothing differed, about "

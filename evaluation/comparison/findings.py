@@ -114,9 +114,7 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
             f"{rests}: the smallest p that its tests can have is {smallest:g}, so no difference is clear; take more sets."
         )
     elif n_sets < FEW_SETS:
-        found.append(
-            f"{rests}: with so few, intervals are narrower than they should be, and tests find large differences only."
-        )
+        found.append(f"{rests}: with so few, intervals are wide and tests find large differences only.")
     return found
 
 

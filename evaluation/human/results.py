@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from ...errors import DataError
 from ...records import LeftOut, Record
-from ...resampling import LEAST_SETS, Bootstrap, cluster_interval
+from ...resampling import Bootstrap, cluster_interval
 from ...text import words
 from .annotation import Annotation, HumanUnit
 
@@ -60,7 +60,7 @@ class Estimate(Record):
 
     # None without values
     mean: float | None
-    # None where fewer than `LEAST_SETS` document sets have a value
+    # None where fewer than `resampling.LEAST_SETS` document sets have a value
     low: float | None
     high: float | None
     # values that the mean rests on
@@ -133,8 +133,7 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
 
     def estimate(values: Sequence[float | None]) -> Estimate:
         found = cluster_interval(values, clusters, bootstrap)
-        low, high = (found.low, found.high) if found.n_clusters >= LEAST_SETS else (None, None)
-        return Estimate(mean=found.estimate, low=low, high=high, n=found.n)
+        return Estimate(mean=found.estimate, low=found.low, high=found.high, n=found.n)
 
     return SystemRow(
         system=system,

@@ -29,19 +29,20 @@ def test_means_by_hand(small_run: Any, system: str, side: str | None, mean: floa
 
 
 @pytest.mark.parametrize(
-    ("comparison", "side", "mean", "verdict"),
+    ("comparison", "side", "mean"),
     [
-        ("DPO - zero-shot", None, 0.1, "higher"),
-        ("DPO+RR - rerank", "right", 0.1, "higher"),
-        ("rerank - zero-shot", "left", 0.15, "no clear difference"),  # 0.55 - 0.4; b and d gain nothing
-        ("DPO+RR - zero-shot", None, 0.2125, "higher"),
+        ("DPO - zero-shot", None, 0.1),
+        ("DPO+RR - rerank", "right", 0.1),
+        ("rerank - zero-shot", "left", 0.15),  # 0.55 - 0.4; b and d gain nothing
+        ("DPO+RR - zero-shot", None, 0.2125),
     ],
 )
-def test_differences_by_hand(small_run: Any, comparison: str, side: str | None, mean: float, verdict: str):
+def test_differences_by_hand(small_run: Any, comparison: str, side: str | None, mean: float):
     report = build_report(small_run.recipe, None)
     (found,) = [d for d in report.differences if (d.measure, d.subject, d.side) == ("overlap", comparison, side)]
     assert found.mean == pytest.approx(mean)
-    assert found.verdict == verdict
+    # four document sets are too few for one
+    assert found.verdict == "no clear difference"
 
 
 def test_curve_goes_from_one_draw_to_the_best(small_run: Any):

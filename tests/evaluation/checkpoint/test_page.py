@@ -193,8 +193,8 @@ def test_verdicts_follow_what_the_judge_calls_better(make_run: Any):
         "opposing": {"kind": "alignment", "against": "opposing"},
     }
     run = make_run(rounds=0, judges=judges, evaluation={"judges": ["length", "opposing"], "resamples": 200})
-    # the best by fit is longer and agrees more with the other side, in both sets
-    run.write("evaluation/base", {f"{s}/left": [(0.1, 10, 0.1), (0.2, 30, 0.5)] for s in "ab"})
+    # the best by fit is longer and agrees more with the other side, in all sets
+    run.write("evaluation/base", {f"{s}/left": [(0.1, 10, 0.1), (0.2, 30, 0.5)] for s in "abcdef"})
     found = {each.name: each for each in tables(page(build_report(run.recipe, None)).body)}
     verdicts = {name: verdict_of(found[f"differences by {name}"]) for name in ("fit", "length", "opposing")}
     assert verdicts == {"fit": ("better", "better"), "length": ("higher", "neutral"), "opposing": ("worse", "worse")}
@@ -250,7 +250,7 @@ def test_markdown_says_what_the_page_says(small_run: Any):
     text = markdown.render(made)
     assert text.startswith(f"# {made.title}\n")
     assert "| **DPO \u2212 zero-shot**" in text
-    assert "| all | +0.100 (no variation) | \u25b2 better | 8 | 4 |" in text
+    assert "| all | +0.100 (no interval) | \u25cb no clear difference | 8 | 4 |" in text
     for heading in made.sections:
         assert f"## {heading.text}\n" in text
     for block in text.split("\n\n"):
@@ -282,7 +282,7 @@ def test_terminal_fits(small_run: Any, width: int):
 
 def test_terminal_rows_tell_scores_sides_and_interval(small_run: Any):
     rows = [line.split() for line in printed(small_run).splitlines()]
-    assert "overlap 0.300 \u2192 0.400 \u25b2+0.100 \u25b2+0.100 \u25b2+0.100 (no variation)".split() in rows
+    assert "overlap 0.300 \u2192 0.400 \u25cb+0.100 \u25cb+0.100 \u25cb+0.100 (no interval)".split() in rows
 
 
 def test_terminal_comes_from_the_report_that_was_written(small_run: Any):

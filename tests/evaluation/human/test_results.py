@@ -90,12 +90,13 @@ def test_both_sides_of_a_set_are_drawn_together():
     assert (rows(six)["base", None].coverage.low, rows(six)["base", None].coverage.high) == (0.5, 0.5)
 
 
-def test_fewer_than_six_document_sets_have_no_interval():
-    five = [unit(name, "left", [name < "c"], []) for name in "abcde"]
-    found = rows(human_results(five, {}, DRAWS))["base", None]
-    assert (found.coverage.mean, found.coverage.low, found.coverage.high, found.n_sets) == (0.6, None, None, 5)
-    # the sixth has a coverage, but no summary with a key point: six values of the one, and none of the other
-    found = rows(human_results([*five, unit("f", "left", [False], [])], {}, DRAWS))["base", None]
+def test_fewer_than_five_document_sets_have_no_interval():
+    four = [unit(name, "left", [True, name < "c"], []) for name in "abcd"]
+    found = rows(human_results(four, {}, DRAWS))["base", None]
+    assert (found.coverage.mean, found.coverage.low, found.coverage.high, found.n_sets) == (0.25, None, None, 4)
+    # more have a coverage, but no summary with a key point: values of the one, and none of the other
+    more = [unit(name, "left", [False, name < "g"], []) for name in "efgh"]
+    found = rows(human_results([*four, *more], {}, DRAWS))["base", None]
     assert found.coverage.low < found.coverage.mean < found.coverage.high
     assert (found.faithfulness.n, found.faithfulness.low) == (0, None)
 
@@ -152,4 +153,4 @@ def test_the_table_fits_the_terminal(width):
 def test_too_few_document_sets_are_told():
     console = Console(file=StringIO(), width=100)
     console.print(terminal.render(results_page(human_results([unit("a", "left", [True], [])], {}, DRAWS))))
-    assert "too few document sets for an interval (fewer than 6): base, all: 1" in console.file.getvalue()
+    assert "too few document sets for an interval (fewer than 5): base, all: 1" in console.file.getvalue()

@@ -17,6 +17,7 @@ def comparer(make_run: Any, ids: list[str]) -> Comparer:
 
 
 FOUR_SETS = [f"{s}/{side}" for s in "abcd" for side in ("left", "right")]
+SIX_SETS = [f"{name}/{side}" for name in "abcdef" for side in ("left", "right")]
 
 
 def test_sides_come_before_all_requests_and_counts_stand_beside(make_run: Any):
@@ -49,11 +50,18 @@ def test_differences_are_taken_request_by_request(make_run: Any):
 
 
 def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
-    compare = comparer(make_run, FOUR_SETS)
-    zero = [0.3, 0.8, 0.1, 0.5, 0.9, 0.2, 0.4, 0.6]
+    compare = comparer(make_run, SIX_SETS)
+    zero = [0.3, 0.8, 0.1, 0.5, 0.9, 0.2, 0.4, 0.6, 0.2, 0.5, 0.7, 0.8]
     gained, lost = [v + 0.1 for v in zero], [v - 0.1 for v in zero]
     assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": gained})} == {"higher"}
     assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": lost})} == {"lower"}
+
+
+def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
+    compare = comparer(make_run, FOUR_SETS)
+    overall = compare.differences(OVERLAP, {"zero-shot": [0.1] * 8, "rerank": [0.9] * 8})[-1]
+    assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
+    assert overall.verdict == "no clear difference"
 
 
 def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
@@ -64,9 +72,9 @@ def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
 
 
 def test_rounding_noise_is_no_difference(make_run: Any):
-    compare = comparer(make_run, FOUR_SETS)
-    noisy = [0.1 + 0.2] * 8  # 0.30000000000000004
-    overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 8, "rerank": noisy})[-1]
+    compare = comparer(make_run, SIX_SETS)
+    noisy = [0.1 + 0.2] * 12  # 0.30000000000000004
+    overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 12, "rerank": noisy})[-1]
     assert overall.low > 0
     assert overall.verdict == "no clear difference"
 
