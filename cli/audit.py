@@ -125,7 +125,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     least_group: Annotated[
         int,
         typer.Option(min=1, help="Values in fewer scored sets are marked few and get no verdict."),
-    ] = 30,
+    ] = 5,
     examples: Annotated[int, typer.Option(min=0, help="Most unfair summaries shown by each family.")] = 5,
     limit: Annotated[int | None, typer.Option(min=1, help="Audit only this many sets, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of that draw, the bootstrap and the tests.")] = 0,

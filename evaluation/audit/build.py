@@ -135,13 +135,11 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     for each in measured:
         drawn = each.figures.draws(plan.bootstrap)
         # groups of word lists are not values, though they may have the same names
-        n_sets = {value: int((each.figures.scored & sets_with[value]).sum()) for value in given.values}
-        by_value = each.family.name in BY_VALUE
-        small = {value for value, n in n_sets.items() if n < plan.least_group} if by_value else set()
+        by_value, n_sets = each.family.name in BY_VALUE, each.figures.parts.sum(axis=0)
         numbers += [
             _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
                 update={
-                    "is_small": quantity.value in small,
+                    "is_small": by_value and quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances[each.system].get((each.family.name, quantity)),
                 }
             )

@@ -228,8 +228,8 @@ class Vote(Record):
     p_value: float | None
     adjusted: float | None
     is_share: bool
-    # "differs": clearly, but neither is clearly nearer to 0
-    verdict: Literal["fairer", "less fair", "differs", "no clear difference"]
+    # "differs": clearly, but neither is clearly nearer to 0; "too few sets" (--least-group) have any of the values
+    verdict: Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
 
 
 class Line(Record):

@@ -103,7 +103,7 @@ class UnitCoverage:
         columns = np.zeros((len(found), HEAD + BY_VALUE * len(self.values)))
         for row, each in enumerate(found):
             if isinstance(each, Covered):
-                columns[row] = self._columns(each)
+                columns[row] = self._columns(each, row)
         scored = columns[:, 0] > 0
         has = self._by_value(columns)[0] > 0
         ec = np.where(scored, columns[:, 1], np.nan)
@@ -171,12 +171,12 @@ class UnitCoverage:
             return ONE_VALUE
         return None
 
-    def _columns(self, found: Covered) -> Floats:
-        """What a set adds."""
+    def _columns(self, found: Covered, row: int) -> Floats:
+        """What a set adds; labels are dealt anew in each row."""
         overall = found.coverage.overall or 0.0
         by_document = np.array([covered or 0.0 for covered in found.coverage.by_document])
         labels = np.array(found.labels)
-        generator = np.random.default_rng(len(labels))
+        generator = np.random.default_rng(row)
         dealt = np.stack([labels, *(generator.permutation(labels) for _ in range(DEALS))])  # (deals + 1, documents)
         of_value = dealt[..., None] == np.arange(len(found.values))  # (deals + 1, documents, values)
         documents = of_value[0].sum(axis=0)

@@ -6,6 +6,7 @@ Both go by gaps to the chance level alone (see `votes`), so they cannot contradi
 from collections.abc import Sequence
 
 from ...text import sentences, words
+from ..pages.numbers import percent, signed
 from ..pages.words import joined
 from .contents import (
     SHARE_IN_SOURCES,
@@ -50,9 +51,9 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
         key=lambda pair: -abs(pair[1].gap),
     )
     sources = {each.value: each.estimate for each in numbers if each.measure.kind == SHARE_IN_SOURCES}
-    said = [_sentence(each, chance, sources[each.value]) for each, chance in clear] or [
-        f"No {attribute} is clearly represented less or more than by summaries that take no side."
-    ]
+    said = [_sentence(each, chance, sources[each.value]) for each, chance in clear]
+    if not clear and not all(each.is_small for each, _ in known):
+        said.append(f"No {attribute} is clearly represented less or more than by summaries that take no side.")
     small = tuple(each.value for each, _ in known if each.is_small and each.value)
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
@@ -64,11 +65,17 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
 
 
 def _sentence(found: Number, chance: Chance, source: float | None) -> str:
-    there, here, expected = (f"{100 * (x or 0.0):.1f} %" for x in (source, found.estimate, chance.expected))
+    there, here, expected = (percent(x) for x in (source, found.estimate, chance.expected))
+    between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
     return (
-        f"{found.value} is represented {'less' if chance.verdict == 'lower' else 'more'}: {there} of the documents and {here} of "
-        f"the summaries; {expected} would be expected of summaries that take no side."
+        f"{found.value} is represented {'less' if chance.verdict == 'lower' else 'more'}: it has {there} of the documents' words "
+        f"and {here} of the summaries'; {expected} would be expected of summaries that take no side, a gap of "
+        f"{_points(chance.gap)} points{between}."
     )
+
+
+def _points(share: float) -> str:
+    return signed(100 * share, 1)
 
 
 def title(
@@ -104,8 +111,10 @@ def title(
 
 def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
     if not votes:
-        return f"whether {system} is fairer than {reference} cannot be said: no set has shares with a chance level under both"
-    clear = [vote for vote in votes if vote.verdict != "no clear difference"]
+        return f"whether {system} is fairer than {reference} cannot be said: no shares with a chance level under both"
+    if all(vote.verdict == "too few sets" for vote in votes):
+        return f"too few sets (--least-group) to say whether {system} is fairer than {reference}"
+    clear = [vote for vote in votes if vote.verdict in ("fairer", "less fair", "differs")]
     if not clear:
         return (
             f"{system} does not clearly differ from {reference} by {joined([FAMILIES[vote.family] for vote in votes])}"

@@ -60,6 +60,7 @@ COUNTING = ("opinions", "word-lists")
 # what a text is called that an example leaves out, by what the opinion graph takes for a unit
 TEXTS = {"documents": "post", "sentences": "sentence"}
 TONES: dict[str, Tone] = {
+    "too few sets": "unsure",
     "fairer": "better",
     "less fair": "worse",
     "differs": "neutral",
@@ -125,10 +126,11 @@ def _values(audit: Audit) -> Iterator[Block]:
             replace(
                 each.without(*(c.name for c in each.columns if c.name not in kept)),
                 name=f"{each.name}, published measures",
+                scale=None,
             )
             for each in published
         ]
-        blocks = tuple(block for each in folded for block in (Heading(each.name, 4), each))
+        blocks = tuple(block for each in folded for block in (Heading(each.name, 3), each))
         yield Details(f"Published measures of each {audit.attribute}", blocks)
     few = " What is marked few rests on too few sets to be compared." if any(n.is_small for n in audit.by_value) else ""
     yield Prose(
@@ -155,7 +157,8 @@ def value_tables(audit: Audit) -> Iterator[Table]:
             columns = _columns(measures, mine.values())
             heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
             rows = (
-                _value_row(note, [mine.get((each, note.value)) for each in measures], drawn) for note in audit.values
+                _value_row(note, [mine.get((each, note.value)) for each in measures], bool(drawn))
+                for note in audit.values
             )
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
 
@@ -196,8 +199,8 @@ def gap(chance: Chance | None, *, is_share: bool) -> NumberCell:
     )  # fmt: skip
 
 
-def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[Number]) -> Row:
-    is_calibrated = any(each.chance for each in drawn)
+def _value_row(note: ValueNote, found: Sequence[Number | None], is_drawn: bool) -> Row:
+    is_calibrated = any(each.chance for each in found if each and each.measure.kind == SHARE_IN_SUMMARIES)
     marks = []
     for each in found:
         if each and each.estimate is not None and each.measure.kind == SHARE_IN_SUMMARIES:
@@ -207,7 +210,7 @@ def _value_row(note: ValueNote, found: Sequence[Number | None], drawn: Sequence[
         elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not is_calibrated:
             marks.append(Mark(100 * each.estimate, *_hundredfold(each), 0))
     cells = (cell for each in found if each for cell in _cells(each, is_calibrated=is_calibrated, note=rests_on(each)))
-    strip = [Strip(tuple(marks))] if drawn else []
+    strip = [Strip(tuple(marks))] if is_drawn else []
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
 
 

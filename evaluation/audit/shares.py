@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS, PATTERNS
+from ...fairness.groups.chance import EQUAL_COMMONNESS
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Masses, Unscored
@@ -93,25 +93,21 @@ class ValueShares:
         """The sums of all sets."""
         source, summary, declared = self._arrays(found)
         shares = self._shares(source, summary, declared, self.target)
-        short = under_represented(shares, self.tau)
-        scored, several = shares.scorable, shares.kept.sum(axis=-1) > 1
+        short, has = under_represented(shares, self.tau), declared & (source > 0)
+        scored, several = shares.scorable, shares.scorable & (has.sum(axis=-1) > 1)
         sources = self._shares(source, summary, declared, "ratio").gold
         represented = np.nan_to_num(unfair_error_rate(compare(source, summary, declared=declared)))
-        drawn = self._blocks(self._by_chance(found, shares), several[:, None])
+        curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
+        mass, gaps = self._chance(found)
         blocks = (
+            *(scored, several, represented, shares.kept, several[:, None] * sources, several[:, None] * shares.gold),
+            *(several[:, None] * shares.target, shares.shortfall, short, short.any(axis=-1)),
             *(
-                scored,
-                several,
-                represented,
-                shares.kept,
-                several[:, None] * sources,
-                several[:, None] * shares.gold,
-                short,
+                np.nan_to_num(unfair_error_rate(shares)),
+                np.nan_to_num(curve),
+                several * mass,
+                (several * mass)[:, None] * gaps,
             ),
-            *self._blocks(shares, several),
-            # drawn shares are cut off at 0 and add to 1, so their mean is not quite what is expected
-            *(block.mean(axis=1) for block in drawn[:3]),
-            *(several[:, None] * (shares.target - self._gaps(found)), drawn[4].mean(axis=1)),
         )
         wholes, rows = (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ())), self._rows()
         return Figures(
@@ -120,13 +116,14 @@ class ValueShares:
                 *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
             ),
             columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
-            reduce=lambda sums: self._quantities(sums, expected=False),
-            expect=lambda sums: self._quantities(sums, expected=True),
-            null=EQUAL_COMMONNESS if any(isinstance(m, Masses) and m.chance for m in found) else "",
+            reduce=self._reduce,
+            expect=self._expect,
+            # with another aim than the sources' shares a summary that takes no side misses it
+            null=EQUAL_COMMONNESS if self.target == "ratio" and mass.any() else "",
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
-                    *(several if kind.of_several else has & scored for has in shares.kept.T for kind in rows),
+                    *(several if kind.of_several else its & scored for its in shares.kept.T for kind in rows),
                 ]
             ),
             takes_part=np.column_stack(
@@ -140,7 +137,7 @@ class ValueShares:
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
         n, several = (int(column.sum()) for column in figures.columns[:, :2].T)
-        unfair = int(figures.columns[:, 3 + 4 * len(self.values)].sum())
+        unfair = int(self._split(figures.columns)[9].sum())
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
@@ -202,53 +199,51 @@ class ValueShares:
     def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
         return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
 
-    def _by_chance(self, found: Sequence[Masses | Unscored], shares: Shares) -> Shares:
-        """Shares of summaries that take no side, (sets, patterns, values); as found where nothing matches."""
-        places = {value: place for place, value in enumerate(self.values)}
-        target = np.repeat(shares.target[:, None], PATTERNS, axis=1)
+    def _chance(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats]:
+        """Matched words and gaps of each set, (sets,) and (sets, values); 0 where nothing matches."""
+        mass, gaps = np.zeros(len(found)), np.zeros((len(found), len(self.values)))
         for row, each in enumerate(found):
             if isinstance(each, Masses) and each.chance is not None:
-                drawn = each.chance.shares()
-                # patterns are a power of two, so fewer are repeated alike
-                target[row][:, [places[name] for name in each.names]] = np.resize(drawn, (PATTERNS, drawn.shape[1]))
-        return replace(shares, kept=shares.kept[:, None], gold=shares.gold[:, None], target=target)
-
-    def _gaps(self, found: Sequence[Masses | Unscored]) -> Floats:
-        """Shares less those expected, to first order, (sets, values); 0 where nothing matches."""
-        gaps = np.zeros((len(found), len(self.values)))
-        for row, each in enumerate(found):
-            if isinstance(each, Masses) and each.chance is not None:
+                mass[row] = each.chance.mass
                 gaps[row, [self.values.index(name) for name in each.names]] = each.chance.gap
-        return gaps
+        return mass, gaps
 
-    def _blocks(self, shares: Shares, several: Bools) -> list[Floats]:
-        """What a summary adds, found or expected: unfair, UER, unfair at each tolerance, its shares, its shortfalls."""
-        curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
-        unfair = under_represented(shares, self.tau).any(axis=-1)
-        parts = (unfair, unfair_error_rate(shares), curve, several[..., None] * shares.target, shares.shortfall)
-        return [np.asarray(np.nan_to_num(part), dtype=float) for part in parts]
-
-    def _quantities(self, sums: Floats, *, expected: bool) -> Floats:
-        """The quantities of sums of columns, or what is expected of them."""
+    def _split(self, sums: Floats) -> list[Floats]:
+        """The blocks of columns."""
         k = len(self.values)
-        widths = (1, 1, 1, k, k, k, k, *2 * (1, 1, len(TAU_GRID), k, k))
-        blocks = np.split(sums, np.cumsum(widths)[:-1], axis=-1)
-        n, several, represented, kept, sources, aim, short = blocks[:7]
-        unfair, uer, curve, summaries, lacking = blocks[12:] if expected else blocks[7:12]
-        if expected:  # the documents are what they are, and nothing is known of the others
-            sources, aim, short, represented = (
-                np.full_like(each, np.nan) for each in (sources, aim, short, represented)
-            )
+        widths = (1, 1, 1, k, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k)
+        return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
+
+    def _reduce(self, sums: Floats) -> Floats:
+        n, several, represented, kept, sources, aim, summaries, lacking, short, unfair, uer, curve, _, _ = self._split(
+            sums
+        )
         shortfall = over(lacking, kept)
-        whole = [over(unfair, n), over(unfair, several), over(uer, n)]
         auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
-        whole += [auc[..., None], mean_deviation(shortfall)[..., None]]
+        whole = [
+            over(unfair, n),
+            over(unfair, several),
+            over(uer, n),
+            auc[..., None],
+            mean_deviation(shortfall)[..., None],
+        ]
         if self.by == "bartscore":
             whole.append(over(represented, n))
         shares = (over(block, several) for block in (sources, aim, summaries))
         of_value = dict(zip(ROWS, (*shares, shortfall, over(short, kept)), strict=True))
         rows = np.stack([of_value[kind] for kind in self._rows()], axis=-1)
         return np.concatenate([*whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+    def _expect(self, sums: Floats) -> Floats:
+        """Shares less their gaps, which weigh by matched words; nothing is known of the other quantities."""
+        found, blocks = self._reduce(sums), self._split(sums)
+        gaps = over(blocks[-1], blocks[-2])
+        rows = self._rows()
+        n = found.shape[-1] - len(rows) * len(self.values)
+        expected = np.full_like(found, np.nan)
+        places = n + rows.index(SHARE_IN_SUMMARIES) + len(rows) * np.arange(len(self.values))
+        expected[..., places] = found[..., places] - gaps
+        return expected
 
 
 def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:

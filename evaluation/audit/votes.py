@@ -155,7 +155,9 @@ def _vote(held: _Held, differ: Sequence[float | None], off: Sequence[float | Non
         adjusted=differ[k],
         is_share=quantities[k].kind.is_share,
         verdict=(
-            "no clear difference"
+            "too few sets"
+            if max(held.n) < rule.least_sets
+            else "no clear difference"
             if not any(differences)
             else "fairer"
             if directions == {1}

@@ -16,8 +16,6 @@ Floats = NDArray[np.float64]
 
 # as a page names it
 EQUAL_COMMONNESS = "equal commonness"
-# sign patterns of a summary's sentences; all of them where there are no more
-PATTERNS = 64
 
 
 @dataclass(frozen=True)
@@ -26,30 +24,11 @@ class ChanceLevel:
 
     # share of each declared value, in [0, 1], summing to 1
     expected: tuple[float, ...]
-    # what each sentence adds to the share beyond that, (sentences, values), summing to 0 over the values; to first order, since
-    # the expectation of a quotient of sums is off by some tenths of a point, which a few hundred sets take for a finding
-    gaps: tuple[tuple[float, ...], ...]
-
-    @property
-    def gap(self) -> Floats:
-        """Share of each value less what is expected, (values,)."""
-        return np.asarray(np.asarray(self.gaps, dtype=float).sum(axis=0))
-
-    def shares(self) -> Floats:
-        """Shares of summaries that take no side and hang together as this one does, (patterns, values), in [0, 1].
-
-        Each sentence's gap changes its sign at random: the wild bootstrap of Liu (1988), sentences taken as independent. An
-        approximation, for measures of how far shares scatter.
-        """
-        gaps = np.asarray(self.gaps, dtype=float)
-        n = len(gaps)
-        if 2**n <= PATTERNS:
-            marks = np.arange(2**n)[:, None] >> np.arange(n) & 1
-        else:
-            half = np.random.default_rng(n).integers(2, size=(PATTERNS // 2, n))
-            marks = np.concatenate([half, 1 - half])  # so that their mean is what is expected
-        drawn = np.clip(np.asarray(self.expected) + (2.0 * marks - 1) @ gaps, 0, None)
-        return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+    # the summary's own share less that, summing to 0
+    gap: tuple[float, ...]
+    # matched words, each as often as it counts for a value; the gap times this has the expectation 0 under the null, while gaps
+    # themselves are off by some tenths of a point, which a few hundred sets take for a finding
+    mass: float
 
 
 class EqualCommonness:
@@ -64,38 +43,28 @@ class EqualCommonness:
             n_values: declared values.
         """
         self._rows: dict[str, int] = {}
-        rows = [self._rows.setdefault(token, len(self._rows)) for tokens in documents for token in tokens]
-        counts = np.zeros((len(self._rows), len(documents)))
+        rows = np.array(
+            [self._rows.setdefault(token, len(self._rows)) for tokens in documents for token in tokens], dtype=int
+        )
         places = np.repeat(np.arange(len(documents)), [len(tokens) for tokens in documents])
-        np.add.at(counts, (np.array(rows, dtype=np.intp), places), 1)
-        of_value = np.zeros((len(documents), n_values))
-        of_value[np.arange(len(documents)), labels] = 1
+        n, n_documents = len(self._rows), len(documents)
         # whether a value has a word, (words, values), and how many documents have it
-        self._has = (counts @ of_value > 0).astype(float)
-        self._common = (counts > 0).sum(axis=1)
+        of_value = np.bincount(rows * n_values + np.asarray(labels, dtype=int)[places], minlength=n * n_values)
+        self._has = (of_value.reshape(n, n_values) > 0).astype(float)
+        self._common = np.bincount(np.unique(rows * n_documents + places) // max(1, n_documents), minlength=n)
         # share of the occurrences of words so common that count for a value, (documents + 1, values)
-        occurrences = counts.sum(axis=1)
-        sums = np.zeros((len(documents) + 1, n_values))
+        occurrences = np.bincount(rows, minlength=n)
+        sums = np.zeros((n_documents + 1, n_values))
         np.add.at(sums, self._common, occurrences[:, None] * self._has)
-        totals = np.bincount(self._common, occurrences, minlength=len(documents) + 1)
+        totals = np.bincount(self._common, occurrences, minlength=n_documents + 1)
         self._rates = sums / np.maximum(totals, 1)[:, None]
 
-    def level(self, sentences: Sequence[Sequence[str]]) -> ChanceLevel | None:
-        """What is expected of a summary; None where none of its words is in a document.
-
-        Args:
-            sentences: tokens of each of its sentences, or of the whole as one.
-        """
-        found = [
-            (self._rows[token], k) for k, tokens in enumerate(sentences) for token in tokens if token in self._rows
-        ]
-        if not found:
+    def level(self, summary: Sequence[str]) -> ChanceLevel | None:
+        """What is expected of a summary of these tokens; None where none of them is in a document."""
+        rows = [self._rows[token] for token in summary if token in self._rows]
+        if not rows:
             return None
-        rows, places = np.array(found).T
-        rates = self._rates[self._common[rows]]  # (matched words, values)
-        total = rates.sum()
-        expected = rates.sum(axis=0) / total
-        beyond = self._has[rows] - rates
-        gaps = np.zeros((len(sentences), len(expected)))
-        np.add.at(gaps, places, (beyond - expected * beyond.sum(axis=1, keepdims=True)) / total)
-        return ChanceLevel(tuple(expected.tolist()), tuple(map(tuple, gaps[np.unique(places)].tolist())))
+        expected, found = self._rates[self._common[rows]].sum(axis=0), self._has[rows].sum(axis=0)
+        expected /= expected.sum()
+        mass = float(found.sum())
+        return ChanceLevel(tuple(expected.tolist()), tuple((found / mass - expected).tolist()), mass)

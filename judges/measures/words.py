@@ -17,7 +17,6 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, ngram_mas
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
-from ...text import sentences
 from ..shared import SharedModels
 
 # texts whose tokens are remembered
@@ -52,12 +51,12 @@ class WordMatcher:
     def chance_levels(self, items: Sequence[LabelledSummary]) -> list[ChanceLevel | None]:
         """By equal commonness; the words of a document set are counted once for all its summaries that stand side by side."""
         found: list[ChanceLevel | None] = []
-        for documents, group in groupby(items, key=lambda item: item.documents):
+        for (documents, _), group in groupby(items, key=lambda item: (item.documents, item.values)):
             null: EqualCommonness | None = None
             for item in group:
                 if null is None:
                     null = EqualCommonness([self._tokenize(d.text) for d in documents], item.labels, len(item.values))
-                found.append(null.level([self._tokenize(sentence) for sentence in sentences(item.summary)]))
+                found.append(null.level(self._tokenize(item.summary)))
         return found
 
     def close(self) -> None:

@@ -141,7 +141,7 @@ def test_all_mistakes_are_listed_together_each_with_its_place(recipe):
                 for line in lines
                 if line.startswith(f"{recipe}:13: key 'pears' is not known; did you mean 'pairs'?")
             ),
-            "--set 'trainer.warmup_ratio=0.1': key 'trainer.warmup_ratio' no longer exists in TRL: "
+            "--set 'trainer.warmup_ratio': key 'trainer.warmup_ratio' no longer exists in TRL: "
             "write warmup_steps; a number below 1 is a ratio",
             "--set 'trainer.output_dir=x': key 'trainer.output_dir' is set by evenhand: the run folder is the recipe's 'output'",
             "--set 'trainer.lerning_rate=1': key 'trainer.lerning_rate' is not a key of trl.DPOConfig; "

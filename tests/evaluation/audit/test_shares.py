@@ -176,14 +176,35 @@ def test_gaps_are_those_of_the_words_of_as_many_documents():
     shared = [make_set("set", ("left", "apple lake"), ("right", "river lake"))]
     assert gaps("Lake.", sets=shared) == pytest.approx({"left": 0, "right": 0})
     # where a word in two documents may be the left's alone, one of both has less of the left than is expected: of the four
-    # occurrences all are the left's and two the right's, so (1, 1) stands where (1, 1/2) of 3/2 is expected; to first order the
-    # gap is (0 - 2/3 * 1/2, 1/2 - 1/3 * 1/2) / (3/2)
+    # occurrences all are the left's and two the right's, so 2/3 and 1/3 are expected
     mixed = [make_set("set", ("left", "apple lake"), ("left", "apple"), ("right", "river lake"))]
-    assert gaps("Lake.", sets=mixed) == pytest.approx({"left": -2 / 9, "right": 2 / 9})
+    assert gaps("Lake.", sets=mixed) == pytest.approx({"left": 1 / 2 - 2 / 3, "right": 1 / 2 - 1 / 3})
 
 
-def test_summaries_without_a_match_have_no_gap():
-    assert gaps("Snow.", "Apple.") == pytest.approx({value: gap / 2 for value, gap in gaps("Apple.").items()})
+def test_summaries_without_a_match_are_no_part_of_the_gap():
+    assert gaps("Snow.", "Apple.") == pytest.approx(gaps("Apple."))
+
+
+def test_expected_shares_are_shares_where_summaries_say_what_both_sides_have():
+    # a's documents share their words in pairs, and one of them with b's: of words in two documents nearly all are a's alone
+    pairs = [
+        ("a", f"{pair} {own}")
+        for pair, own in zip("xylem xylem yeast yeast zebra".split(), "bark corn dune elm fern".split(), strict=True)
+    ]
+    sets = [make_set(f"set-{n}", *pairs, ("a", "zebra lake"), ("b", "lake river")) for n in range(6)]
+    given = make_input(sets, mine=["Lake lake."] * 6)
+    mine = family(given.values)
+    figures = mine.figures(mine.measure(given.items(given.systems[0])))
+    expected = figures.expect(figures.columns.sum(axis=0))
+    known = expected[~np.isnan(expected)]
+    assert len(known) == 2
+    assert ((known >= 0) & (known <= 1)).all()
+
+
+def test_with_another_aim_there_is_no_chance_level():
+    given = make_input(two_sided(2), mine=["Apple.", "River."])
+    mine = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "equal")
+    assert mine.figures(mine.measure(given.items(given.systems[0]))).null == ""
 
 
 def test_sets_of_one_value_are_no_part_of_its_shares_and_of_bur_of_several():

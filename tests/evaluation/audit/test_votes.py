@@ -78,7 +78,7 @@ def test_a_difference_that_chance_explains_is_not_clear():
     assert (found.verdict, found.low < 0 < found.high) == ("no clear difference", True)
 
 
-@pytest.mark.parametrize(("n", "verdict"), [(LEAST - 1, "no clear difference"), (LEAST, "fairer")])
+@pytest.mark.parametrize(("n", "verdict"), [(LEAST - 1, "too few sets"), (LEAST, "fairer")])
 def test_fewer_sets_than_asked_for_give_no_verdict(n, verdict):
     # so little noise that the test alone would be sure of it
     found = vote(gaps(0.02, -0.02, n=n, spread=1e-4, seed=1), gaps(0.10, -0.10, n=n, spread=1e-4, seed=2))
