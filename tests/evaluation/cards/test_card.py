@@ -41,7 +41,8 @@ def test_the_hub_reads_results_by_side_with_their_intervals(run_folder: Path):
         if each["measure"] == "overlap" and each["subject"] == "DPO":
             mine = found[f"overlap, DPO, {each['side'] or 'all'}"]
             assert mine.metric_value == each["mean"]
-            assert (mine.metric_args["low"], mine.metric_args["high"]) == (each["low"], each["high"])
+            # four document sets are too few for an interval
+            assert (mine.metric_args.get("low"), mine.metric_args.get("high")) == (each["low"], each["high"])
 
 
 def test_cards_name_what_was_dropped_by_side_and_what_was_trained_on(run_folder: Path):
