@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -408,6 +409,9 @@ def test_wandbs_run_of_a_training_has_the_recipe_and_goes_on_when_resumed(
     wandb.finish()
     (file,) = phase.recipe.output.glob("wandb/offline-run-*/*.wandb")
     assert run_id(phase.recipe, "round-00 train", training_stage(phase, processes=1).key) in file.name
-    content = file.read_bytes()
+    # wandb's service may write it after `finish` has returned
+    deadline = time.monotonic() + 30
+    while b"rewards/margins" not in (content := file.read_bytes()) and time.monotonic() < deadline:
+        time.sleep(0.1)
     assert b"least_margin" in content
     assert b"rewards/margins" in content
