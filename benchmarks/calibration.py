@@ -19,16 +19,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config.fairness import EntailerSection
 from ..evaluation.audit.contents import Chance, Vote
-from ..evaluation.audit.coverage import UnitCoverage
 from ..evaluation.audit.figures import Family, Measured
 from ..evaluation.audit.shares import ValueShares
 from ..evaluation.audit.votes import chance_levels, votes
 from ..fairness.labelled import LabelledSummary, LabelledText
-from ..judges.measures import open_entailer
 from ..judges.measures.words import WordMatcher
-from ..judges.shared import SharedModels
 from ..resampling import LEAST_GROUP
 
 Manner = Literal["extract", "lead", "words", "common words"]
@@ -138,11 +134,6 @@ def items(
 def shares(values: tuple[str, ...]) -> ValueShares:
     """Shares by the words of texts as they are."""
     return ValueShares(WordMatcher("words", "", str.split), "side", values, "drop_zero", 0.8, "ratio")
-
-
-def coverage(values: tuple[str, ...]) -> UnitCoverage:
-    """Coverage by words."""
-    return UnitCoverage(open_entailer(EntailerSection(kind="words"), SharedModels()), "side", values, "released")
 
 
 def measured(family: Family, given: Sequence[LabelledSummary], system: str = "system") -> Measured:

@@ -135,7 +135,7 @@ def _vote(held: _Held, differ: Sequence[float | None], off: Sequence[float | Non
     quantities = [held.mine.figures.quantities[place] for place in held.places]
     nearer = [-d * m for d, m in zip(differences, middles, strict=True)]
     directions = {direction for direction in nearer if direction}
-    order = sorted(range(len(nearer)), key=lambda k: 2.0 if differ[k] is None else differ[k] or 0.0)
+    order = np.argsort([1.0 if p is None else p for p in differ], kind="stable").tolist()
     # the value that the verdict speaks of
     k = next((k for signs in (nearer, differences) for k in order if signs[k]), order[0])
     found = held.difference
