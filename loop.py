@@ -14,7 +14,7 @@ from .config import Recipe
 from .config.recipe_file import differing_keys, dump_recipe, load_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.checkpoint.report import report_stage
-from .generate.stage import phase_requests
+from .generate.stage import METHODS, phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
@@ -92,12 +92,11 @@ def plan(recipe: Recipe) -> list[PlannedStep]:
         DataError: the corpus is wrong.
     """
     requests = {phase.name: phase_requests(phase) for phase in phases(recipe)}
-    n_requests = {name: len(found) for name, found in requests.items()}
     planned: list[PlannedStep] = []
     for step in steps(recipe):
         done = {each.step.name for each in planned if each.is_done}
         is_done = _rests_on(step, recipe) <= done and _is_done(step, recipe, requests)
-        planned.append(PlannedStep(step, _work(step, n_requests), is_done, None if is_done else _aside(step, recipe)))
+        planned.append(PlannedStep(step, _work(step, requests), is_done, None if is_done else _aside(step, recipe)))
     return planned
 
 
@@ -148,14 +147,15 @@ def _stage(step: Step, recipe: Recipe, requests: Mapping[str, list[SummaryReques
     return phase_stages(step.phase, requests[step.phase.name])[step.verb]()
 
 
-def _work(step: Step, n_requests: dict[str, int]) -> str:
+def _work(step: Step, made_of: Mapping[str, list[SummaryRequest]]) -> str:
     if step.phase is None:
         return "index.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
-    requests, per_request = n_requests[step.phase.name], recipe.generate.n_candidates
+    requests, per_request = len(made_of[step.phase.name]), recipe.generate.n_candidates
     made = requests * per_request
     return {
-        "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}",
+        "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
+        + _calls(step.phase, made_of[step.phase.name]),
         "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
@@ -175,6 +175,15 @@ def _steps_of(recipe: Recipe) -> str:
 def _beside(phase: Phase, how: str = "") -> str:
     """What a method makes besides one candidate for each draw."""
     return f", and as many of {phase.copies}{how}" if phase.copies else ""
+
+
+def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
+    """The calls of the model, where their number depends on the documents."""
+    n = [
+        step.n_calls * phase.recipe.generate.n_candidates
+        for step in METHODS[phase.method].steps(requests, phase.recipe)
+    ]
+    return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
 
 
 def run_loop(

@@ -11,6 +11,7 @@ from .methods import (
     ChainOfThoughtSection,
     DebateSection,
     FairExtractiveSection,
+    HierarchicalSection,
     MethodSection,
     Plan,
     SelfRefineSection,
@@ -25,6 +26,7 @@ METHOD_OPTIONS = {
     "attention-reweighting": "attention_reweighting",
     "shuffled": "shuffled",
     "chain-of-thought": "chain_of_thought",
+    "hierarchical": "hierarchical",
     "thinned": "thinned",
     "fair-extractive": "fair_extractive",
 }
@@ -41,6 +43,7 @@ class GenerateSection(BackendSection):
         "attention-reweighting",
         "shuffled",
         "chain-of-thought",
+        "hierarchical",
         "thinned",
         "fair-extractive",
     ] = "zero-shot"
@@ -50,6 +53,7 @@ class GenerateSection(BackendSection):
     attention_reweighting: AttentionReweightingSection | None = None
     shuffled: ShuffledSection | None = None
     chain_of_thought: ChainOfThoughtSection | None = None
+    hierarchical: HierarchicalSection | None = None
     thinned: ThinnedSection | None = None
     fair_extractive: FairExtractiveSection | None = None
     # fair-extractive draws nothing: it has a plan for each of its summaries, which the recipe leaves out

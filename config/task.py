@@ -77,8 +77,9 @@ class TaskSection(Section):
     # scope: all asks for about so many words; 50 unless sentences say how long the summary is; None asks for none
     words: int | None = Field(default=None, ge=1)
     # scope: all: what is said of fairness. "generic": each value's share of the summary is to be its share of the documents;
-    # "shares": the same with the shares of the set in per cent. Which document has which value is never told
-    fairness: Literal["none", "generic", "shares"] = "none"
+    # "shares": the same with the shares of the set in per cent; "frequencies": with how many of how many documents; "count": the
+    # model is to count itself, and no value is named. Which document has which value is never told
+    fairness: Literal["none", "generic", "shares", "frequencies", "count"] = "none"
 
     @model_validator(mode="before")
     @classmethod

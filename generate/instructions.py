@@ -1,12 +1,13 @@
 """What a prompt says of the summary's length, and of fairness towards all sides.
 
 The instruction on fairness says that a fair summary is wanted, what share of the documents each attribute value has (in per cent,
-or that it is the documents' own), that the documents are mixed, and that each value is to have that share of the summary. Which
-document has which value it never says.
-Source: Zhang et al. 2024, section 7.2; docs/papers.md#zhang-instruction.
+as so many of so many, or that it is for the model to count), that the documents are mixed, and that each value is to have that
+share of the summary. Which document has which value it never says.
+Source: Zhang et al. 2024, section 7.2, and for frequencies REFER; docs/papers.md#zhang-instruction and #refer.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..config import CorpusSection, TaskSection
@@ -35,8 +36,16 @@ def fairness_asked(documents: DocumentSet, corpus: CorpusSection, task: TaskSect
     """
     if task.fairness == "none" or len(documents.values(corpus.attribute)) < 2:
         return ""
-    template = load_template(task.fairness, FAIRNESS)
-    return template.fill({"attribute": corpus.attribute.replace("_", " "), "shares": _shares(documents, corpus, task)})
+    counts = _counts(documents, corpus)
+    names = {value: f"by {fold(task.labels[value])}" if value in task.labels else value for value in counts}
+    return load_template(task.fairness, FAIRNESS).fill(
+        {
+            "attribute": corpus.attribute.replace("_", " "),
+            "n": str(len(documents.documents)),
+            "shares": _shares(counts, names),
+            "frequencies": _frequencies(counts, names, len(documents.documents)),
+        }
+    )
 
 
 def fairness_signature(task: TaskSection) -> str:
@@ -44,15 +53,29 @@ def fairness_signature(task: TaskSection) -> str:
     return "" if task.fairness == "none" else load_template(task.fairness, FAIRNESS).signature
 
 
-def _shares(documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> str:
-    """ "50 % of the texts are negative, 12.5 % neutral and 37.5 % positive": values in an order that no document decides."""
+def _counts(documents: DocumentSet, corpus: CorpusSection) -> dict[str, int]:
+    """Documents of each value, in an order that no document decides."""
     counts = Counter(d.attributes[corpus.attribute] for d in documents.documents if corpus.attribute in d.attributes)
-    total = sum(counts.values())
     order = [*(side for side in corpus.sides or () if side in counts), *sorted(counts.keys() - set(corpus.sides or ()))]
-    names = {value: f"by {fold(task.labels[value])}" if value in task.labels else value for value in order}
-    first, *others = [f"{_percent(counts[value], total)} % {names[value]}" for value in order]
-    first = first.replace("%", "% of the texts are", 1)
-    return first if not others else f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+    return {value: counts[value] for value in order}
+
+
+def _shares(counts: Mapping[str, int], names: Mapping[str, str]) -> str:
+    """ "50 % of the texts are negative, 12.5 % neutral and 37.5 % positive"."""
+    total = sum(counts.values())
+    first, *others = [f"{_percent(count, total)} % {names[value]}" for value, count in counts.items()]
+    return _together([first.replace("%", "% of the texts are", 1), *others])
+
+
+def _frequencies(counts: Mapping[str, int], names: Mapping[str, str], n: int) -> str:
+    """ "4 of the 8 texts are negative, 1 of the 8 is neutral and 3 of the 8 are positive"."""
+    said = [f"{count} of the {n} {'is' if count == 1 else 'are'} {names[value]}" for value, count in counts.items()]
+    return _together([said[0].replace(f"the {n}", f"the {n} texts", 1), *said[1:]])
+
+
+def _together(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _percent(count: int, total: int) -> str:

@@ -5,11 +5,11 @@ Source: docs/papers.md#ri-plans.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..config import Plan, Recipe
-from ..records import Candidate, SummaryRequest
+from ..records import Candidate, Message, SummaryRequest
 from ..storage import digest
 from .backend import Backend, Reply
 from .contract import check_output
@@ -119,6 +119,33 @@ def one_each(job: Job, request: SummaryRequest, answers: Sequence[Answer]) -> li
 
 
 @dataclass(frozen=True)
+class Step:
+    """What a method asks for, as far as it is known before a model has said anything: what must fit into the model."""
+
+    # "prompts", as messages call them
+    name: str
+    # request id -> its longest prompt, without what a model says for it
+    texts: Mapping[str, str]
+    # tokens of an answer, at most
+    answer: int
+    # calls for one candidate of each request
+    n_calls: int
+    # request id -> tokens, at most, of what a model says before and that stands in the prompt
+    said: Mapping[str, int] = field(default_factory=dict)
+
+
+def text_of(prompt: Sequence[Message]) -> str:
+    """What a chat's messages say."""
+    return "\n".join(message.content for message in prompt)
+
+
+def first_step(requests: Sequence[SummaryRequest], recipe: Recipe) -> Iterator[Step]:
+    """The requests' own prompts, with which most methods begin."""
+    answer = max(plan.max_tokens for plan in recipe.generate.plans.values())
+    yield Step("prompts", {request.id: text_of(request.prompt) for request in requests}, answer, len(requests))
+
+
+@dataclass(frozen=True)
 class Method:
     """How candidates are made."""
 
@@ -128,3 +155,5 @@ class Method:
     candidates: Callable[[Job, SummaryRequest, Sequence[Answer]], list[Candidate]] = one_each
     # what candidates depend on besides requests, prompts, model and the recipe's section `generate`
     inputs: Callable[[Recipe], dict[str, Any]] = lambda recipe: {}
+    # its steps whose length is known before
+    steps: Callable[[Sequence[SummaryRequest], Recipe], Iterator[Step]] = first_step

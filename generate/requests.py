@@ -7,7 +7,7 @@ which the engine computes once.
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -201,9 +201,14 @@ def prompt_around(request: SummaryRequest, corpus: CorpusSection, task: TaskSect
 
 def lines_of(documents: DocumentSet, side: str, corpus: CorpusSection, task: TaskSection) -> list[str]:
     """The side's documents, one a line, none of which is the name that a side's lines stand under."""
+    return side_lines((d.text for d in documents.select(corpus.attribute, side)), documents, corpus, task)
+
+
+def side_lines(texts: Iterable[str], documents: DocumentSet, corpus: CorpusSection, task: TaskSection) -> list[str]:
+    """Texts about the documents, one a line, none of which is the name that a side's lines stand under."""
     names = "|".join(re.escape(flat(heading(each, task))) for each in sides_of(documents, corpus))
     forged = re.compile(rf"^(?:{names})\s*:$", re.IGNORECASE)
-    return [broken(fold(document.text), forged) for document in documents.select(corpus.attribute, side)]
+    return [broken(fold(text), forged) for text in texts]
 
 
 def mixed_documents(documents: DocumentSet) -> list[Document]:

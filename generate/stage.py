@@ -30,6 +30,7 @@ from . import (
     debate,
     drafts,
     fair_extractive,
+    hierarchical,
     self_refine,
     shuffled,
     thinned,
@@ -49,6 +50,7 @@ METHODS: dict[str, Method] = {
     "attention-reweighting": Method(attention_reweighting.summarise),
     "shuffled": Method(shuffled.summarise),
     "chain-of-thought": Method(chain_of_thought.summarise),
+    "hierarchical": Method(hierarchical.summarise, steps=hierarchical.steps),
     "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs),
     "fair-extractive": Method(fair_extractive.summarise),
 }

@@ -13,6 +13,8 @@ from ..config.model import LanguageModel
 from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import need
+from ..generate.method import Step, text_of
+from ..generate.stage import METHODS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import check_cache
@@ -31,6 +33,8 @@ USUAL_TOKENS = 128
 PER_TOKEN, PER_CANDIDATE, PER_JUDGEMENT = 17, 700, 350
 # tokens of a template that may be one with those of what is filled in
 MERGED = 8
+# of texts that stand alone
+NONE: Mapping[str, int] = {}
 # a request is written with its documents and its prompt, and its documents stand in the prompt
 PER_CHARACTER = 2.2
 
@@ -140,7 +144,8 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
             yield Check("train.max_tokens_per_pass", partial(_refuse_long, asked, prompts, most, what), is_here=True)
     if recipe.generate.has_model:
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
-        yield Check("generate.max_model_len", partial(_refuse_prompts, phase, requests), is_here=True)
+        for step in METHODS[phase.method].steps(requests, recipe):
+            yield Check("generate.max_model_len", partial(_refuse_step, phase, step), is_here=True)
     for name in phase.judges:
         options = recipe.judges[name]
         for below, asked in options.language_models.items():
@@ -168,20 +173,19 @@ def _refuse_length(key: str, asked: LanguageModel) -> None:
         )
 
 
-def _refuse_prompts(phase: Phase, requests: Sequence[SummaryRequest]) -> None:
+def _refuse_step(phase: Phase, step: Step) -> None:
     recipe, generate = phase.recipe, phase.recipe.generate
-    answer = max(plan.max_tokens for plan in generate.plans.values())
-    if answer >= generate.max_model_len:
+    if step.answer >= generate.max_model_len:
         raise RecipeError(
-            f"max_tokens {answer} of a plan leave no room for a prompt in max_model_len {generate.max_model_len}; raise the one "
-            "or lower the other"
+            f"max_tokens {step.answer} of a plan leave no room for a prompt in max_model_len {generate.max_model_len}; raise the "
+            "one or lower the other"
         )
-    most = Most(generate.max_model_len - answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
-    _refuse_long(LanguageModel(recipe.model, generate), _prompts(requests), most, f"{phase.split} prompts")
+    most = Most(generate.max_model_len - step.answer, recipe.limits.failed, f"max_model_len {generate.max_model_len}")
+    _refuse_long(LanguageModel(recipe.model, generate), step.texts, most, f"{phase.split} {step.name}", step.said)
 
 
 def _prompts(requests: Sequence[SummaryRequest]) -> dict[str, str]:
-    return {request.id: "\n".join(message.content for message in request.prompt) for request in requests}
+    return {request.id: text_of(request.prompt) for request in requests}
 
 
 def _refuse_sources(phase: Phase, requests: Sequence[SummaryRequest], name: str, needs: PromptNeeds) -> None:
@@ -219,17 +223,20 @@ class Most:
     because: str
 
 
-def _refuse_long(asked: LanguageModel, texts: Mapping[str, str], most: Most, what: str) -> None:
-    """Refuse when more texts than allowed are too long, where the model's tokenizer is on this machine."""
+def _refuse_long(
+    asked: LanguageModel, texts: Mapping[str, str], most: Most, what: str, beside: Mapping[str, int] = NONE
+) -> None:
+    """Refuse when more texts than allowed are too long with the tokens beside them, where the model's tokenizer is here."""
     tokenizer = _tokenizer(asked)
     if tokenizer is None:
         return
     allowed = int(most.share * len(texts))
     # no token is less than a byte, so shorter texts fit; enough of the longest decide
-    longest = sorted((key for key in texts if len(texts[key].encode()) > most.tokens), key=lambda key: -len(texts[key]))
+    most_of = {key: len(text.encode()) + beside.get(key, 0) for key, text in texts.items()}
+    longest = sorted((key for key, n in most_of.items() if n > most.tokens), key=lambda key: -most_of[key])
     over: dict[str, int] = {}
     for key in longest:
-        n = len(tokenizer.encode(texts[key], add_special_tokens=False).ids)
+        n = len(tokenizer.encode(texts[key], add_special_tokens=False).ids) + beside.get(key, 0)
         if n > most.tokens:
             over[key] = n
         if len(over) > allowed or n < most.tokens / 2:

@@ -21,7 +21,7 @@ from evenhand.config.judges import ExtractJudge, FineSurEJudge, RubricJudge
 from evenhand.corpora import load_corpus
 from evenhand.corpora.controlled import AnnotatedArticle
 from evenhand.evaluation.bias.replies import draw_prompt
-from evenhand.generate import chain_of_thought, debate, self_refine, shuffled
+from evenhand.generate import chain_of_thought, debate, hierarchical, self_refine, shuffled
 from evenhand.generate.backend import Reply, prompt_tokens
 from evenhand.generate.chat import chat_text, defused
 from evenhand.generate.controlled.points import adversarial_tasks, key_point_tasks
@@ -76,6 +76,7 @@ METHODS = [
     (debate, make_recipe("debate", debate={"agents": 2, "rounds": 1, "final": "final_agent"})),
     (chain_of_thought, make_recipe("chain-of-thought")),
     (shuffled, make_recipe("shuffled", shuffled={"rotations": 2})),
+    (hierarchical, make_recipe("hierarchical")),
 ]
 
 
@@ -102,7 +103,8 @@ def generation_prompts(text):
     for module, recipe in METHODS:
         backend = Noting(lambda ask: f"The Left argues that it is cheap. {text}")
         module.summarise(job(backend, requests[:1], order(1), seeds_of(requests[:1], 1), recipe))
-        found += [ask.prompt for call in backend.calls[1:] for ask in call]
+        # in the first call most methods ask what the request asks
+        found += [ask.prompt for call in backend.calls[module is not hierarchical :] for ask in call]
     article = AnnotatedArticle.model_validate(
         {"id": "b", "topic": text, "passages": [f"It is cheap. {text}"], "excerpts": [{"passage": 0, "text": text}]}
     )

@@ -56,7 +56,23 @@ def test_share_of_few_among_many_is_neither_nothing_nor_all():
     assert "99.97 % of the texts are bad and 0.03 % good" in said
 
 
-@pytest.mark.parametrize("fairness", ["generic", "shares"])
+def test_frequencies_have_the_set_as_their_reference_class():
+    task = TaskSection(scope="all", fairness="frequencies")
+    said = fairness_asked(reviews(*["positive"] * 5, "neutral", *["negative"] * 2), SENTIMENT, task)
+    assert "2 of the 8 texts are negative, 1 of the 8 is neutral and 5 of the 8 are positive;" in said
+    assert "as 8 equal parts" in said and "%" not in said
+
+
+def test_who_is_to_count_is_told_how_many_there_are_and_no_value():
+    said = fairness_asked(reviews("positive", "negative"), SENTIMENT, TaskSection(scope="all", fairness="count"))
+    assert "how many of the 2 texts" in said and "sentiment" in said
+    assert "positive" not in said
+
+
+INSTRUCTIONS = ["generic", "shares", "frequencies", "count"]
+
+
+@pytest.mark.parametrize("fairness", INSTRUCTIONS)
 def test_set_of_one_value_has_nothing_to_be_fair_between(fairness):
     assert fairness_asked(reviews("good", "good"), SENTIMENT, TaskSection(scope="all", fairness=fairness)) == ""
 
@@ -68,7 +84,7 @@ def test_generic_instruction_has_no_number_and_no_value():
     assert "sentiment" in said
 
 
-@pytest.mark.parametrize("fairness", ["generic", "shares"])
+@pytest.mark.parametrize("fairness", INSTRUCTIONS)
 def test_instruction_is_the_same_whoever_stands_first(fairness):
     task = TaskSection(scope="all", fairness=fairness)
     said = {

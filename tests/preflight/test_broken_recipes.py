@@ -222,6 +222,19 @@ def test_prompts_longer_than_the_model_takes(values, tmp_path):
     assert "key 'generate.max_model_len': more than 0 of 6 test prompts are too long" in refusal(values)
 
 
+def test_sets_longer_than_the_model_takes_are_summarised_in_parts(values, tmp_path):
+    values["corpus"]["path"] = write_corpus(tmp_path / "long.jsonl", repeat=10)
+    values["task"] = {"scope": "all"}
+    own = values["generate"] | {"max_model_len": 460}
+    values["generate"] = own
+    assert "test prompts are too long" in refusal(values)
+    values["generate"] = own | {"method": "hierarchical", "hierarchical": {"part_tokens": 32}}
+    preflight(Recipe.model_validate(values))
+    # summaries of that length would not stand beside each other
+    values["generate"] = own | {"method": "hierarchical", "hierarchical": {"part_tokens": 180}}
+    assert "test prompts with all summaries of parts are too long" in refusal(values)
+
+
 def test_a_plan_that_leaves_no_room_for_a_prompt(values):
     values["generate"]["plans"]["nucleus"]["max_tokens"] = 512
     assert "leave no room for a prompt in max_model_len 512" in refusal(values)

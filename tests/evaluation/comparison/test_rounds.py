@@ -69,6 +69,8 @@ def scores(entry: Any) -> list[float | None]:
         ("shuffled", {}, [0, 1]),
         # round 0 lists points, round 2 criticises: neither gives a candidate
         ("chain-of-thought", {}, [1, 3]),
+        # round 0 summarises parts
+        ("hierarchical", {}, [1]),
     ],
 )
 def test_last_round_is_the_run_itself(tmp_path: Any, method: str, options: Any, rounds: list[int]):
