@@ -151,7 +151,7 @@ def _work(step: Step, made_of: Mapping[str, list[SummaryRequest]]) -> str:
     if step.phase is None:
         return "index.html, report.json, report.md, tables/"
     recipe = step.phase.recipe
-    requests, per_request = len(made_of[step.phase.name]), recipe.generate.n_candidates
+    requests, per_request = len(made_of[step.phase.name]), step.phase.n_candidates
     made = requests * per_request
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
@@ -179,10 +179,8 @@ def _beside(phase: Phase, how: str = "") -> str:
 
 def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
     """The calls of the model, where their number depends on the documents."""
-    n = [
-        step.n_calls * phase.recipe.generate.n_candidates
-        for step in METHODS[phase.method].steps(requests, phase.recipe)
-    ]
+    steps = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
+    n = [step.n_calls * phase.n_candidates for step in steps]
     return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
 
 

@@ -19,7 +19,7 @@ EXTENDS = "extends"
 # in a run folder, the recipe of the run
 RESOLVED = "recipe.yaml"
 # mappings that are replaced as wholes: each plan adds candidates, so that those of two files would add up
-WHOLE = ("generate.plans",)
+WHOLE = ("generate.plans", "evaluation.plans")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,7 @@ from .fairpo import THINNED
 from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
+from .methods import Plan
 from .model import ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
@@ -34,6 +35,10 @@ class EvaluationSection(Section):
 
     # the judges of the report: their names in `judges`; keep them apart from the reward's
     judges: tuple[str, ...] = Field(min_length=1)
+    # sampling plans of the test sets; None draws by generate.plans. The paper trains with 9 candidates and tests with 18
+    plans: dict[str, Plan] | None = Field(default=None, min_length=1)
+    # rounds whose checkpoints are evaluated: "last", "all", or a list of their numbers from 0; the last is always among them
+    rounds: Literal["all", "last"] | tuple[Annotated[int, Field(ge=0)], ...] = "last"
     # bootstrap draws over document sets; beyond a million they take hours and show nothing more
     resamples: int = Field(default=10_000, ge=100, le=1_000_000)
     # level of the intervals
@@ -102,8 +107,16 @@ class Recipe(Section):
         self._unfairness_is_not_wanted()
         self._scope_fits()
         self._method_can_train()
+        self._evaluation_fits()
         self._fairpo_has_its_parts()
         self._trainer_can()
+
+    @property
+    def evaluated_rounds(self) -> list[int]:
+        """Rounds whose checkpoints are evaluated, the last one among them."""
+        asked = self.evaluation.rounds
+        named = range(self.rounds) if asked == "all" else () if asked == "last" else asked
+        return sorted({*named, *range(self.rounds)[-1:]})
 
     @property
     def idle_judges(self) -> list[str]:
@@ -197,6 +210,26 @@ class Recipe(Section):
                 f"lora.r {self.lora.r} is more than the {MOST_SERVED_RANK} that vLLM serves; write less, or "
                 "generate.adapter: merge"
             )
+
+    def _evaluation_fits(self) -> None:
+        """Refuse rounds that there are not, and plans that the method cannot draw by."""
+        asked, generate = self.evaluation.rounds, self.generate
+        if absent := [number for number in asked if isinstance(number, int) and number >= self.rounds]:
+            has = f"the rounds 0 to {self.rounds - 1}" if self.rounds else "no rounds"
+            raise ValueError(
+                f"evaluation.rounds names {', '.join(map(str, absent))}, and this recipe has {has}; write those, all or last"
+            )
+        if self.evaluation.plans is None:
+            return
+        if generate.fair_extractive is not None:
+            raise ValueError(
+                "evaluation.plans has no effect with method: fair-extractive, which draws nothing; leave it out"
+            )
+        if generate.options and generate.unseen_method == generate.method:
+            try:
+                generate.options.refuse_plans(self.evaluation.plans)
+            except ValueError as error:
+                raise ValueError(f"evaluation.{error}") from error
 
     def _fairpo_has_its_parts(self) -> None:
         mistakes = []

@@ -107,7 +107,7 @@ def summaries_prompt(request: SummaryRequest, summaries: Sequence[str], recipe: 
     return (*request.prompt[:-1], Message(role="user", content=before + listed + after))
 
 
-def steps(requests: Sequence[SummaryRequest], recipe: Recipe) -> Iterator[Step]:
+def steps(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[Step]:
     """The longest part of each request, and its last prompt with as many tokens as the summaries may have."""
     options = recipe.generate.hierarchical
     assert options is not None, "the recipe chose another method"
@@ -115,7 +115,6 @@ def steps(requests: Sequence[SummaryRequest], recipe: Recipe) -> Iterator[Step]:
     longest = {key: max(texts, key=len, default="") for key, texts in asked.items()}
     n_parts = {key: len(texts) for key, texts in asked.items()}
     yield Step("prompts of parts", longest, options.part_tokens, sum(n_parts.values()))
-    answer = max(plan.max_tokens for plan in recipe.generate.plans.values())
     # each summary has a number, and a line of its own
     frames = {each.id: text_of(summaries_prompt(each, "-" * n_parts[each.id], recipe)) for each in requests}
     said = {key: n * options.part_tokens for key, n in n_parts.items()}

@@ -139,9 +139,8 @@ def text_of(prompt: Sequence[Message]) -> str:
     return "\n".join(message.content for message in prompt)
 
 
-def first_step(requests: Sequence[SummaryRequest], recipe: Recipe) -> Iterator[Step]:
-    """The requests' own prompts, with which most methods begin."""
-    answer = max(plan.max_tokens for plan in recipe.generate.plans.values())
+def first_step(requests: Sequence[SummaryRequest], recipe: Recipe, answer: int) -> Iterator[Step]:
+    """The requests' own prompts, with which most methods begin; an answer has at most so many tokens."""
     yield Step("prompts", {request.id: text_of(request.prompt) for request in requests}, answer, len(requests))
 
 
@@ -156,4 +155,4 @@ class Method:
     # what candidates depend on besides requests, prompts, model and the recipe's section `generate`
     inputs: Callable[[Recipe], dict[str, Any]] = lambda recipe: {}
     # its steps whose length is known before
-    steps: Callable[[Sequence[SummaryRequest], Recipe], Iterator[Step]] = first_step
+    steps: Callable[[Sequence[SummaryRequest], Recipe, int], Iterator[Step]] = first_step

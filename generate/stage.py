@@ -147,7 +147,8 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     section = recipe.generate
     own = METHOD_OPTIONS.get(phase.method)
     others = {key for key in METHOD_OPTIONS.values() if key != own}
-    asked = without_speed(section.model_dump(mode="json", exclude={"python", *others})) | {"method": phase.method}
+    mine = section.model_copy(update={"plans": phase.plans, "method": phase.method})
+    asked = without_speed(mine.model_dump(mode="json", exclude={"python", *others}))
     options = section.options if own else None
     if own and options:
         asked[own] = options.chosen()
@@ -177,7 +178,7 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
             n_done, rounds = n_done + len(line.root.request_ids), []
         else:
             rounds.append(line.root)
-    order = draws(section.plans)
+    order = draws(phase.plans)
 
     def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
         name = digest([request.id for request in batch])

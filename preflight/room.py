@@ -88,20 +88,19 @@ def estimate(recipe: Recipe, samples: Mapping[str, Sequence[SummaryRequest]]) ->
         recipe: its plans say how much a request takes.
         samples: the requests of one phase of each split.
     """
-    plans = recipe.generate.plans.values()
-    each = sum(plan.candidates for plan in plans)
-    tokens = sum(plan.candidates * plan.max_tokens for plan in plans)
-    usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
     characters = {split: sum(map(len, _prompts(requests).values())) for split, requests in samples.items()}
-    n_bytes, n_requests = 0.0, 0
+    n_bytes, n_candidates, most_tokens = 0.0, 0, 0
     for phase in phases(recipe):
         if phase.split not in samples:
             continue
         n = len(samples[phase.split])
-        n_requests += n
+        plans, each = phase.plans.values(), phase.n_candidates
+        n_candidates += n * each
+        most_tokens += n * sum(plan.candidates * plan.max_tokens for plan in plans)
+        usual = sum(plan.candidates * min(plan.max_tokens, USUAL_TOKENS) for plan in plans)
         n_bytes += n * (usual * PER_TOKEN + each * (PER_CANDIDATE + PER_JUDGEMENT * len(phase.judges)))
         n_bytes += PER_CHARACTER * characters[phase.split]
-    return Estimate(n_requests * each, n_requests * tokens, round(n_bytes))
+    return Estimate(n_candidates, most_tokens, round(n_bytes))
 
 
 def refuse_too_much(recipe: Recipe, found: Estimate) -> None:
@@ -144,7 +143,7 @@ def prompt_checks(phase: Phase, requests: Sequence[SummaryRequest]) -> Iterator[
             yield Check("train.max_tokens_per_pass", partial(_refuse_long, asked, prompts, most, what), is_here=True)
     if recipe.generate.has_model:
         yield Check("generate.max_model_len", partial(_refuse_length, "generate.max_model_len", asked), is_here=True)
-        for step in METHODS[phase.method].steps(requests, recipe):
+        for step in METHODS[phase.method].steps(requests, recipe, phase.answer_tokens):
             yield Check("generate.max_model_len", partial(_refuse_step, phase, step), is_here=True)
     for name in phase.judges:
         options = recipe.judges[name]

@@ -7,7 +7,7 @@
         groups.jsonl     ids, scores and rewards of all candidates; `files` puts texts beside them
         turns.jsonl      what was said on the way to the candidates, of methods that ask more than once
       evaluation/base/     candidates of the test sets under the untrained model
-      evaluation/round-00/ the same under the policy that round 0 ended with
+      evaluation/round-00/ the same under the policy that round 0 ended with; only of the rounds in evaluation.rounds
       report/              index.html  report.json  report.md  tables/
 
 A phase is one of those folders: which document sets, which policy, which judges.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..config import Recipe, SplitSection
+from ..config import Plan, Recipe, SplitSection
 from ..config.recipe_file import dump_recipe
 from ..errors import RecipeError, StorageError
 from ..records import Candidate
@@ -27,6 +27,8 @@ from ..storage import digest
 from .processes import hold
 
 ROUND = re.compile(r"round-(\d\d)")
+# the evaluation of the model that the first round starts from
+BASE = "evaluation/base"
 
 # the recipe in a run folder, every default spelled out
 RESOLVED = "recipe.yaml"
@@ -89,6 +91,22 @@ class Phase:
         return generate.unseen_method if self.split == "test" else generate.method
 
     @property
+    def plans(self) -> dict[str, Plan]:
+        """The sampling plans of the candidates."""
+        own = self.recipe.evaluation.plans if self.split == "test" else None
+        return own or self.recipe.generate.plans
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of one request over all plans."""
+        return sum(plan.candidates for plan in self.plans.values())
+
+    @property
+    def answer_tokens(self) -> int:
+        """Tokens of a candidate, at most."""
+        return max(plan.max_tokens for plan in self.plans.values())
+
+    @property
     def copies(self) -> str:
         """Copies of the sets that the method summarises besides, in words; "" for none."""
         options = self.recipe.generate.options
@@ -146,9 +164,10 @@ def open_phase(recipe: Recipe, name: str) -> Phase:
 
 def phases(recipe: Recipe) -> list[Phase]:
     """All phases of a run in the order in which the loop works through them."""
-    rounds = [Phase(recipe, round_name(r), r - 1 if r else None) for r in range(recipe.rounds)]
-    evaluations = [Phase(recipe, "evaluation/base", None)]
-    if recipe.rounds:
-        last = recipe.rounds - 1
-        evaluations.append(Phase(recipe, f"evaluation/{round_name(last)}", last))
-    return rounds + evaluations
+    return [Phase(recipe, round_name(r), r - 1 if r else None) for r in range(recipe.rounds)] + evaluations(recipe)
+
+
+def evaluations(recipe: Recipe) -> list[Phase]:
+    """The phases of the test sets: of the untrained model, then of each round that is evaluated."""
+    rounds = (Phase(recipe, f"evaluation/{round_name(r)}", r) for r in recipe.evaluated_rounds)
+    return [Phase(recipe, BASE, None), *rounds]

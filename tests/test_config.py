@@ -41,6 +41,36 @@ def test_a_resolved_recipe_reads_back_as_the_same():
     assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"evaluation": {"rounds": [0, 3, 7]}}, "evaluation.rounds names 3, 7, and this recipe has the rounds 0 to 2"),
+        ({"evaluation": {"rounds": [0]}, "rounds": 0}, "evaluation.rounds names 0, and this recipe has no rounds"),
+        (
+            {
+                "rounds": 0,
+                "generate": {"method": "debate", "plans": {"a": {"candidates": 3}}, "debate": {"final": "judge"}},
+                "evaluation": {"plans": {"a": {"candidates": 4}}},
+            },
+            "evaluation.plans.a: with debate.final: judge .* write a multiple of 3",
+        ),
+        (
+            {
+                "rounds": 0,
+                "task": {"scope": "all"},
+                "generate": {"method": "fair-extractive"},
+                "evaluation": {"plans": {"a": {}}},
+            },
+            "evaluation.plans has no effect with method: fair-extractive",
+        ),
+    ],
+)
+def test_an_evaluation_of_what_there_is_not_is_refused(changes, message):
+    evaluation = MINIMAL["evaluation"] | changes.pop("evaluation")
+    with pytest.raises(ValidationError, match=message):
+        Recipe.model_validate(MINIMAL | {"rounds": 3} | changes | {"evaluation": evaluation})
+
+
 def test_greedy_candidates_must_not_be_repeated():
     assert Plan(temperature=0, candidates=1).candidates == 1
     with pytest.raises(

@@ -96,6 +96,15 @@ def test_work_of_each_step_is_counted(tmp_path):
     assert work["evaluation/base judge"] == "12 candidates x 2 judges = 24"
 
 
+def test_plan_has_the_candidates_of_evaluations_and_every_round_that_is_evaluated(tmp_path):
+    asked = {"judges": ["precision"], "plans": {"nucleus": {"candidates": 6}}, "rounds": "all"}
+    work = {row.step.name: row.work for row in plan(small(tmp_path, rounds=2, evaluation=asked))}
+    assert work["round-01 generate"] == "4 requests x 3 candidates = 12"
+    for name in ("base", "round-00", "round-01"):
+        assert work[f"evaluation/{name} generate"] == "4 requests x 6 candidates = 24"
+        assert work[f"evaluation/{name} rerank"] == "best of 6 for 4 requests"
+
+
 def test_finished_steps_are_done(finished):
     assert done(finished) == [*ROUND, *BASE, *TRAINED]
 
@@ -138,6 +147,9 @@ def test_keys_are_named_that_differ_from_the_last_recipe_of_the_folder(tmp_path)
         # another order of the candidates: what was trained on it is out of date, and so is what that adapter generated
         ({"reward": {"judges": ["recall"], "combine": "z_mean"}}, [*ROUND[:2], *BASE[:2]]),
         ({"pairs": {"mode": "all"}}, [*ROUND[:2], *BASE]),
+        # another number of candidates to test with leaves what was trained as it is
+        ({"evaluation": {"judges": ["precision"], "plans": {"nucleus": {"candidates": 4}}}}, ROUND),
+        ({"evaluation": {"judges": ["precision"], "rounds": "all"}}, [*ROUND, *BASE, *TRAINED]),
         ({"lora": {"r": 4}}, [*ROUND[:3], *BASE]),
         # speeds, limits and reports change no summary
         ({"limits": {"unscored": 1}}, [*ROUND, *BASE, *TRAINED]),

@@ -41,7 +41,8 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     Raises:
         DataError: an evaluation is not finished, or two of them cannot be compared.
     """
-    numbers = Numbers(recipe, read_policies(recipe))
+    untrained, *rounds = read_policies(recipe)
+    numbers = Numbers(recipe, [untrained, *rounds[-1:]])
     evidence = numbers.evidence
     provenance = read_provenance(recipe)
     training = read_training(recipe)
@@ -55,7 +56,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         deciding=tuple(judge.name for judge in evidence.deciding),
         systems=tuple(system.label for system in numbers.systems),
         sides=numbers.compare.sides,
-        candidates=recipe.generate.n_candidates,
+        candidates=numbers.candidates,
         scores=tuple(numbers.scores()),
         plan_scores=tuple(numbers.plan_scores()),
         differences=tuple(evidence.differences),
@@ -79,6 +80,7 @@ class Numbers:
 
     def __init__(self, recipe: Recipe, outputs: Sequence[PolicyOutput]) -> None:
         self.recipe, self.outputs = recipe, outputs
+        self.candidates = outputs[0].phase.n_candidates
         self.compare = Comparer(outputs[0].requests, bootstrap_of(recipe))
         self.systems = systems_of(outputs)
         signatures = {name: text for output in outputs for name, text in output.signatures.items()}
@@ -119,7 +121,7 @@ class Numbers:
             score_gaps=[gap for gap in score_gaps if gap],
             gain_gaps=[gap for gap in gain_gaps if gap],
             sides=self.compare.sides,
-            candidates=self.recipe.generate.n_candidates,
+            candidates=self.candidates,
             is_trained=len(self.outputs) > 1,
         )
 
@@ -136,7 +138,7 @@ class Numbers:
 
         A request counts when it has a value for every n, so that all points of a line rest on the same requests.
         """
-        draws = range(1, self.recipe.generate.n_candidates + 1)
+        draws = range(1, self.candidates + 1)
         for judge in self.judges:
             for output in self.outputs:
                 rows = zip(*(System(output.policy, output, n).values(judge.name) for n in draws), strict=True)
@@ -147,7 +149,7 @@ class Numbers:
 
     def planes(self) -> Iterator[Plane]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""
-        most = self.recipe.generate.n_candidates
+        most = self.candidates
         shown: dict[str, System] = {}
         for output in self.outputs:
             draw, best = SYSTEMS[output.policy]

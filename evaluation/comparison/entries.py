@@ -8,7 +8,7 @@ from ...config import Recipe
 from ...errors import DataError
 from ...generate.stage import GenerateCounts
 from ...records import ScoredCandidate, SummaryRequest
-from ...runfolder.phases import Phase, phases
+from ...runfolder.phases import Phase, evaluations
 from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
 from ...text import repeated
@@ -62,7 +62,7 @@ class Entry:
     @property
     def n_candidates(self) -> int:
         """Candidates a request, as the recipe asks for them."""
-        return self.recipe.generate.n_candidates
+        return self.output.phase.n_candidates
 
     def unlike(self, first: "Entry") -> list[str]:
         """What keeps the entry out of a table with the first one."""
@@ -92,7 +92,7 @@ class Entry:
 
 
 def read_entries(named: Sequence[Named]) -> list[Entry]:
-    """The entries of finished runs: of each its evaluation, and of a run that trains the untrained model's too.
+    """The entries of finished runs: of each its last evaluation, and of a run that trains the untrained model's too.
 
     What the untrained model wrote is left out where a run that does not train has the very same candidates under the same
     reward.
@@ -104,7 +104,8 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     seen: set[tuple[str, str]] = set()
     trained_last = sorted(named, key=lambda each: each.recipe.rounds > 0)
     for each in trained_last:
-        for phase in (p for p in phases(each.recipe) if p.split == "test"):
+        untrained, *rounds = evaluations(each.recipe)
+        for phase in (untrained, *rounds[-1:]):
             output = read_policy(phase, copied)
             # the same candidates chosen among in another way are another entry
             same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)

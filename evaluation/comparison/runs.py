@@ -14,7 +14,7 @@ from ...config.recipe_file import has_section, load_recipe
 from ...errors import RecipeError
 from ...generate.stage import phase_requests
 from ...records import Contract, SummaryRequest
-from ...runfolder.phases import open_phase
+from ...runfolder.phases import BASE, open_phase
 from ...storage import digest, listed, shortened
 from ...text import repeated
 from .entries import BUDGETS, Named
@@ -63,7 +63,7 @@ def name_runs(paths: Sequence[Path], overrides: Sequence[str], sweeps: Sequence[
 
 def usual_budgets(runs: Sequence[Named]) -> list[int]:
     """Those of Ri et al. 2025, and as many candidates as each recipe asks for."""
-    return sorted({*BUDGETS, *(run.recipe.generate.n_candidates for run in runs)})
+    return sorted({*BUDGETS, *map(_most_candidates, runs)})
 
 
 def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
@@ -79,7 +79,7 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         DataError: a corpus is wrong.
     """
     first, mistakes = runs[0], []
-    most = max(run.recipe.generate.n_candidates for run in runs)
+    most = max(map(_most_candidates, runs))
     if min(budgets) > most:
         mistakes.append(f"--budgets: no recipe asks for more than {most} candidates of a request")
     expected = _test_requests(first.recipe)
@@ -102,8 +102,12 @@ def refuse_unlike(runs: Sequence[Named], budgets: Sequence[int]) -> None:
         raise RecipeError(listed(mistakes))
 
 
+def _most_candidates(run: Named) -> int:
+    return open_phase(run.recipe, BASE).n_candidates
+
+
 def _test_requests(recipe: Recipe) -> dict[str, SummaryRequest]:
-    return {request.id: request for request in phase_requests(open_phase(recipe, "evaluation/base"))}
+    return {request.id: request for request in phase_requests(open_phase(recipe, BASE))}
 
 
 def _asked(request: SummaryRequest) -> tuple[str, str, Contract]:

@@ -19,7 +19,7 @@ from ...config import Recipe
 from ...errors import DataError
 from ...records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ...runfolder.files import with_groups
-from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
+from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluations
 from ...storage import digest, iter_jsonl
 from ...text import words
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
@@ -123,7 +123,7 @@ def systems_of(outputs: Sequence[PolicyOutput]) -> list[System]:
     return [
         System(label, output, k)
         for output in outputs
-        for label, k in zip(SYSTEMS[output.policy], (1, output.phase.recipe.generate.n_candidates), strict=True)
+        for label, k in zip(SYSTEMS[output.policy], (1, output.phase.n_candidates), strict=True)
     ]
 
 
@@ -177,7 +177,7 @@ def policy_output(
             found[scored.candidate.id] = {**numbers(request, scored), **(more(request, scored) if more else {})}
         ranking.add(group, found)
     return PolicyOutput(
-        policy=UNTRAINED if phase.name == "evaluation/base" else TRAINED,
+        policy=UNTRAINED if phase.after_round is None else TRAINED,
         phase=phase,
         requests=tuple(requests),
         ranked=ranking.ranked(),
@@ -188,12 +188,12 @@ def policy_output(
 
 
 def read_policies(recipe: Recipe) -> list[PolicyOutput]:
-    """The untrained policy's output and, after training, the trained one's, on the same requests.
+    """The untrained policy's output and, after training, that of each evaluated round, on the same requests.
 
     Raises:
-        DataError: a phase is not finished, or the two phases have other requests or other judges.
+        DataError: a phase is not finished, or two phases have other requests or other judges.
     """
-    found = [read_policy(phase) for phase in phases(recipe) if phase.split == "test"]
+    found = [read_policy(phase) for phase in evaluations(recipe)]
     for other in found[1:]:
         if [r.id for r in other.requests] != [r.id for r in found[0].requests]:
             raise DataError(

@@ -20,7 +20,7 @@ judges:
   overlap: {kind: rouge, type: rouge2}
   words: {kind: length}
 reward: {judges: [overlap]}
-evaluation: {judges: [words]}
+evaluation: {judges: [words], plans: {few: {}}}
 """
 
 
@@ -47,13 +47,14 @@ def test_mappings_are_merged_and_lists_and_plans_replaced(written):
     path = written(
         base=BASE,
         top="extends: base.yaml\nrounds: 0\noutput: runs/top\nmodel: {name: n}\ncorpus: {sides: [right]}\n"
-        "generate: {plans: {greedy: {temperature: 0, candidates: 1}}}\njudges: {more: {kind: contract}}\n",
+        "generate: {plans: {greedy: {temperature: 0, candidates: 1}}}\njudges: {more: {kind: contract}}\n"
+        "evaluation: {plans: {more: {}}}\n",
     )
     recipe = load_recipe(path)
     assert (recipe.name, str(recipe.output)) == ("base", "runs/top")
     assert (recipe.model.name, recipe.model.dtype) == ("n", "bfloat16")
     assert recipe.corpus.sides == ("right",)
-    assert list(recipe.generate.plans) == ["greedy"]
+    assert (list(recipe.generate.plans), list(recipe.evaluation.plans)) == (["greedy"], ["more"])
     assert list(recipe.judges) == ["overlap", "words", "more"]
 
 

@@ -108,6 +108,25 @@ def journalled(made):
     return Batch(request_ids=ids, candidates=tuple(made), failures=(), prompt_tokens=1000, prefilled_tokens=100)
 
 
+def test_an_evaluation_has_candidates_of_its_own_plans_and_those_of_equal_plans_stay_as_they_were(tmp_path, corpus):
+    both = {"evaluation": {"judges": ["overlap"], "plans": {"nucleus": {"candidates": 5, "max_tokens": 20}}}}
+    base, more = (
+        phase(tmp_path, corpus, output, "evaluation/base", **changes)
+        for output, changes in (("run", {}), ("more", both))
+    )
+    rounds = [phase(tmp_path, corpus, output, **changes) for output, changes in (("run", {}), ("more", both))]
+    for each in (base, more, *rounds):
+        generate(each)
+    few, many = ([c for c in candidates(each) if c.plan == "nucleus"] for each in (base, more))
+    assert (len(candidates(base)), len(many)) == (2 * 3, 2 * 5)
+    assert {(c.request_id, c.seed, c.text) for c in few} < {(c.request_id, c.seed, c.text) for c in many}
+    assert candidates(rounds[0]) == candidates(rounds[1])
+    assert (
+        generate_stage(rounds[0], phase_requests(rounds[0])).key
+        == generate_stage(rounds[1], phase_requests(rounds[1])).key
+    )
+
+
 def test_batches_of_the_journal_are_not_made_again(tmp_path, corpus):
     whole = phase(tmp_path, corpus, output="undisturbed")
     generate(whole)

@@ -40,6 +40,16 @@ def test_all_that_is_missing_is_listed_together(tmp_path):
     ]  # fmt: skip
 
 
+def test_room_is_estimated_for_the_candidates_of_each_phase(tmp_path):
+    judges = {"mine": {"kind": "length"}}
+    plain = recipe(tmp_path, judges).model_dump(mode="json")
+    changed = plain | {"evaluation": plain["evaluation"] | {"plans": {"more": {"candidates": 8, "max_tokens": 100}}}}
+    # 12 test sets of two sides; 3 candidates of at most 128 tokens, or 8 of 100
+    found = [preflight(Recipe.model_validate(values)) for values in (plain, changed)]
+    assert [(each.candidates, each.most_tokens) for each in found] == [(72, 72 * 128), (192, 192 * 100)]
+    assert found[0].bytes < found[1].bytes
+
+
 def test_template_that_is_not_there_or_asks_for_what_is_unknown_is_named_with_its_key(tmp_path):
     sound = recipe(tmp_path, {"mine": {"kind": "length"}})
     (tmp_path / "own.txt").write_text("{documents} {side} {leangth}")

@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.config import Recipe
 from evenhand.errors import RecipeError
-from evenhand.runfolder.phases import open_phase, phases
+from evenhand.runfolder.phases import evaluations, open_phase, phases
 
 MINIMAL = {
     "name": "t",
@@ -27,6 +27,22 @@ def test_a_loop_of_two_rounds_has_two_rounds_and_two_evaluations():
     assert [phase.name for phase in phases(recipe(rounds=2))] == [
         "round-00", "round-01", "evaluation/base", "evaluation/round-01",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "evaluated"), [("last", [3]), ("all", [0, 1, 2, 3]), ([0, 2], [0, 2, 3]), ([3, 1, 1], [1, 3]), ([], [3])]
+)
+def test_rounds_that_are_asked_for_are_evaluated_and_the_last_always(asked, evaluated):
+    found = [p.after_round for p in evaluations(recipe(rounds=4, evaluation=MINIMAL["evaluation"] | {"rounds": asked}))]
+    assert found == [None, *evaluated]
+
+
+def test_evaluations_draw_by_plans_of_their_own_where_there_are_such():
+    own = recipe(evaluation=MINIMAL["evaluation"] | {"plans": {"more": {"candidates": 5}}})
+    assert [(p.name, p.n_candidates) for p in phases(own)] == [
+        ("round-00", 2), ("evaluation/base", 5), ("evaluation/round-00", 5),
+    ]  # fmt: skip
+    assert {phase.n_candidates for phase in phases(recipe())} == {2}
 
 
 def test_no_round_leaves_the_untrained_model_to_evaluate():
