@@ -25,6 +25,7 @@ from .examples import choose_examples
 from .findings import Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance
+from .rounds import read_rounds, round_findings
 from .training_log import read_training
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
@@ -41,8 +42,9 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     Raises:
         DataError: an evaluation is not finished, or two of them cannot be compared.
     """
-    untrained, *rounds = read_policies(recipe)
-    numbers = Numbers(recipe, [untrained, *rounds[-1:]])
+    untrained, *trained = read_policies(recipe)
+    numbers = Numbers(recipe, [untrained, *trained[-1:]])
+    rounds = read_rounds([untrained, *trained], numbers.judges, numbers.compare)
     evidence = numbers.evidence
     provenance = read_provenance(recipe)
     training = read_training(recipe)
@@ -50,7 +52,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
     return Report(
         name=recipe.name,
         title=title(evidence),
-        findings=tuple(findings(evidence)),
+        findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),
         warnings=(*cautions(recipe, numbers.outputs, evidence, probed), *training.warnings),
         judges=tuple(numbers.judges),
         deciding=tuple(judge.name for judge in evidence.deciding),
@@ -65,6 +67,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         traits=tuple(numbers.traits()),
         curve=tuple(numbers.curve()),
         planes=tuple(numbers.planes()),
+        rounds=rounds,
         training=training.curves,
         training_notes=training.notes,
         examples=numbers.examples(),

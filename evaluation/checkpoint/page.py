@@ -46,6 +46,7 @@ from ..systems.contents import Examples, Report, SideGap
 from ..systems.systems import WORDS
 from .findings import CLAIMS
 from .probe import probe_sentence
+from .rounds_page import rounds_section
 
 BOTH_TOGETHER = comparison_name("DPO+RR", "zero-shot")
 # with more sides than this the terminal shows all requests alone; the page has the sides
@@ -73,6 +74,7 @@ def page(report: Report) -> Page:
                 curve_panels(report),
             ),
             *plane_blocks(report.planes, report.judges),
+            *rounds_section(report),
             *_training(report),
             *(_examples(report, report.examples) if report.examples else ()),
             *_left_out(report),

@@ -157,16 +157,12 @@ class _Numbers:
     def worst_sides(self) -> list[WorstSides]:
         """By judge and budget; none where no side has the 10 sets to take part."""
         compare, found = self.compare, []
-        sets = {name: place for place, name in enumerate(dict.fromkeys(compare.sets))}
-        rows, columns = [sets[each] for each in compare.sets], [compare.sides.index(s) for s in compare.request_sides]
         for judge in self.judges if len(compare.sides) > 1 else ():
             for k in self.budgets if judge.better else ():
                 mine = [system for system in self.systems if system.k == k]
                 if len(mine) < 2:
                     continue
-                scores = np.full((len(mine), len(sets), len(compare.sides)), np.nan)
-                for place, system in enumerate(mine):
-                    scores[place, rows, columns] = np.array(system.values(judge.name), dtype=float)
+                scores = compare.by_side(np.array([system.values(judge.name) for system in mine], dtype=float))
                 labels, is_lower = [system.label for system in mine], judge.better == "lower"
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
                 if any(each.group for each in rated.systems):

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from ...config import Recipe
 from ...resampling import INTERVAL, Bootstrap, cluster_interval, verdict
 from .contents import Difference, Estimate, JudgeNote, SideGap
@@ -102,6 +105,14 @@ class Comparer:
             best=best,
             gap=self._summarise(judge, subject, None, gaps, sets),
         )
+
+    def by_side(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Values of systems as `worst_groups` takes them: (systems, requests) to (systems, sets, sides), nan for none."""
+        table = np.asarray(values, dtype=float)
+        sets = {name: place for place, name in enumerate(dict.fromkeys(self.sets))}
+        found = np.full((len(table), len(sets), len(self.sides)), np.nan)
+        found[:, [sets[each] for each in self.sets], [self.sides.index(side) for side in self.request_sides]] = table
+        return found
 
     def of_side(self, values: Values, side: str | None) -> tuple[list[float | None], list[str]]:
         """The values of a side's requests and their document sets; of all requests for None."""

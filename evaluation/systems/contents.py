@@ -5,8 +5,11 @@ The page, the Markdown and the terminal table are drawn from these records alone
 
 from typing import Any, Literal
 
-from ...records import LeftOut, Record
+from pydantic import Field
+
+from ...records import LeftOut, Record, is_none
 from ...resampling import Verdict
+from .worst_group import WorstGroups
 
 
 class Estimate(Record):
@@ -85,6 +88,51 @@ class Plane(Record):
     quality: str
     fairness: str
     points: tuple[PlanePoint, ...]
+
+
+class RoundStep(Record):
+    """From a round to the last one: what became of the reward and of the report's judges, in standard deviations of scores."""
+
+    # None is the untrained model
+    since: int | None
+    reward: float
+    # mean of the report's judges, higher better
+    report: float
+    # what the judges would have gained, had they gone on with the reward as before; None where nothing was before
+    at_pace: float | None
+    # of "the reward rose, and the judges fell" and of "... and they stopped rising", corrected for the number of such tests
+    p_fell: float | None
+    p_stopped: float | None
+    level: float
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether the judges clearly fell while the reward clearly rose."""
+        return self.p_fell is not None and self.p_fell <= 1 - self.level
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the judges, which had risen, clearly stopped to rise with the reward."""
+        return self.p_stopped is not None and self.p_stopped <= 1 - self.level
+
+
+class Rounds(Record):
+    """What the adapters of several rounds give for the test sets, one draw each."""
+
+    # None is the untrained model
+    rounds: tuple[int | None, ...]
+    # the report's judges that were no reward and say what is better
+    judges: tuple[str, ...]
+    # by judge, round and side
+    scores: tuple[Estimate, ...]
+    # of the reward, and of the mean of `judges`, over the untrained model
+    gains: tuple[Estimate, ...]
+    # from each round to the last; none with too few sets
+    steps: tuple[RoundStep, ...]
+    # the step from which on they part; None where none clearly does
+    parting: RoundStep | None
+    # rounds by their worst sides under the mean of `judges`; None where there is one side, or no such judge
+    choice: WorstGroups | None
 
 
 class JudgeNote(Record):
@@ -214,6 +262,8 @@ class Report(Record):
     curve: tuple[CurvePoint, ...]
     # quality against fairness; none unless a judge measures fairness or the reward has several parts
     planes: tuple[Plane, ...] = ()
+    # None unless several rounds were evaluated
+    rounds: Rounds | None = Field(default=None, exclude_if=is_none)
     training: tuple[TrainingCurve, ...]
     # of each trained round what a step rested on
     training_notes: tuple[str, ...] = ()

@@ -1,0 +1,106 @@
+"""The section of the report on the rounds: learning curves, where reward and report judges part, and which round to take."""
+
+from collections.abc import Iterable, Iterator
+
+from ...runfolder.phases import ADAPTER, round_name
+from ..pages.blocks import Block, Charts, Column, Heading, Heads, Number, Prose, Table, bounds, row, table
+from ..pages.charts import Line, Point, panel
+from ..pages.systems import judge_panels, places_of, points_of
+from ..pages.words import ALL, capital
+from ..systems.contents import Estimate, JudgeNote, Report, Rounds
+from ..systems.worst_group import WorstGroups, without_part
+from .rounds import choice_sentence, likeliest, parting_sentence, round_label
+
+ROUND = "round"
+# where the untrained model stands in plots: rounds count from 0
+FIRST = -1
+
+
+def rounds_section(report: Report) -> Iterator[Block]:
+    """Nothing unless several rounds were evaluated."""
+    found = report.rounds
+    if found is None:
+        return
+    yield Heading(
+        "Rounds",
+        lead="One draw from the untrained model, and from the adapter of each evaluated round, for the same test requests. "
+        f"Rounds count from 0; the untrained model stands at {FIRST}.",
+    )
+    yield Prose(parting_sentence(found))
+    yield _gains(found)
+    panels = judge_panels(report.judges, ROUND, lambda judge: _lines(found, judge), first_style=2)
+    yield Charts(tuple(panels))
+    yield _table(report, found)
+    if found.choice is not None:
+        yield from _choice(report, found, found.choice)
+
+
+def _gains(found: Rounds) -> Charts:
+    """The reward beside the report's judges."""
+    by_name = {each.measure: [e for e in found.gains if e.measure == each.measure] for each in found.gains}
+    lines = [Line(name, place, tuple(_points(found, mine))) for place, (name, mine) in enumerate(by_name.items())]
+    return Charts((panel("reward and report judges", "gain in standard deviations", ROUND, lines),))
+
+
+def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:
+    mine = [each for each in found.scores if each.measure == judge.name]
+    for side in dict.fromkeys(each.side for each in mine):
+        yield side or ALL, _points(found, [each for each in mine if each.side == side])
+
+
+def _points(found: Rounds, estimates: Iterable[Estimate]) -> list[Point]:
+    places = (FIRST if number is None else number for number in found.rounds)
+    return points_of(zip(places, estimates, strict=True))
+
+
+def _table(report: Report, found: Rounds) -> Table:
+    gains = list(dict.fromkeys(each.measure for each in found.gains))
+    shown = {(e.measure, e.subject): Number(e.mean, bounds(e), sign=True) for e in found.gains}
+    for judge in report.judges:
+        places = places_of(found.scores, judge)
+        mine = (e for e in found.scores if e.measure == judge.name and e.side is None)
+        shown |= {(judge.name, e.subject): Number(e.mean, bounds(e), places) for e in mine}
+    heads: Heads = (
+        ROUND,
+        *(Column(name, note="gain") for name in gains),
+        *(Column(judge.name, note="lower is better" if judge.better == "lower" else "") for judge in report.judges),
+    )
+    names = [*gains, *(judge.name for judge in report.judges)]
+    labels = map(round_label, found.rounds)
+    return table("rounds", heads, (row(label, *(shown[name, label] for name in names)) for label in labels))
+
+
+def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Block]:
+    note = without_part(choice)
+    yield Heading(
+        "Which round",
+        3,
+        lead="The mean of the report's judges by side, in standard deviations; 0 is the untrained model's mean over all "
+        "requests. A round is as good as its worst side. The choice is made again in every draw of the document sets, and is "
+        f"clear when it is the same in {100 * choice.level:g} % of them.{note and f' {capital(note)}.'}",
+    )
+    yield Prose(choice_sentence(choice))
+    heads: Heads = (ROUND, "worst side", Column("its mean", kind="number"), "best of all", *report.sides)
+    rows = (
+        row(
+            each.system,
+            each.group or "",
+            Number(each.mean, bounds(each), sign=True),
+            Number(each.chance_of_best, unit="%", places=0),
+            *(Number(group.mean, sign=True) for group in each.groups),
+        )
+        for each in choice.systems
+    )
+    yield table("rounds by their worst sides", heads, rows)
+    yield Prose(
+        "A round that is chosen by these sets looks a little better on them than it is: only sets that took no part in the "
+        "choice tell how good it is."
+    )
+    best = likeliest(choice)
+    number = next((each for each in found.rounds if best and round_label(each) == best.system), None)
+    if number is not None and number != found.rounds[-1]:
+        folder = f"{report.provenance.recipe['output']}/{round_name(number)}/{ADAPTER}"
+        yield Prose(
+            f"The adapter of round {number} is {folder}. evenhand loop RECIPE --set rounds={number + 1} "
+            "--set evaluation.rounds=last uses what is there and ends the run with it, so that report and cards are of it."
+        )

@@ -1,0 +1,133 @@
+"""Rounds on the test sets: learning curves, where reward and report judges part, and which round to take."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.evaluation.checkpoint.build import build_report
+from evenhand.evaluation.checkpoint.page import page
+from evenhand.evaluation.checkpoint.rounds import part, parting, parting_sentence
+from evenhand.evaluation.pages import html, markdown
+
+SETS = [f"s{number:02d}" for number in range(12)]
+
+
+def write(run: Any, phase: str, reward: float, left: float, right: float, sets: Any = SETS) -> None:
+    """A phase whose scores are these means, a little different in every set."""
+    scores = {}
+    for place, name in enumerate(sets):
+        moved = 0.01 * (place % 4)
+        for side, mean in (("left", left), ("right", right)):
+            scores[f"{name}/{side}"] = [(reward + moved + d, mean + moved + d) for d in (-0.02, 0.0, 0.02)]
+    run.write(phase, scores)
+
+
+def three_rounds(make_run: Any, sets: Any = SETS, **changes: Any) -> Any:
+    """The reward rises in all rounds; the report's judge rises, falls a little for all, and much for the right."""
+    evaluation = {"judges": ["overlap"], "resamples": 300, "examples": 0, "rounds": "all"}
+    run = make_run(rounds=3, evaluation=evaluation, **changes)
+    write(run, "evaluation/base", 0.2, 0.3, 0.3, sets)
+    write(run, "evaluation/round-00", 0.4, 0.5, 0.4, sets)
+    write(run, "evaluation/round-01", 0.6, 0.55, 0.5, sets)
+    write(run, "evaluation/round-02", 0.8, 0.6, 0.3, sets)
+    return run
+
+
+def test_rounds_are_scored_by_judge_and_side(make_run: Any):
+    found = build_report(three_rounds(make_run).recipe, None)
+    assert found.rounds.rounds == (None, 0, 1, 2)
+    assert found.systems == ("zero-shot", "rerank", "DPO", "DPO+RR")
+    means = {(e.measure, e.subject, e.side): e.mean for e in found.rounds.scores}
+    # sets are moved by 0.015 on average
+    assert means["overlap", "round 1", "right"] == pytest.approx(0.515)
+    assert means["overlap", "untrained", None] == pytest.approx(0.315)
+    assert means["fit", "round 2", None] == pytest.approx(0.815)
+    (dpo,) = [e for e in found.scores if (e.measure, e.subject, e.side) == ("overlap", "DPO", None)]
+    assert dpo.mean == means["overlap", "round 2", None]
+
+
+def test_gains_are_over_the_untrained_model_in_standard_deviations(make_run: Any):
+    found = build_report(three_rounds(make_run).recipe, None).rounds
+    gains = {(e.measure, e.subject): e.mean for e in found.gains}
+    # of the 288 rewards: 0.2, 0.4, 0.6, 0.8, moved by 0 to 0.03 and by -0.02 to 0.02
+    spread = np.sqrt(np.var([0.2, 0.4, 0.6, 0.8]) + np.var([0, 0.01, 0.02, 0.03]) + np.var([-0.02, 0, 0.02]))
+    assert gains["reward", "round 2"] == pytest.approx(0.6 / spread)
+    assert (gains["reward", "untrained"], gains["report judges", "untrained"]) == (0, 0)
+
+
+def test_they_part_where_the_reward_rises_and_the_report_judges_fall(make_run: Any):
+    found = build_report(three_rounds(make_run).recipe, None)
+    assert found.rounds.parting.since == 1
+    assert found.rounds.parting.has_fallen
+    assert [each.heading for each in found.findings][-2:] == ["Rounds", "Which round"]
+
+
+def test_the_round_is_chosen_by_its_worst_side(make_run: Any):
+    found = build_report(three_rounds(make_run).recipe, None)
+    assert found.rounds.choice.choice == "round 1"
+    made = page(found)
+    shown = markdown.render(made)
+    assert "run/round-01/adapter" in shown
+    assert "--set rounds=2" in shown
+    assert 'id="rounds"' in html.render(made)
+
+
+def test_a_run_with_one_evaluated_round_has_no_rounds(small_run: Any):
+    found = build_report(small_run.recipe, None)
+    assert found.rounds is None
+    assert "rounds" not in found.model_dump(mode="json")
+
+
+def test_few_sets_and_judges_of_the_reward_tell_of_no_parting(make_run: Any):
+    few = build_report(three_rounds(make_run, SETS[:4]).recipe, None).rounds
+    assert (few.steps, few.parting, few.choice.choice) == ((), None, None)
+    assert "fewer than 5" in parting_sentence(few)
+
+
+def test_a_reward_of_z_scores_is_made_of_its_judges(make_run: Any):
+    reward = {"judges": ["fit"], "combine": "z_mean"}
+    plain, relative = (
+        build_report(three_rounds(make_run, reward=each).recipe, None) for each in ({"judges": ["fit"]}, reward)
+    )
+    assert relative.rounds.gains == plain.rounds.gains
+
+
+def rows(generator: np.random.Generator, means: list[float], n_sets: int = 40) -> Any:
+    return np.array(means)[:, None] + 0.1 * generator.standard_normal((len(means), n_sets))
+
+
+NUMBERS = [None, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("reward", "report", "since", "how"),
+    [
+        ([0, 1, 2, 3, 4], [0, 1, 2, 1.5, 1], 1, "fell"),
+        ([0, 1, 2, 3, 4], [0, 1, 2, 2, 2], 1, "stopped"),
+        ([0, 1, 2, 3, 4], [0, 0.5, 1, 1.5, 2], None, ""),
+        # half as fast as before is no stop
+        ([0, 1, 2, 3, 4], [0, 1, 2, 2.7, 3.4], None, ""),
+        # never rose, and so did not stop
+        ([0, 1, 2, 3, 4], [0, 0, 0, 0, 0], None, ""),
+        # the reward does not rise either
+        ([0, 1, 2, 2, 2], [0, 1, 2, 2, 2], None, ""),
+        ([0, 0, 0, 0, 0], [0, 0, 0, 0, 0], None, ""),
+    ],
+)
+def test_what_counts_as_parting(reward: Any, report: Any, since: int | None, how: str):
+    generator = np.random.default_rng(5)
+    sets = [str(number) for number in range(40)]
+    found = parting(part(NUMBERS, rows(generator, reward), rows(generator, report), sets, 0.95))
+    assert (found.since if found else None) == since
+    if found:
+        assert (found.has_fallen, found.has_stopped or how == "fell") == (how == "fell", True)
+
+
+def test_requests_that_lack_a_score_in_any_round_take_no_part():
+    generator = np.random.default_rng(5)
+    reward, report = rows(generator, [0, 1, 2]), rows(generator, [0, 1, 0])
+    sets = [str(number) for number in range(40)]
+    whole = part([None, 0, 1], reward[:, :20], report[:, :20], sets[:20], 0.95)
+    reward[1, 20:] = np.nan
+    assert part([None, 0, 1], reward, report, sets, 0.95) == whole
