@@ -179,8 +179,8 @@ def _beside(phase: Phase, how: str = "") -> str:
 
 def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
     """The calls of the model, where their number depends on the documents."""
-    steps = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
-    n = [step.n_calls * phase.n_candidates for step in steps]
+    asked = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
+    n = [step.n_calls * phase.n_candidates for step in asked]
     return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
 
 

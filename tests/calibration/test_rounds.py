@@ -38,7 +38,7 @@ def test_a_round_that_is_called_the_best_is_seldom_worse_than_another():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("kind", "n_rounds"), product(RUNS, (2, 4, 10)))
+@pytest.mark.parametrize(("kind", "n_rounds"), list(product(RUNS, (2, 4, 10))))
 def test_all_runs(kind, n_rounds):
     for n_sets in (5, 12, 30, 100):
         run = Run(kind, n_rounds, n_sets)

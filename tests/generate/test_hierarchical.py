@@ -76,7 +76,7 @@ def test_failure_of_one_part_fails_the_candidate(requests):
 
 
 def test_steps_have_the_longest_part_and_room_for_all_summaries(requests):
-    first, last = steps(requests, recipe())
+    first, last = steps(requests, recipe(), 20)
     assert [(each.answer, each.n_calls) for each in (first, last)] == [(33, 4), (20, 2)]
     assert "Nurses" in first.texts[requests[0].id] or "cheap" in first.texts[requests[0].id]
     assert last.said[requests[0].id] == 66
