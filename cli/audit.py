@@ -64,6 +64,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             "each --summaries. Default: the entailer's own.",
         ),
     ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=FILE",
+            help="The documents in the order in which they were summarised (import reordered), once for each --summaries but the "
+            "first; all are of one summarizer. Tells what follows a document's place from what follows the document.",
+        ),
+    ] = None,
     references: Annotated[
         list[int] | None,
         typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
@@ -72,16 +80,16 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), opinions (needs "
-            "networkx), word-lists. Default: all of them.",
+            help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), opinions "
+            "(needs networkx), word-lists. Default: all of them.",
         ),
     ] = None,
     matcher: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|FILE.yaml",
-            help="For value-shares. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; or a "
-            "YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
+            help="For value-shares, order. ngram: needs NLTK's data; words: runs anywhere; bertscore, bartscore: need a model; "
+            "or a YAML file with the keys of a recipe's matcher. Default: ngram where NLTK's data is found (EVENHAND_NLTK), else "
             "words, and says so.",
         ),
     ] = None,
@@ -145,7 +153,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     Start with what is bundled, as in the example below: two made-up systems, of which one leans to praise.
 
-    Runs anywhere: opinions, word-lists, value-shares with matcher words, coverage with entailer words.
+    Runs anywhere: opinions, word-lists, order, value-shares with matcher words, coverage with entailer words.
     Needs NLTK's data, no model: matcher ngram, the one of published numbers.
     Needs a model: matchers bertscore and bartscore (with Proportional Representation), entailers encoder and nli.
 
@@ -164,6 +172,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
     if units and "coverage" not in asked:
         raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
+    if order and "order" not in asked:
+        raise DataError("--order has no effect without measure 'order'; add it to --measures")
     sections = read_sections(asked, matcher, entailer, model or [])
     wanted = Wanted(
         documents=documents,
@@ -171,6 +181,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         columns=columns,
         summaries=tuple(_labelled(each, "--summaries") for each in summaries or []),
         units=tuple(_labelled(each, "--units") for each in units or []),
+        orders=tuple(_labelled(each, "--order") for each in order or []),
         references=tuple(references or ()),
         values=_values(values or []),
         allow_missing=allow_missing,

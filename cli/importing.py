@@ -20,7 +20,7 @@ app = Verbs(
     help="Turn somebody else's data into document sets; what was repaired or left out is counted.\n\n"
     "Tables of your own; PoliSum, PerspectiveSumm (released sets, or built from raw tweets, reviews and dialogues), "
     "coverage fairness; "
-    "news texts to annotate.",
+    "news texts to annotate; any sets in another order.",
     epilog="Example: evenhand import perspectivesumm yelp.json.gz --out yelp.jsonl",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -288,6 +288,28 @@ def news(
     say(
         f"review them: {n_open} gendered pronouns are open (meta.unresolved lists their tokens); then set meta.reviewed to true"
     )
+
+
+@app.command(epilog="Example: evenhand import reordered reviews --turn 1 --out reviews-1.jsonl")
+def reordered(
+    file: Annotated[Path, typer.Argument(help="Document sets in any format that audit reads, or a bundled name.")],
+    out: Out,
+    turn: Annotated[int, typer.Option(min=1, help="Which of the turns: 1, 2, ...")] = 1,
+    of: Annotated[
+        int,
+        typer.Option(min=2, help="Turns that go round a set. 3: each document stands in each third of its set once."),
+    ] = 3,
+    force: Force = False,
+) -> None:
+    """The same sets with their documents in another order: summarise them too, and audit --order tells place from content."""
+    from ..corpora.reader import read_any
+    from ..corpora.reordered import turned
+
+    if turn >= of:
+        raise DataError(f"--turn {turn} --of {of}: turns are 1 to {of - 1}; number {of} is the order of the file")
+    with _reading(file, out, force=force):
+        sets = read_any(file)
+    _write(out, [turned(each, turn, of) for each in sets], f"turn {turn} of {of}")
 
 
 @contextmanager

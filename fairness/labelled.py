@@ -29,6 +29,8 @@ class LabelledSummary:
     separator: str = SEPARATOR
     # single facts of the summary as somebody split it; None where they have to be found
     units: tuple[str, ...] | None = None
+    # where each document stood, from 0, when the summary was made; None: as they stand here
+    places: tuple[int, ...] | None = None
 
     @property
     def labels(self) -> tuple[int, ...]:

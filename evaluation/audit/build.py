@@ -14,6 +14,7 @@ from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
 from .contents import (
     Audit,
+    Effect,
     Example,
     Line,
     MeasureNote,
@@ -23,6 +24,7 @@ from .contents import (
 from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
 from .findings import representation, system_note, title
 from .input import AuditInput
+from .order import Order, effects_of_orders
 from .pairs import paired_differences
 from .plan import AuditPlan
 from .votes import chance_levels, votes
@@ -32,8 +34,8 @@ SCHEMA = "evenhand-audit/3"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
-# families whose numbers are by attribute value
-BY_VALUE = ("value-shares", "coverage")
+# families whose numbers are by attribute value or place
+BY_VALUE = ("value-shares", "coverage", "order")
 ONE_VALUED = "words of one value only"
 NO_DOCUMENT = "no document of this value"
 
@@ -81,9 +83,10 @@ def build_audit(
     voted = votes(measured, labels, plan.bootstrap.level, plan.least_group)
     aggregates = tuple(number for number in numbers if number.value is None)
     systems = tuple(map(system_note, given.systems))
+    effects = _effects(measured, given, plan)
     return Audit(
         schema_name=SCHEMA,
-        title=title(aggregates, represented, voted, systems),
+        title=title(aggregates, represented, voted, systems, effects),
         warnings=(*warnings(measured, given, plan, numbers), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,
@@ -98,10 +101,16 @@ def build_audit(
         represented=represented,
         differences=paired_differences(measured, labels, plan.bootstrap, plan.least_group),
         votes=voted,
+        orders=effects,
         examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
     )
+
+
+def _effects(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> tuple[Effect, ...]:
+    mine = [each for each in measured if isinstance(each.family, Order)]
+    return effects_of_orders(mine, plan.bootstrap.level, plan.least_group) if given.has_orders and mine else ()
 
 
 def _measure(family: Family, given: AuditInput, progress: Progress | None) -> Iterator[Measured]:
@@ -165,6 +174,8 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
     why = (
         ((ONE_VALUED, without),)
         if quantity.kind.of_several
+        else ((figures.no_part, without),)
+        if figures.no_part
         else ((NO_DOCUMENT, without & ~present), (NO_WORD, without & present))
     )
     for reason, those in why:

@@ -29,6 +29,13 @@ class Kind:
     # whether groups are named, and systems called fairer, by how far it is from its chance level: only where a null was found
     # that holds for every way of writing (docs/fairness.md#chance)
     votes: bool = False
+    # whether groups are named by it, though systems are not called fairer
+    only_names: bool = False
+
+    @property
+    def names(self) -> bool:
+        """Whether groups are named by it."""
+        return self.votes or self.only_names
 
 
 BUR = Kind("BUR", is_rate=True)
@@ -42,6 +49,8 @@ SHARE_AIMED_AT = Kind("share aimed at", is_tested=False, of_several=True)
 SHARE_IN_SUMMARIES = Kind("share in summaries", is_tested=False, of_several=True, votes=True)
 SHORTFALL = Kind("shortfall")
 UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
+PLACE_IN_SOURCES = Kind("place's share in sources", is_tested=False)
+PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_names=True)
 EQUAL_COVERAGE = Kind("Equal Coverage")
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
 COVERAGE = Kind("coverage", is_tested=False)
@@ -56,6 +65,7 @@ KINDS = {
     for kind in (
         *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
+        *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES),
         *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
         *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES),
     )
@@ -105,7 +115,7 @@ WrittenMeasure = Annotated[Measure, BeforeValidator(_read), PlainSerializer(str,
 class MeasureNote(Record):
     """A family of measures as it was used."""
 
-    # "value-shares", "coverage", "opinions", "word-lists"
+    # of `plan.MEASURES`
     family: str
     # how it tells what a summary takes up: "ngram", "words", ...; "" where nothing is chosen
     by: str
@@ -123,8 +133,8 @@ class Chance(Record):
     gap: float
     low: float | None
     high: float | None
-    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the values; None with fewer than two sets, and of
-    # measures that do not vote, from whose gaps nothing is concluded
+    # two-sided, of "the gap is 0", and after Benjamini and Hochberg over the values of the family; None with fewer than two sets,
+    # and of measures that do not name, from whose gaps nothing is concluded
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None
@@ -232,6 +242,27 @@ class Vote(Record):
     verdict: Literal["fairer", "less fair", "differs", "no clear difference", "too few sets"]
 
 
+class Effect(Record):
+    """What follows the place and what the documents, where the same documents were summarised in several orders."""
+
+    # third of a set
+    place: str
+    # "order of the file": the gap of the third in it; "place": of any documents that stand there; "documents": of those that
+    # stand there in the file, wherever they stand
+    follows: Literal["order of the file", "place", "documents"]
+    # share in summaries less what is expected of ones that take no side, with its t interval over document sets; None where the
+    # orders do not tell
+    gap: float | None
+    low: float | None
+    high: float | None
+    # sets scored in every order
+    n: int
+    # of "the gap is 0", and after Benjamini and Hochberg over the places
+    p_value: float | None
+    adjusted: float | None
+    verdict: Verdict | None
+
+
 class Line(Record):
     """A sentence or unit of a summary and what it takes up."""
 
@@ -313,6 +344,8 @@ class Audit(Record):
     represented: tuple[Representation, ...]
     differences: tuple[PairedDifference, ...]
     votes: tuple[Vote, ...]
+    # by place, where systems are one summarizer with the documents in several orders
+    orders: tuple[Effect, ...] = ()
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]

@@ -13,7 +13,8 @@ from .coverage import UnitCoverage
 from .figures import Family
 from .input import AuditInput
 from .opinions import Opinions
-from .plan import AuditPlan
+from .order import Order
+from .plan import BY_MATCHER, WITHOUT_MODEL, AuditPlan
 from .shares import ValueShares
 from .word_lists import GenderWords
 
@@ -24,12 +25,14 @@ class Tools:
 
     matcher: Matcher | None
     entailer: Entailer | None
+    # one that has chance levels: the same where it matches words
+    words: Matcher | None = None
     # what was taken in place of something else, in a sentence each
     notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Give the memory of models back."""
-        for tool in (self.matcher, self.entailer):
+        for tool in (self.matcher, self.entailer, self.words):
             if tool is not None:
                 tool.close()
 
@@ -47,11 +50,13 @@ def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: Entail
         DataError: matcher "ngram" is named, and NLTK's data is absent.
     """
     models = SharedModels()
+    asked = open_entailer(entailer, models) if "coverage" in plan.measures else None
+    if not set(BY_MATCHER).intersection(plan.measures):
+        return Tools(None, asked)
     notes = []
-    opened = None
-    if "value-shares" in plan.measures and matcher is not None:
+    if matcher is not None:
         opened = open_matcher(matcher, models)
-    elif "value-shares" in plan.measures:
+    else:
         try:
             opened = open_matcher(MatcherSection(kind="ngram"), models)
         except (DataError, MissingExtra) as error:
@@ -60,18 +65,20 @@ def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: Entail
                 "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with published "
                 f"numbers, which need 'ngram': {error}"
             )
-    asked = open_entailer(entailer, models) if "coverage" in plan.measures else None
-    return Tools(opened, asked, tuple(notes))
+    words = opened if opened.name in WITHOUT_MODEL else open_matcher(MatcherSection(kind="words"), models)
+    return Tools(opened, asked, words, tuple(notes))
 
 
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
     """The plan's families, in their order."""
     found: list[Family] = []
-    if tools.matcher is not None:
+    if "value-shares" in plan.measures and tools.matcher is not None:
         found.append(ValueShares(tools.matcher, given.attribute, given.values, plan.mode, plan.tau, plan.target))
     if tools.entailer is not None:
         mode: CoverageMode = "paper" if plan.mode == "paper" else "released"
         found.append(UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units))
+    if "order" in plan.measures and tools.words is not None:
+        found.append(Order(tools.words))
     if "opinions" in plan.measures:
         need("networkx", "measure 'opinions'")
         found.append(Opinions(plan.opinion_units))

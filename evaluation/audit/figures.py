@@ -47,6 +47,8 @@ class Figures:
     # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
     # that it rests on
     takes_part: Bools | None = None
+    # why a set with an answer is no part of a quantity; "" where it has no document of the value
+    no_part: str = ""
     # why an aggregate is undefined, where it is
     undefined: str = "no set has an answer"
 
@@ -85,7 +87,7 @@ class Family(Protocol):
 
     @property
     def name(self) -> str:
-        """ "value-shares", "coverage", "opinions" or "word-lists"."""
+        """Of `plan.MEASURES`."""
         ...
 
     @property

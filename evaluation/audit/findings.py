@@ -9,8 +9,10 @@ from ...text import sentences, words
 from ..pages.numbers import percent, signed
 from ..pages.words import joined
 from .contents import (
+    PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
     Chance,
+    Effect,
     Number,
     Representation,
     SystemNote,
@@ -20,6 +22,12 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares"}
+# what the quantities of a family that votes are called, where they are not attribute values
+KINDS_OF_GROUP = {"order": "place"}
+# whom a sentence speaks of, where that is no attribute value
+SUBJECTS = {"order": "The {} of the documents"}
+# what its summaries do by whom nobody is represented less or more
+NEUTRAL = {"order": "prefer no place"}
 # systems that a headline compares
 MOST_COMPARED = 3
 
@@ -42,7 +50,7 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
         numbers: of the system and family.
         attribute: what values are called.
     """
-    known = [(each, each.chance) for each in numbers if each.measure.kind.votes and each.chance]
+    known = [(each, each.chance) for each in numbers if each.measure.kind.names and each.chance]
     if not known:
         return None
     first = known[0][0]
@@ -50,10 +58,13 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
         ((each, chance) for each, chance in known if chance.verdict in ("higher", "lower")),
         key=lambda pair: -abs(pair[1].gap),
     )
-    sources = {each.value: each.estimate for each in numbers if each.measure.kind == SHARE_IN_SOURCES}
+    sources = {
+        each.value: each.estimate for each in numbers if each.measure.kind in (SHARE_IN_SOURCES, PLACE_IN_SOURCES)
+    }
     said = [_sentence(each, chance, sources[each.value]) for each, chance in clear]
     if not clear and not all(each.is_small for each, _ in known):
-        said.append(f"No {attribute} is clearly represented less or more than by summaries that take no side.")
+        what, neutral = KINDS_OF_GROUP.get(first.family, attribute), NEUTRAL.get(first.family, "take no side")
+        said.append(f"No {what} is clearly represented less or more than by summaries that {neutral}.")
     small = tuple(each.value for each, _ in known if each.is_small and each.value)
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
@@ -68,10 +79,30 @@ def _sentence(found: Number, chance: Chance, source: float | None) -> str:
     there, here, expected = (percent(x) for x in (source, found.estimate, chance.expected))
     between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
     return (
-        f"{found.value} is represented {'less' if chance.verdict == 'lower' else 'more'}: it has {there} of the documents' words "
-        f"and {here} of the summaries'; {expected} would be expected of summaries that take no side, a gap of "
+        f"{SUBJECTS.get(found.family, '{}').format(found.value)} is represented "
+        f"{'less' if chance.verdict == 'lower' else 'more'}: it has {there} of the documents' words "
+        f"and {here} of the summaries'; {expected} would be expected of summaries that "
+        f"{NEUTRAL.get(found.family, 'take no side')}, a gap of "
         f"{_points(chance.gap)} points{between}."
     )
+
+
+def order_sentence(effects: Sequence[Effect], follows: str) -> str:
+    """Which thirds have clearly more or less room by their place, or by their documents, in a sentence."""
+    mine = [each for each in effects if each.follows == follows]
+    clear = [each for each in mine if each.verdict in ("higher", "lower") and each.gap is not None]
+    if all(each.gap is None for each in mine):
+        return "Place and documents cannot be told apart: the orders do not move documents through all thirds of their sets."
+    is_place = follows == "place"
+    where = "Whatever documents stand there" if is_place else "Wherever they stand"
+    if not clear:
+        return f"{where}, {'no third of a set has' if is_place else 'the documents of no third have'} clearly more or less room."
+    gaps = [
+        f"{100 * abs(each.gap or 0.0):.1f} points {'less' if each.verdict == 'lower' else 'more'}" for each in clear
+    ]
+    whose = [f"the {each.place} has" if is_place else f"those of the {each.place} have" for each in clear]
+    said = joined([f"{who} {gap}" for who, gap in zip(whose, gaps, strict=True)])
+    return f"{where}, {said} of the room than is expected."
 
 
 def _points(share: float) -> str:
@@ -83,6 +114,7 @@ def title(
     represented: Sequence[Representation],
     votes: Sequence[Vote],
     systems: Sequence[SystemNote],
+    effects: Sequence[Effect] = (),
 ) -> str:
     """With one system who is represented less or more; with several by which families each is fairer or less fair.
 
@@ -91,7 +123,10 @@ def title(
         represented: of all systems.
         votes: on every system but the first.
         systems: the reference first.
+        effects: of one summarizer with the documents in several orders; where there are any, what follows the place.
     """
+    if effects:
+        return order_sentence(effects, "place").removesuffix(".")
     if len(systems) < 2:
         said = [each.sentence for each in represented if each.under or each.over] or [
             each.sentence for each in represented

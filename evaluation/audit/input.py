@@ -11,6 +11,7 @@ from ...config import ColumnsSection
 from ...corpora.bundled import DOCUMENTS, SUMMARIES, file_of
 from ...corpora.coverage import read_units
 from ...corpora.reader import read_any
+from ...corpora.reordered import read_places
 from ...corpora.summaries import read_summaries
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText
@@ -33,6 +34,8 @@ class Wanted:
     summaries: tuple[tuple[str, Path], ...] = ()
     # label and file of units that somebody split each system's summaries into; () lets them be found
     units: tuple[tuple[str, Path], ...] = ()
+    # label of a system, and the file of the documents in the order in which they were summarised
+    orders: tuple[tuple[str, Path], ...] = ()
     # places of the human references to audit, from 1
     references: tuple[int, ...] = ()
     # declared values in the order of every table; () takes the file's own, else `in_order`
@@ -58,6 +61,8 @@ class System:
     by_order: bool = False
     # by set id, units of its summary as somebody split it; None where they have to be found
     units: Mapping[str, tuple[str, ...]] | None = None
+    # by set id, where each document stood; None: as they stand in the file
+    places: Mapping[str, tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,11 @@ class AuditInput:
         """Whether units of the summaries were given."""
         return any(system.units is not None for system in self.systems)
 
+    @property
+    def has_orders(self) -> bool:
+        """Whether systems are one summarizer with the documents in several orders."""
+        return any(system.places is not None for system in self.systems)
+
     def items(self, system: System) -> list[LabelledSummary | None]:
         """The system's summary of each set with its documents; None where there is none."""
         return [
@@ -91,6 +101,7 @@ class AuditInput:
                 documents.separator,
                 # a set that a file of units lacks has none
                 None if system.units is None else system.units.get(documents.id, ()),
+                None if system.places is None else system.places[documents.id],
             )
             if documents.id in system.summaries
             else None
@@ -125,7 +136,7 @@ def read_input(wanted: Wanted) -> AuditInput:
             )
         except EvenhandError as error:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
-    systems = _with_units(systems, wanted, mistakes)
+    systems = _with_places(_with_units(systems, wanted, mistakes), wanted, sets, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
     return input_of(sets, systems, wanted, file_digest(file_of(wanted.documents, DOCUMENTS)), mistakes)
 
@@ -249,6 +260,31 @@ def _with_units(systems: Sequence[System], wanted: Wanted, mistakes: list[str]) 
     for system in systems:
         try:
             found.append(replace(system, units=read_units(files[system.label], list(system.summaries))))
+        except EvenhandError as error:
+            mistakes.append(str(error))
+    return found
+
+
+def _with_places(
+    systems: Sequence[System], wanted: Wanted, sets: Sequence[DocumentSet], mistakes: list[str]
+) -> list[System]:
+    """The systems with the orders in which they read the documents; the first read them as they stand."""
+    if not wanted.orders:
+        return list(systems)
+    files = dict(wanted.orders)
+    others = [label for label, _ in wanted.summaries[1:]]
+    if set(files) != set(others) or len(files) < len(wanted.orders) or wanted.references:
+        mistakes.append(
+            f"--order is given for {', '.join(files)}: the first of --summaries is of the documents as they stand, and each of "
+            "the others, made by the same summarizer, needs one, --order LABEL=FILE; there are no --references then"
+        )
+        return list(systems)
+    found = []
+    for system in systems:
+        try:
+            path = files.get(system.label)
+            places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
+            found.append(replace(system, places=places))
         except EvenhandError as error:
             mistakes.append(str(error))
     return found

@@ -39,6 +39,7 @@ from .contents import (
     UNDER_REPRESENTED,
     Audit,
     Chance,
+    Effect,
     Example,
     Measure,
     Number,
@@ -47,6 +48,7 @@ from .contents import (
     ValueNote,
     Vote,
 )
+from .findings import order_sentence
 from .warnings import aim, left_out, length, notes
 
 # what a value's marks stand for, in the order of their styles
@@ -57,6 +59,8 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
+# families whose numbers are not by attribute value, but by groups of their own
+ELSEWHERE = ("order", "word-lists")
 # what a text is called that an example leaves out, by what the opinion graph takes for a unit
 TEXTS = {"documents": "post", "sentences": "sentence"}
 TONES: dict[str, Tone] = {
@@ -87,6 +91,8 @@ def page(audit: Audit) -> Page:
         findings=(),
         body=(
             *_values(audit),
+            *_places(audit),
+            *_orders(audit),
             *_measures(audit),
             *_differences(audit),
             *_examples(audit),
@@ -142,7 +148,7 @@ def _values(audit: Audit) -> Iterator[Block]:
 
 
 def _by_value(audit: Audit, system: SystemNote) -> dict[tuple[Measure, str | None], Number]:
-    mine = (n for n in audit.by_value if n.system == system.label and n.family != "word-lists")
+    mine = (n for n in audit.by_value if n.system == system.label and n.family not in ELSEWHERE)
     return {(n.measure, n.value): n for n in mine}
 
 
@@ -163,6 +169,71 @@ def value_tables(audit: Audit) -> Iterator[Table]:
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
 
 
+def _places(audit: Audit) -> Iterator[Block]:
+    """How much of the summaries is about the documents that stand first, in the middle and last."""
+    groups = []
+    for system in audit.systems:
+        mine = [
+            n for n in audit.by_value if n.system == system.label and n.family == "order" and n.estimate is not None
+        ]
+        names = dict.fromkeys(n.value for n in mine if n.value)
+        rows = (
+            row(
+                name,
+                *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *_gap_of(n))),
+            )
+            for name in names
+        )
+        if mine:
+            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+    if not groups:
+        return
+    yield Heading(
+        "By place in the set",
+        lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent of "
+        "matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to each "
+        f"{audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the documents in "
+        "other orders, and --order holds their summaries against each other.",
+    )
+    yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
+
+
+def _orders(audit: Audit) -> Iterator[Block]:
+    """What follows the place and what the documents."""
+    if not audit.orders:
+        return
+    follows = list(dict.fromkeys(each.follows for each in audit.orders))
+    yield Heading(
+        "Place or documents",
+        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
+        "gaps to what is expected, in points of room. First the gap of each third in the order of the file; then what any "
+        "documents have that stand there; then what its documents have wherever they stand.",
+    )
+    rows = (
+        row(
+            third,
+            *(
+                gap(each, is_share=True)
+                for wanted in follows
+                for each in audit.orders
+                if (each.place, each.follows) == (third, wanted)
+            ),
+        )
+        for third in dict.fromkeys(each.place for each in audit.orders)
+    )
+    heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
+    yield table("place or documents", heads, rows)
+    yield Prose(f"{order_sentence(audit.orders, 'place')} {order_sentence(audit.orders, 'documents')}")
+
+
+def _gap_of(found: Number) -> Iterator[Cell]:
+    """The gap to expected, of numbers that have one."""
+    if found.measure.kind.names:
+        yield replace(
+            gap(found.chance, is_share=True), note=f"{percent(found.chance.expected)} expected" if found.chance else ""
+        )
+
+
 def _is_calibrated(audit: Audit) -> bool:
     return any(n.chance for n in audit.by_value if n.measure.kind in DRAWN)
 
@@ -179,9 +250,8 @@ def _columns(measures: Iterable[Measure], numbers: Iterable[Number]) -> Iterator
 
 def _cells(found: Number, *, is_calibrated: bool, note: str) -> Iterator[Cell]:
     yield shown(found, 1, note)
-    if is_calibrated and found.measure.kind == SHARE_IN_SUMMARIES:
-        note = f"{percent(found.chance.expected)} expected" if found.chance else ""
-        yield replace(gap(found.chance, is_share=True), note=note)
+    if is_calibrated:
+        yield from _gap_of(found)
 
 
 def _expected(found: Number, places: int) -> NumberCell:
@@ -189,9 +259,9 @@ def _expected(found: Number, places: int) -> NumberCell:
     return NumberCell(value, places=places if found.is_share else 3, unit="%" if found.is_share else "")
 
 
-def gap(chance: Chance | None, *, is_share: bool) -> NumberCell:
+def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     """How far a number is from its chance level, marked where that is clear."""
-    if chance is None:
+    if chance is None or chance.gap is None:
         return NumberCell(None)
     return NumberCell(
         chance.gap, (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "", sign=True,
@@ -471,6 +541,7 @@ def _main(audit: Audit) -> Iterator[Block]:
         )
         if sentence := next(named, ""):
             yield Prose(sentence, head=f"{system.label}:" if several else "")
+    yield from _orders(audit)
 
 
 def _first(found: Number, *, is_calibrated: bool) -> Iterator[Cell]:

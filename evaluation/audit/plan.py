@@ -19,11 +19,14 @@ from ...resampling import LEAST_GROUP, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units
 
-MEASURES = ("value-shares", "coverage", "opinions", "word-lists")
+MEASURES = ("value-shares", "coverage", "order", "opinions", "word-lists")
+# those that a matcher tells
+BY_MATCHER = ("value-shares", "order")
 # what people call a measure -> the family that has it
 FAMILY_OF = {
     **dict.fromkeys(("bur", "uer", "auc", "sof", "proportional-representation"), "value-shares"),
     **dict.fromkeys(("equal-coverage", "ec", "coverage-parity", "cp"), "coverage"),
+    **dict.fromkeys(("place", "position", "speaking-order"), "order"),
     **dict.fromkeys(("opinion-graph", "opinion"), "opinions"),
     **dict.fromkeys(("word-list", "word-list-bias", "gender-words"), "word-lists"),
 }
@@ -159,9 +162,9 @@ def read_sections(
     """
     first = None if matcher is None else Named("matcher", matcher, MATCHERS)
     second = Named("entailer", entailer or DEFAULT_ENTAILER, ENTAILERS)
-    for named, measure, is_given in ((first, "value-shares", True), (second, "coverage", entailer is not None)):
-        if named and is_given and measure not in measures:
-            raise DataError(f"--{named.part} has no effect without measure {measure!r}; add it to --measures")
+    for named, able, is_given in ((first, BY_MATCHER, True), (second, ("coverage",), entailer is not None)):
+        if named and is_given and not set(able).intersection(measures):
+            raise DataError(f"--{named.part} has no effect without measure {able[0]!r}; add it to --measures")
     found = _models(models, [each for each in (first, second) if each is not None and each.takes_model])
     return (
         None if first is None else _section(first, MatcherSection, found.get("matcher")),

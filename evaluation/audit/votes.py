@@ -41,15 +41,16 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
                 null=figures.null, expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
-                p_value=defined(float(gaps.p_value[place])) if quantity.kind.votes else None, adjusted=None, verdict=None,
+                p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
             )  # fmt: skip
-    voting = [key for key in found if key[1].kind.votes]
     rule = _rule(least_sets)
-    for key, p_value in zip(voting, adjusted([found[key].p_value for key in voting]), strict=True):
-        chance = found[key]
-        bounds = chance.low, chance.high
-        said = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
-        found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": said})
+    for family in dict.fromkeys(each.family.name for each in measured):
+        naming = [key for key in found if key[0] == family and key[1].kind.names]
+        for key, p_value in zip(naming, adjusted([found[key].p_value for key in naming]), strict=True):
+            chance = found[key]
+            bounds = chance.low, chance.high
+            said = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
+            found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": said})
     return found
 
 

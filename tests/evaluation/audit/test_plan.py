@@ -15,7 +15,7 @@ def test_usual_measures_leave_out_and_name_what_cannot_run(monkeypatch):
     # a library that is set to None cannot be imported
     monkeypatch.setitem(sys.modules, "networkx", None)
     measures, (note,) = usual_measures()
-    assert measures == ("value-shares", "coverage", "word-lists")
+    assert measures == ("value-shares", "coverage", "order", "word-lists")
     assert "evenhand[fairness]" in note
 
 

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from audit_inputs import make_input, make_set
+
+from evenhand.config.fairness import MatcherSection
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.order import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.fairness.groups.masses import Unscored
+from evenhand.judges.measures import open_matcher
+from evenhand.resampling import Bootstrap
+
+ORDER = Order(open_matcher(MatcherSection(kind="words")))
+PLAN = AuditPlan(measures=("order",), bootstrap=Bootstrap(level=0.95, resamples=100, seed=0))
+TEXTS = ("apple berry", "cherry grape", "river stone", "cloud storm")
+
+
+def one_set(*values, name="s"):
+    return make_set(name, *zip(values, TEXTS, strict=False))
+
+
+def room(documents, summary):
+    given = make_input([documents], mine=[summary])
+    (found,) = ORDER.measure(given.items(given.systems[0]))
+    return found
+
+
+def test_worked_by_hand():
+    # every word is in one document, so each of the eight is expected alike: .25 of the room for each document. Left has 3 of 4
+    # matched words, .375 of the room for each of its documents within it; right .125
+    found = room(one_set("left", "right", "left", "right"), "Apple, berry, cloud and river.")
+    assert found.found == pytest.approx([0.5, 0, 0.25, 0.25])
+    assert found.expected == pytest.approx([0.25] * 4)
+    assert found.within == pytest.approx([0.375, 0.125, 0.375, 0.125])
+    figures = ORDER.figures([found])
+    names = [(str(q.measure), q.value) for q in figures.quantities]
+    numbers = dict(zip(names, figures.all_sets(), strict=True))
+    gaps = dict(zip(names, figures.beyond(figures.columns.sum(axis=0)), strict=True))
+    assert numbers["place's share in sources (words)", "middle third"] == pytest.approx(0.5)
+    assert numbers["place's share in summaries (words)", "first third"] == pytest.approx(0.5)
+    assert gaps["place's share in summaries (words)", "first third"] == pytest.approx(0.125)
+    assert gaps["place's share in summaries (words)", "middle third"] == pytest.approx(-0.25)
+    assert gaps["place's share in summaries (words)", "last third"] == pytest.approx(0.125)
+
+
+def test_values_in_blocks_are_left_out_and_so_is_what_has_nothing_to_compare():
+    blocks = room(one_set("left", "middle", "middle", "right"), "Apple.")
+    assert ORDER.figures([blocks]).left_out == (BLOCKS,)
+    assert room(one_set("left"), "Apple.") == Unscored(ONE_DOCUMENT)
+    assert room(one_set("left", "right"), "Nothing.") == Unscored(NO_MATCH)
+    assert room(one_set("left", "right"), "") == Unscored("empty summary")
+
+
+def test_an_example_says_which_third_lacks_room():
+    documents = one_set("left", "right", "right", "left")
+    given = make_input([documents], mine=["Apple and berry. A river."])
+    (item,) = given.items(given.systems[0])
+    (found,) = ORDER.measure([item])
+    example = ORDER.example(item, found, 0.1)
+    assert example.left_out == ("last third",)
+    assert example.documents == ("cloud storm",)
+    assert [line.takes for line in example.lines] == [
+        {"first third": 2.0, "middle third": 0.0, "last third": 0.0},
+        {"first third": 0.0, "middle third": 1.0, "last third": 0.0},
+    ]
+
+
+def primed(generator, places, preference):
+    """Three words of documents that are drawn by where they stand."""
+    weights = np.array(preference)[list(places)]
+    chosen = generator.choice(4, size=3, p=weights / weights.sum())
+    return " ".join(generator.choice(TEXTS[k].split()) for k in chosen)
+
+
+@pytest.mark.parametrize("is_place", [True, False])
+def test_orders_tell_a_place_from_what_stands_there(is_place):
+    """The first is preferred: whichever stands there, or the one that does in the file."""
+    generator = np.random.default_rng(1)
+    sets = [one_set("left", "right", "right", "left", name=f"s{k}") for k in range(60)]
+    turns = [tuple((k - turn) % 4 for k in range(4)) for turn in range(4)]
+    systems = {
+        f"turn-{turn}": [primed(generator, places if is_place else range(4), (6, 1, 1, 1)) for _ in sets]
+        for turn, places in enumerate(turns)
+    }
+    given = make_input(sets, **systems)
+    read = zip(given.systems, turns, strict=True)
+    given = replace(given, systems=tuple(replace(s, places={each.id: places for each in sets}) for s, places in read))
+    found = {(each.follows, each.place): each for each in build_audit(given, PLAN, [ORDER]).orders}
+    right, wrong = ("place", "documents") if is_place else ("documents", "place")
+    assert found["order of the file", "first third"].verdict == "higher"
+    assert found[right, "first third"].verdict == "higher"
+    assert {found[wrong, third].verdict for third in ("first third", "middle third", "last third")} == {
+        "no clear difference"
+    }
