@@ -76,6 +76,15 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         list[int] | None,
         typer.Option(min=1, metavar="N", help="Audit the N-th human reference of each set too. Repeatable."),
     ] = None,
+    oracle: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Audit, in place of summaries, N documents of each set: balanced ones, and ones of a single value. Measures "
+            "that do not tell these apart tell nothing of these documents.",
+        ),
+    ] = None,
     measures: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +143,22 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         int,
         typer.Option(min=1, help="Values in fewer scored sets are marked few and get no verdict."),
     ] = 5,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published",
+            help="Show also what papers report beside these measures: AUC over the released cut-offs, p of Coverage Parity, and "
+            "BUR, UER and Equal Coverage by the value that has most documents.",
+        ),
+    ] = False,
+    bounds: Annotated[
+        bool,
+        typer.Option(
+            "--bounds",
+            help="Show also how low and high Equal Coverage and Coverage Parity can be with sentences of the documents; the "
+            "entailer reads all of them.",
+        ),
+    ] = False,
     examples: Annotated[int, typer.Option(min=0, help="Most unfair summaries shown by each family.")] = 5,
     limit: Annotated[int | None, typer.Option(min=1, help="Audit only this many sets, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of that draw, the bootstrap and the tests.")] = 0,
@@ -174,6 +199,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
     if order and "order" not in asked:
         raise DataError("--order has no effect without measure 'order'; add it to --measures")
+    if bounds and "coverage" not in asked:
+        raise DataError("--bounds has no effect without measure 'coverage'; add it to --measures")
     sections = read_sections(asked, matcher, entailer, model or [])
     wanted = Wanted(
         documents=documents,
@@ -183,6 +210,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         units=tuple(_labelled(each, "--units") for each in units or []),
         orders=tuple(_labelled(each, "--order") for each in order or []),
         references=tuple(references or ()),
+        oracle=oracle,
         values=_values(values or []),
         allow_missing=allow_missing,
         limit=limit,
@@ -198,6 +226,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         target=read_target(target, given.values),
         opinion_units=opinion_units,
         least_group=least_group,
+        published=published,
+        bounds=bounds,
         n_examples=examples,
         bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
     )

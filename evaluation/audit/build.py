@@ -12,6 +12,7 @@ from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...runfolder.stages import RECORDED
+from .beside import beside
 from .contents import (
     Audit,
     Effect,
@@ -102,6 +103,7 @@ def build_audit(
         differences=paired_differences(measured, labels, plan.bootstrap, plan.least_group),
         votes=voted,
         orders=effects,
+        beside=tuple(beside(measured, given, plan)),
         examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),

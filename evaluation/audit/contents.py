@@ -189,6 +189,27 @@ class Representation(Record):
     sentence: str
 
 
+class Beside(Record):
+    """A number that papers report beside their measures, and from which nothing is concluded."""
+
+    measure: WrittenMeasure
+    family: str
+    system: str
+    # "over the released cut-offs", "most over-represented", "where it has most documents", "lowest reachable with 4 sentences"
+    how: str
+    value: str | None
+    # None when undefined; of the most over- and under-represented value its coverage difference
+    estimate: float | None
+    # over document sets, and by chance; None where that is not known
+    low: float | None
+    high: float | None
+    expected: float | None
+    # one-sided, of the released bootstrap over documents
+    p_value: float | None
+    # document sets that it rests on
+    n: int
+
+
 class PairedDifference(Record):
     """One system minus the first one, over the sets that are scored under both."""
 
@@ -346,6 +367,7 @@ class Audit(Record):
     votes: tuple[Vote, ...]
     # by place, where systems are one summarizer with the documents in several orders
     orders: tuple[Effect, ...] = ()
+    beside: tuple[Beside, ...] = ()
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]

@@ -5,7 +5,7 @@ gives the columns and that function.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -61,6 +61,18 @@ class Figures:
     def parts(self) -> Bools:
         """Sets in which the value of each quantity takes part, (sets, quantities)."""
         return self.rests_on if self.takes_part is None else self.takes_part
+
+    def only(self, rows: Bools) -> "Figures":
+        """Those of some of the sets."""
+        kept = np.flatnonzero(rows)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            rests_on=self.rests_on[kept],
+            unfairness=self.unfairness[kept],
+            left_out=tuple(self.left_out[place] for place in kept),
+            takes_part=None if self.takes_part is None else self.takes_part[kept],
+        )
 
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""

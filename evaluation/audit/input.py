@@ -16,8 +16,9 @@ from ...corpora.summaries import read_summaries
 from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...records import DocumentSet
-from ...storage import file_digest, listed
+from ...storage import digest, file_digest, listed
 from ...text import did_you_mean
+from .oracle import oracle_summaries
 
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
@@ -38,6 +39,8 @@ class Wanted:
     orders: tuple[tuple[str, Path], ...] = ()
     # places of the human references to audit, from 1
     references: tuple[int, ...] = ()
+    # documents of a summary of the oracle test, which is audited in place of summaries; None for no such test
+    oracle: int | None = None
     # declared values in the order of every table; () takes the file's own, else `in_order`
     values: tuple[str, ...] = ()
     # sets without a summary are left out and counted
@@ -138,6 +141,10 @@ def read_input(wanted: Wanted) -> AuditInput:
             mistakes.append(f"{error}{_if_missing(path, sets, wanted)}")
     systems = _with_places(_with_units(systems, wanted, mistakes), wanted, sets, mistakes)
     systems += [_references(sets, wanted, place, mistakes) for place in wanted.references]
+    if wanted.oracle is not None:
+        source = f"{wanted.oracle} documents of each set, seed {wanted.seed}"
+        made = oracle_summaries(sets, wanted.attribute, wanted.oracle, wanted.seed)
+        systems += [System(label, source, digest(texts), texts) for label, texts in made.items()]
     return input_of(sets, systems, wanted, file_digest(file_of(wanted.documents, DOCUMENTS)), mistakes)
 
 
@@ -235,8 +242,13 @@ def _attribute_mistakes(sets: Sequence[DocumentSet], wanted: Wanted) -> Iterable
 def _label_mistakes(wanted: Wanted) -> Iterable[str]:
     labels = [label for label, _ in wanted.summaries]
     labels += map(reference_label, wanted.references)
-    if not labels:
-        yield "nothing to audit: give --summaries FILE, or --references 1 for the first human reference of each set"
+    if wanted.oracle is not None and (labels or wanted.units):
+        yield "--oracle is a test of its own, on documents alone; leave --summaries, --units and --references out"
+    if not labels and wanted.oracle is None:
+        yield (
+            "nothing to audit: give --summaries FILE, --references 1 for the first human reference of each set, or --oracle 4 "
+            "for summaries of 4 documents"
+        )
     for label in sorted({label for label in labels if labels.count(label) > 1}):
         yield f"two systems are called {label!r}; name them, --summaries NAME=FILE, and give each reference once"
 

@@ -95,6 +95,7 @@ def page(audit: Audit) -> Page:
             *_orders(audit),
             *_measures(audit),
             *_differences(audit),
+            *_beside(audit),
             *_examples(audit),
             Heading("How it was made"),
             _made(audit),
@@ -443,6 +444,41 @@ def difference_table(audit: Audit) -> Table:
     groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
     axis = scale([None if x is None else 100 * x for x in ends], zero=True)
     return table(f"differences to {reference}", heads, groups, axis)
+
+
+def _beside(audit: Audit) -> Iterator[Block]:
+    if not audit.beside:
+        return
+    yield Heading(
+        "What papers report besides",
+        lead="As published; nothing is concluded from it. p is of the values that were found to be most over- and "
+        "under-represented, and takes documents of one set for independent. What is reachable is found greedily, and a summary "
+        "in words of its own can be beyond it. The smaller line is the interval over document sets.",
+    )
+    yield beside_table(audit)
+
+
+def beside_table(audit: Audit) -> Table:
+    """A row for each number, a group for each system."""
+    heads = ("measure", Column("", "long"), audit.attribute, "value", "expected", "p", "sets")
+    groups = []
+    for system in audit.systems:
+        rows = [
+            row(
+                str(each.measure),
+                each.how,
+                each.value or "",
+                NumberCell(each.estimate, None if each.low is None else bounds(each), 2, "%"),
+                NumberCell(each.expected, places=2, unit="%"),
+                NumberCell(each.p_value, unit="p"),
+                count(each.n),
+            )
+            for each in audit.beside
+            if each.system == system.label
+        ]
+        if rows:
+            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+    return table("what papers report besides", heads, groups)
 
 
 def _examples(audit: Audit) -> Iterator[Block]:

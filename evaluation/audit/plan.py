@@ -47,6 +47,9 @@ class AuditPlan:
     opinion_units: Units = "sentences"
     # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_GROUP
+    # whether to show what papers report beside these measures, and how low and high those of coverage can be
+    published: bool = False
+    bounds: bool = False
     # summaries shown of each system by each family
     n_examples: int = 5
     bootstrap: Bootstrap = field(default_factory=Bootstrap)

@@ -353,3 +353,47 @@ def test_published_numbers(perspectivesumm, tmp_path, arguments, bur, uer):
     assert round(100 * found["BUR (ngram)"].estimate, 2) == bur
     assert round(100 * found["UER (ngram)"].estimate, 2) == uer
     assert json.loads((tmp_path / "audit" / "audit.json").read_text())["attribute"] == "sentiment"
+
+
+def test_oracle_test_takes_the_place_of_summaries(tmp_path):
+    documents = write_sets(tmp_path / "docs.jsonl", two_sided(6))
+    asked = (
+        "--documents",
+        documents,
+        "--attribute",
+        ATTRIBUTE,
+        "--matcher",
+        "words",
+        "--resamples",
+        "100",
+        "--oracle",
+        "1",
+    )
+    done = audit(*asked, "--measures", "value-shares,coverage", "--published", "--bounds", "--out", tmp_path / "audit")
+    assert done.returncode == 0, done.stderr
+    found = Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text())
+    assert [system.label for system in found.systems] == ["balanced", "only left", "only right"]
+    assert {each.system for each in found.beside} == {"balanced", "only left", "only right"}
+    page = (tmp_path / "audit" / "audit.md").read_text()
+    assert page.count("over the released cut-offs") == 3
+    both = audit(*asked, "--references", "1", "--out", tmp_path / "both")
+    assert both.returncode == 2
+    assert "--oracle is a test of its own" in both.stderr
+
+
+def test_bounds_of_coverage_need_coverage(tmp_path):
+    documents = write_sets(tmp_path / "docs.jsonl", two_sided(3))
+    asked = (
+        "--documents",
+        documents,
+        "--attribute",
+        ATTRIBUTE,
+        "--oracle",
+        "1",
+        "--bounds",
+        "--measures",
+        "value-shares",
+    )
+    done = audit(*asked, "--out", tmp_path / "audit")
+    assert done.returncode == 2
+    assert "--bounds has no effect without measure 'coverage'" in done.stderr

@@ -1,0 +1,158 @@
+"""What papers report beside their measures: numbers that are shown on request, and from which nothing is concluded.
+
+AUC over the cut-offs of the released code (Zhang et al. 2024; docs/papers.md#zhang-auc), p of the values most over- and
+under-represented (Li et al. 2025, section 3.3; docs/papers.md#li-significance), measures by the value that has most documents
+(appendix A.10; docs/papers.md#li-dominating), and how low and high coverage measures can be with sentences of the documents
+(appendix A.9; docs/papers.md#li-bounds).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ...fairness.groups.bounds import Bound, greedy_coverage_parity, greedy_equal_coverage
+from ...fairness.groups.corpus import group_fairness
+from ...fairness.groups.coverage import COVERAGE_RULES, parity_significance
+from ...fairness.groups.entailment import document_entailment
+from ...fairness.groups.masses import Unscored
+from ...fairness.labelled import LabelledSummary
+from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
+from ...text import sentences
+from ..pages.words import counted
+from .contents import AUC, BUR, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
+from .coverage import Covered, UnitCoverage
+from .figures import Floats, Measured
+from .input import AuditInput
+from .plan import AuditPlan
+from .shares import ValueShares
+
+# measures of a set that are shown by dominating value
+BY_DOMINATING = (BUR, UER, EQUAL_COVERAGE)
+# sets whose sentences are compared with their documents at a time
+BATCH = 16
+REACHABLE: tuple[tuple[Bound, str], ...] = (("lower", "lowest reachable"), ("upper", "highest reachable"))
+
+
+def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Beside]:
+    """All that the plan asks for, system after system."""
+    matrices: dict[str, Floats] = {}
+    for each in measured:
+        if not each.figures.scored.any():
+            continue
+        if plan.published and isinstance(each.family, ValueShares):
+            yield _cut_offs(each, each.family)
+        if plan.published and isinstance(each.family, UnitCoverage):
+            yield from _significance(each, plan.bootstrap)
+        if plan.published:
+            yield from _by_dominating_value(each, given, plan.bootstrap)
+        if plan.bounds and isinstance(each.family, UnitCoverage):
+            matrices = matrices or _matrices(each.family, given)
+            yield from _reachable(each, each.family, given, matrices)
+
+
+def _cut_offs(each: Measured, family: ValueShares) -> Beside:
+    found = group_fairness(each.found, tau=family.tau, mode=family.mode, aim=family.target, auc="released_cutoff")
+    return _made(each, Measure(AUC, family.by), "over the released cut-offs", found.auc, found.n_scored)
+
+
+def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[Beside]:
+    """The values of largest and smallest mean difference, by the released bootstrap over documents, whatever set they are of."""
+    gaps: dict[str, list[float]] = {}
+    n_sets: Counter[str] = Counter()
+    for found in each.found:
+        if isinstance(found, Covered):
+            overall = found.coverage.overall or 0.0
+            for label, covered in zip(found.labels, found.coverage.by_document, strict=True):
+                gaps.setdefault(found.values[label], []).append((covered or 0.0) - overall)
+            n_sets.update({found.values[label] for label in found.labels})
+    means = {value: float(np.mean(its)) for value, its in gaps.items()}
+    for value, direction in ((max(means, key=means.__getitem__), "over"), (min(means, key=means.__getitem__), "under")):
+        p_value = parity_significance(gaps[value], direction, resamples=bootstrap.resamples, seed=bootstrap.seed)
+        row = _made(
+            each, Measure(COVERAGE_PARITY, each.family.by), f"most {direction}-represented", means[value], n_sets[value]
+        )
+        yield row.model_copy(update={"value": value, "p_value": p_value})
+
+
+def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap) -> Iterator[Beside]:
+    figures = each.figures
+    places = [place for place, quantity in enumerate(figures.quantities) if quantity.kind in BY_DOMINATING]
+    values = [[document.value for document in given.labelled(documents)] for documents in given.sets]
+    dominating = np.array([_most_frequent(its) for its in values])
+    for place in places:
+        for value in given.values:
+            rows = (dominating == value) & figures.scored
+            n = int(rows.sum())
+            if not n:
+                continue
+            mine = figures.only(rows)
+            estimate = defined(mine.all_sets()[place])
+            drawn = percentile_interval(mine.draws(bootstrap)[:, place], bootstrap.level)
+            low, high = drawn.low, drawn.high
+            if n > 1 and figures.quantities[place].kind.is_rate and estimate in (0, 1):
+                low, high = exact_bounds(estimate, n, bootstrap.level)
+            expected = (
+                defined(float(mine.expect(mine.columns.sum(axis=0))[place])) if mine.expect and mine.null else None
+            )
+            row = _made(each, figures.quantities[place].measure, "where it has most documents", estimate, n)
+            yield row.model_copy(update={"value": value, "low": low, "high": high, "expected": expected})
+
+
+def _most_frequent(values: Sequence[str]) -> str | None:
+    """The value that more documents have than any other."""
+    (first, n), (_, runner_up) = [*Counter(values).most_common(2), ("", 0)][:2]
+    return first if n > runner_up else None
+
+
+def _matrices(family: UnitCoverage, given: AuditInput) -> dict[str, Floats]:
+    """How far each document of a set entails each sentence of its documents, (documents, sentences), by set."""
+    found: dict[str, Floats] = {}
+    gate = COVERAGE_RULES[family.mode].gate
+    for start in range(0, len(given.sets), BATCH):
+        asked, owners = [], []
+        for each in given.sets[start : start + BATCH]:
+            documents = given.labelled(each)
+            mine = [document.sentences or tuple(sentences(document.text)) for document in documents]
+            units = tuple(dict.fromkeys(sentence for its in mine for sentence in its))
+            asked.append(LabelledSummary(each.id, given.values, documents, " ".join(units), each.separator, units))
+            owners.append(mine)
+        answers = family.entailer.evidence(asked, between=False)
+        for item, mine, answer in zip(asked, owners, answers, strict=True):
+            if isinstance(answer, Unscored):
+                continue
+            matrix = document_entailment(answer.evidence.nli, answer.evidence.windows, len(mine), gate=gate)
+            # a sentence entails itself
+            has = np.array([[unit in its for unit in answer.units] for its in mine])
+            found[item.id] = np.where(has, 1.0, matrix)
+    return found
+
+
+def _reachable(
+    each: Measured, family: UnitCoverage, given: AuditInput, matrices: Mapping[str, Floats]
+) -> Iterator[Beside]:
+    """Of as many sentences as the system's summaries have units, on average."""
+    n_units = [sum(map(len, found.coverage.clusters)) for found in each.found if isinstance(found, Covered)]
+    most = max(1, round(float(np.mean(n_units))))
+    sets = [
+        (matrices[documents.id], [given.values.index(document.value) for document in given.labelled(documents)])
+        for documents, found in zip(given.sets, each.found, strict=True)
+        if isinstance(found, Covered) and documents.id in matrices
+    ]
+    sets = [(matrix, labels) for matrix, labels in sets if len(set(labels)) > 1]
+    for bound, name in REACHABLE:
+        how = f"{name} with {counted(most, 'sentence')}"
+        lasts = [greedy_equal_coverage(matrix, labels, most, bound).last for matrix, labels in sets]
+        known = [last for last in lasts if last is not None]
+        if known:
+            yield _made(each, Measure(EQUAL_COVERAGE, family.by), how, float(np.mean(known)), len(known))
+        chosen, parity = greedy_coverage_parity(sets, len(given.values), most, bound)
+        if parity is not None:
+            yield _made(each, Measure(COVERAGE_PARITY, family.by), how, parity, sum(map(bool, chosen)))
+
+
+def _made(each: Measured, measure: Measure, how: str, estimate: float | None, n: int) -> Beside:
+    return Beside(
+        measure=measure, family=each.family.name, system=each.system, how=how, value=None, estimate=estimate, low=None, high=None,
+        expected=None, p_value=None, n=n,
+    )  # fmt: skip

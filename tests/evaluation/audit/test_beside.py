@@ -1,0 +1,89 @@
+"""What papers report beside their measures, against the functions and by hand."""
+
+import pytest
+from audit_inputs import make_input, make_set
+
+from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.families import families, open_tools
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.fairness.groups.corpus import group_fairness
+from evenhand.resampling import Bootstrap
+
+TEXTS = {
+    "left": ("Apple berry.", "Cherry grape.", "Melon plum."),
+    "right": ("River stone.", "Cloud rain.", "Sand dune."),
+}
+# of the left, one of the right, or as many of both
+COUNTS = [(3, 1), (3, 2), (1, 3), (2, 2)]
+SETS = [
+    make_set(f"set-{k}", *[("left", t) for t in TEXTS["left"][:n]], *[("right", t) for t in TEXTS["right"][:m]])
+    for k, (n, m) in enumerate(COUNTS)
+]
+ONE_SIDED = ["Apple berry. Cherry grape. River stone."] * len(SETS)
+
+
+def audited(**options):
+    given = make_input(SETS, ours=ONE_SIDED)
+    plan = AuditPlan(measures=("value-shares", "coverage"), bootstrap=Bootstrap(resamples=200), **options)
+    tools = open_tools(plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
+    own = families(given, plan, tools)
+    return build_audit(given, plan, own), own, given
+
+
+def rows(found, measure):
+    return {(each.how, each.value): each for each in found.beside if str(each.measure) == f"{measure} (words)"}
+
+
+@pytest.fixture(scope="module")
+def all_of_it():
+    return audited(published=True, bounds=True)
+
+
+def test_nothing_of_it_stands_in_an_audit_that_does_not_ask(all_of_it):
+    found, *_ = audited()
+    assert found.beside == ()
+    assert (found.aggregates, found.title) == (all_of_it[0].aggregates, all_of_it[0].title)
+
+
+def test_area_is_over_the_released_cut_offs(all_of_it):
+    found, (shares, _), given = all_of_it
+    masses = shares.measure([item for item in given.items(given.systems[0]) if item is not None])
+    expected = group_fairness(masses, auc="released_cutoff").auc
+    assert rows(found, "AUC")["over the released cut-offs", None].estimate == pytest.approx(expected)
+
+
+def test_most_over_and_under_represented_values_have_their_p(all_of_it):
+    over, under = (
+        next(
+            row for (how, _), row in rows(all_of_it[0], "Coverage Parity").items() if how == f"most {which}-represented"
+        )
+        for which in ("over", "under")
+    )
+    # two of three units are the left's in every set but one
+    assert (over.value, under.value) == ("left", "right")
+    assert over.estimate > 0 > under.estimate
+    # one-sided, so below one half on the side that a value leans to
+    assert over.p_value < 0.5
+    assert under.p_value < 0.5
+
+
+def test_measures_by_the_value_that_has_most_documents_leave_ties_out(all_of_it):
+    found = rows(all_of_it[0], "Equal Coverage")
+    mine = {value: row for (how, value), row in found.items() if how == "where it has most documents"}
+    assert {value: row.n for value, row in mine.items()} == {"left": 2, "right": 1}
+    whole = next(n for n in all_of_it[0].aggregates if str(n.measure) == "Equal Coverage (words)")
+    tie = 4 * whole.estimate - 2 * mine["left"].estimate - mine["right"].estimate
+    # of the set of two and two: units of the left are covered by 1/2 of its documents, as 1/2 of 3 units
+    assert tie == pytest.approx(0.0833, abs=1e-3)
+    # a single set has nothing to resample
+    assert mine["right"].low is None
+    assert mine["left"].expected is not None
+
+
+def test_reachable_measures_are_those_of_as_many_sentences(all_of_it):
+    for measure in ("Equal Coverage", "Coverage Parity"):
+        found = rows(all_of_it[0], measure)
+        low, high = (found[f"{which} reachable with 3 sentences", None] for which in ("lowest", "highest"))
+        assert 0 <= low.estimate < high.estimate
+        assert (low.n, high.n) == (4, 4)
