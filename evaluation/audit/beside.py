@@ -20,7 +20,7 @@ from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
 from ...text import sentences
 from ..pages.words import counted
-from .contents import AUC, BUR, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
+from .contents import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
 from .coverage import Covered, UnitCoverage
 from .figures import Floats, Measured
 from .input import AuditInput
@@ -70,7 +70,11 @@ def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[Beside]:
     for value, direction in ((max(means, key=means.__getitem__), "over"), (min(means, key=means.__getitem__), "under")):
         p_value = parity_significance(gaps[value], direction, resamples=bootstrap.resamples, seed=bootstrap.seed)
         row = _made(
-            each, Measure(COVERAGE_PARITY, each.family.by), f"most {direction}-represented", means[value], n_sets[value]
+            each,
+            Measure(COVERAGE_DIFFERENCE, each.family.by),
+            f"most {direction}-represented",
+            means[value],
+            n_sets[value],
         )
         yield row.model_copy(update={"value": value, "p_value": p_value})
 

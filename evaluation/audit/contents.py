@@ -198,7 +198,7 @@ class Beside(Record):
     # "over the released cut-offs", "most over-represented", "where it has most documents", "lowest reachable with 4 sentences"
     how: str
     value: str | None
-    # None when undefined; of the most over- and under-represented value its coverage difference
+    # None when undefined
     estimate: float | None
     # over document sets, and by chance; None where that is not known
     low: float | None

@@ -468,7 +468,13 @@ def beside_table(audit: Audit) -> Table:
                 str(each.measure),
                 each.how,
                 each.value or "",
-                NumberCell(each.estimate, None if each.low is None else bounds(each), 2, "%"),
+                NumberCell(
+                    each.estimate,
+                    None if each.low is None else bounds(each),
+                    2,
+                    "points" if each.measure.kind.is_difference else "%",
+                    sign=each.measure.kind.is_difference,
+                ),
                 NumberCell(each.expected, places=2, unit="%"),
                 NumberCell(each.p_value, unit="p"),
                 count(each.n),
@@ -578,6 +584,7 @@ def _main(audit: Audit) -> Iterator[Block]:
         if sentence := next(named, ""):
             yield Prose(sentence, head=f"{system.label}:" if several else "")
     yield from _orders(audit)
+    yield from _beside(audit)
 
 
 def _first(found: Number, *, is_calibrated: bool) -> Iterator[Cell]:

@@ -56,7 +56,9 @@ def test_area_is_over_the_released_cut_offs(all_of_it):
 def test_most_over_and_under_represented_values_have_their_p(all_of_it):
     over, under = (
         next(
-            row for (how, _), row in rows(all_of_it[0], "Coverage Parity").items() if how == f"most {which}-represented"
+            row
+            for (how, _), row in rows(all_of_it[0], "coverage difference").items()
+            if how == f"most {which}-represented"
         )
         for which in ("over", "under")
     )
