@@ -1,8 +1,10 @@
 """How often an audit's verdicts are false: simulated corpora whose summaries take no side, or halve a side's room.
 
     python -m evenhand.benchmarks.calibration --trials 40
+    python -m evenhand.benchmarks.calibration --trials 40 --measure coverage
+    python -m evenhand.benchmarks.calibration --trials 40 --documents reviews --attribute sentiment
 
-makes the table of docs/fairness.md#chance. A document has words in common with all documents, words of its set's topic and, where
+make the tables of docs/fairness.md#chance. A document has words in common with all documents, words of its set's topic and, where
 `own` is above 0, words that only documents of its value use; all follow Zipf's law. A summary that takes no side has four
 sentences of the documents ("extract"), four of their first ones ("lead"), or as many words, either each occurrence alike
 ("words") or common ones rather, by the square of how many documents have them ("common words").
@@ -10,22 +12,30 @@ sentences of the documents ("extract"), four of their first ones ("lead"), or as
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from typing import Literal, get_args
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config.fairness import EntailerSection
+from ..corpora.bundled import DOCUMENTS, file_of
+from ..corpora.reader import read_document_sets
 from ..evaluation.audit.contents import Chance, Vote
+from ..evaluation.audit.coverage import UnitCoverage
 from ..evaluation.audit.figures import Family, Measured
 from ..evaluation.audit.shares import ValueShares
 from ..evaluation.audit.votes import chance_levels, votes
 from ..fairness.labelled import LabelledSummary, LabelledText
+from ..judges.measures import open_entailer
 from ..judges.measures.words import WordMatcher
+from ..judges.shared import SharedModels
 from ..resampling import LEAST_GROUP
+from ..text import sentences
 
 Manner = Literal["extract", "lead", "words", "common words"]
 # words that all documents use, that those of a value use, and of a set's topic
@@ -49,6 +59,8 @@ class Corpus:
     manner: Manner = "extract"
     # sentences of a document, least and most
     sentences: tuple[int, int] = (3, 6)
+    # whether all documents of the last value are copies of one
+    copies: bool = field(default=False, repr=False)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -63,12 +75,13 @@ def drawn_sets(corpus: Corpus, generator: np.random.Generator) -> list[tuple[Lab
 
 def _documents(corpus: Corpus, topic: str, generator: np.random.Generator) -> Iterator[LabelledText]:
     for value, n in zip(corpus.values, corpus.sizes, strict=True):
-        for _ in range(n):
+        is_copied = corpus.copies and value == corpus.values[-1]
+        for _ in range(1 if is_copied else n):
             least, most = corpus.sentences
             lengths = generator.integers(5, 12, size=generator.integers(least, most + 1))
             words = iter(_words(int(lengths.sum()), corpus.own, value, topic, generator))
             text = [" ".join(next(words) for _ in range(length)) for length in lengths]
-            yield LabelledText("\n".join(text), value, tuple(text))
+            yield from [LabelledText("\n".join(text), value, tuple(text))] * (n if is_copied else 1)
 
 
 def _words(n: int, own: float, value: str, topic: str, generator: np.random.Generator) -> list[str]:
@@ -136,6 +149,14 @@ def shares(values: tuple[str, ...]) -> ValueShares:
     return ValueShares(WordMatcher("words", "", str.split), "side", values, "drop_zero", 0.8, "ratio")
 
 
+def coverage(values: tuple[str, ...]) -> UnitCoverage:
+    """Coverage by words in common."""
+    return UnitCoverage(open_entailer(EntailerSection(kind="words"), SharedModels()), "side", values, "released")
+
+
+FAMILIES: dict[str, Callable[[tuple[str, ...]], Family]] = {"shares": shares, "coverage": coverage}
+
+
 def measured(family: Family, given: Sequence[LabelledSummary], system: str = "system") -> Measured:
     """What a family finds in summaries."""
     found = family.measure(given)
@@ -173,9 +194,9 @@ def generators(corpus: Corpus, trials: int) -> Iterator[np.random.Generator]:
     return (np.random.default_rng([kind, trial]) for trial in range(trials))
 
 
-def count_named(corpus: Corpus, trials: int, *, planted: bool = True) -> Counts:
-    """How often values are named by shares: of summaries that take no side, and of ones that halve a value's room."""
-    family, values = shares(corpus.values), corpus.values
+def count_named(corpus: Corpus, trials: int, measure: str = "shares", *, planted: bool = True) -> Counts:
+    """How often values are named: of summaries that take no side, and of ones that halve a value's room."""
+    family, values = FAMILIES[measure](corpus.values), corpus.values
     false = smallest = largest = 0
     for generator in generators(corpus, trials):
         documents = drawn_sets(corpus, generator)
@@ -187,11 +208,11 @@ def count_named(corpus: Corpus, trials: int, *, planted: bool = True) -> Counts:
     return Counts(trials, false, smallest, largest)
 
 
-def count_fairer(corpus: Corpus, other: Manner, trials: int) -> Counts:
+def count_fairer(corpus: Corpus, other: Manner, trials: int, measure: str = "shares") -> Counts:
     """How often one of two systems that take no side, and write in two manners, is said to differ; `smallest`: how often the
     other one is fairer than one that halves the smallest value's room.
     """
-    family = shares(corpus.values)
+    family = FAMILIES[measure](corpus.values)
     false = found = 0
     for generator in generators(corpus, trials):
         documents = drawn_sets(corpus, generator)
@@ -202,19 +223,55 @@ def count_fairer(corpus: Corpus, other: Manner, trials: int) -> Counts:
     return Counts(trials, false, found)
 
 
+def count_named_of(
+    path: Path, attribute: str, n_sets: int, manner: Manner, trials: int, measure: str = "shares"
+) -> Counts:
+    """How often values are named by summaries of real documents that are sentences of theirs, whosever they are."""
+    sets = [
+        tuple(LabelledText(d.text, d.attributes[attribute], tuple(sentences(d.text))) for d in each.documents)
+        for each in read_document_sets(path, attribute)
+    ]
+    sets = [documents for documents in sets if len({document.value for document in documents}) > 1]
+    values = tuple(sorted({document.value for documents in sets for document in documents}))
+    family, false = FAMILIES[measure](values), 0
+    for trial in range(trials):
+        generator = np.random.default_rng(trial)
+        drawn = [sets[int(k)] for k in generator.choice(len(sets), size=min(n_sets, len(sets)), replace=False)]
+        given = [
+            LabelledSummary(str(place), values, its, summary(its, manner, generator)) for place, its in enumerate(drawn)
+        ]
+        false += any(each.verdict != "no clear difference" for each in verdicts(family, given).values())
+    return Counts(trials, false)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
+    parser.add_argument(
+        "--measure", choices=FAMILIES, default="shares", help="by which values are named (default shares)"
+    )
     parser.add_argument("--sets", type=int, nargs="+", default=[12, 30, 200], help="document sets of a corpus")
+    parser.add_argument("--documents", help="document sets of one's own, or a bundled name, in place of simulated ones")
+    parser.add_argument("--attribute", help="of those documents")
     given = parser.parse_args()
+    if given.documents:
+        path = file_of(Path(given.documents), DOCUMENTS)
+        of_sentences: tuple[Manner, ...] = ("extract", "lead")
+        for n_sets, manner in product(given.sets, of_sentences):
+            found = count_named_of(path, given.attribute, n_sets, manner, given.trials, given.measure)
+            print(
+                f"| {given.documents} | {given.measure} | {manner} | {n_sets} | {found.false} of {found.trials} |",
+                flush=True,
+            )
+        return
     print(
         "| documents | own words | summaries | sets | named falsely | smallest halved: found | largest halved: found |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     kinds = product(given.sets, ((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), get_args(Manner))
     for n_sets, sizes, own, manner in kinds:
-        found = count_named(Corpus(sizes, n_sets, own, manner), given.trials)
+        found = count_named(Corpus(sizes, n_sets, own, manner), given.trials, given.measure)
         print(
             f"| {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {found.false} of {found.trials} | "
             f"{found.smallest} | {found.largest} |",

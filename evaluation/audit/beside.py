@@ -97,7 +97,9 @@ def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap
             if n > 1 and figures.quantities[place].kind.is_rate and estimate in (0, 1):
                 low, high = exact_bounds(estimate, n, bootstrap.level)
             expected = (
-                defined(float(mine.expect(mine.columns.sum(axis=0))[place])) if mine.expect and mine.null else None
+                defined(float(mine.expect(mine.columns.sum(axis=0))[place]))
+                if mine.expect and mine.nulls[place]
+                else None
             )
             row = _made(each, figures.quantities[place].measure, "where it has most documents", estimate, n)
             yield row.model_copy(update={"value": value, "low": low, "high": high, "expected": expected})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from ...records import Record
 from ...resampling import Verdict
@@ -54,7 +54,7 @@ PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_na
 EQUAL_COVERAGE = Kind("Equal Coverage")
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
 COVERAGE = Kind("coverage", is_tested=False)
-COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True)
+COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, votes=True)
 OPINION_GRAPH = Kind("opinion graph", is_share=False)
 WORD_LIST_BIAS = Kind("word-list bias", grows_by_chance=True)
 WORDS_IN_SOURCES = Kind("share of gender words in sources", is_tested=False)
@@ -290,6 +290,8 @@ class Line(Record):
     text: str
     # attribute value, or group of a word list -> how much: matched tokens, documents that have it, words
     takes: dict[str, float]
+    # the words by which it does so, where it is words
+    words: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     # what else there is to say of it: the opinion that it speaks for
     note: str = ""
 

@@ -40,10 +40,10 @@ class Figures:
     unfairness: Floats
     # why each set has no answer; None for one that has
     left_out: tuple[str | None, ...]
-    # the same sums to what is expected of each quantity of summaries that take no side, nan where that is not known, and the name
-    # of the null by which it is; None and "" of a family without one
+    # the same sums to what is expected of each quantity of summaries that take no side, nan where that is not known, and of each
+    # the name of the null by which it is, "" for none; None and () of a family without any
     expect: Callable[[Floats], Floats] | None = None
-    null: str = ""
+    nulls: tuple[str, ...] = ()
     # sets in which the value of each quantity takes part, (sets, quantities), with few of which nothing is concluded; None: those
     # that it rests on
     takes_part: Bools | None = None
@@ -73,6 +73,12 @@ class Figures:
             left_out=tuple(self.left_out[place] for place in kept),
             takes_part=None if self.takes_part is None else self.takes_part[kept],
         )
+
+    @property
+    def voting(self) -> list[int]:
+        """Places of the quantities by which groups are named: those that vote and have a null."""
+        named = zip(self.quantities, self.nulls, strict=True) if self.nulls else ()
+        return [place for place, (quantity, null) in enumerate(named) if null and quantity.kind.votes]
 
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""

@@ -9,6 +9,7 @@ from ...text import sentences, words
 from ..pages.numbers import percent, signed
 from ..pages.words import joined
 from .contents import (
+    COVERAGE_DIFFERENCE,
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
     Chance,
@@ -21,7 +22,7 @@ from .contents import (
 from .input import System
 
 # what a family that votes goes by, as a headline says it
-FAMILIES = {"value-shares": "shares"}
+FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
 # what the quantities of a family that votes are called, where they are not attribute values
 KINDS_OF_GROUP = {"order": "place"}
 # whom a sentence speaks of, where that is no attribute value
@@ -61,10 +62,15 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     sources = {
         each.value: each.estimate for each in numbers if each.measure.kind in (SHARE_IN_SOURCES, PLACE_IN_SOURCES)
     }
-    said = [_sentence(each, chance, sources[each.value]) for each, chance in clear]
+    is_coverage = first.measure.kind == COVERAGE_DIFFERENCE
+    said = [
+        _of_coverage(each, chance) if is_coverage else _of_shares(each, chance, sources[each.value])
+        for each, chance in clear
+    ]
     if not clear and not all(each.is_small for each, _ in known):
         what, neutral = KINDS_OF_GROUP.get(first.family, attribute), NEUTRAL.get(first.family, "take no side")
-        said.append(f"No {what} is clearly represented less or more than by summaries that {neutral}.")
+        verb = "covered" if is_coverage else "represented"
+        said.append(f"No {what} is clearly {verb} less or more than by summaries that {neutral}.")
     small = tuple(each.value for each, _ in known if each.is_small and each.value)
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
@@ -75,16 +81,30 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     )  # fmt: skip
 
 
-def _sentence(found: Number, chance: Chance, source: float | None) -> str:
+def _of_shares(found: Number, chance: Chance, source: float | None) -> str:
     there, here, expected = (percent(x) for x in (source, found.estimate, chance.expected))
-    between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
     return (
-        f"{SUBJECTS.get(found.family, '{}').format(found.value)} is represented "
-        f"{'less' if chance.verdict == 'lower' else 'more'}: it has {there} of the documents' words "
-        f"and {here} of the summaries'; {expected} would be expected of summaries that "
-        f"{NEUTRAL.get(found.family, 'take no side')}, a gap of "
-        f"{_points(chance.gap)} points{between}."
+        f"{SUBJECTS.get(found.family, '{}').format(found.value)} is represented {_amount(chance)}: it has {there} of the "
+        f"documents' words and {here} of the summaries'; {expected} would be expected of summaries that "
+        f"{NEUTRAL.get(found.family, 'take no side')}, a gap of {_gap_in_points(chance)}."
     )
+
+
+def _of_coverage(found: Number, chance: Chance) -> str:
+    size, how = f"{100 * abs(found.estimate or 0.0):.1f}", "better" if (found.estimate or 0.0) > 0 else "worse"
+    return (
+        f"{found.value} is covered {_amount(chance)}: its documents are covered {size} points {how} than all documents of their "
+        f"sets; {_points(chance.expected)} would be expected of summaries that take no side, a gap of {_gap_in_points(chance)}."
+    )
+
+
+def _amount(chance: Chance) -> str:
+    return "less" if chance.verdict == "lower" else "more"
+
+
+def _gap_in_points(chance: Chance) -> str:
+    between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
+    return f"{_points(chance.gap)} points{between}"
 
 
 def order_sentence(effects: Sequence[Effect], follows: str) -> str:
@@ -105,8 +125,8 @@ def order_sentence(effects: Sequence[Effect], follows: str) -> str:
     return f"{where}, {said} of the room than is expected."
 
 
-def _points(share: float) -> str:
-    return signed(100 * share, 1)
+def _points(share: float | None) -> str:
+    return signed(None if share is None else 100 * share, 1)
 
 
 def title(
@@ -134,7 +154,7 @@ def title(
         sentence = next(
             iter(said or [each.sentence for each in aggregates if each.sentence]), "Nothing could be measured"
         )
-        return sentence.removesuffix(".")
+        return f"{sentence.removesuffix('.')}{_otherwise(represented)}"
     reference = systems[0].label
     others = [each.label for each in systems[1:]]
     shown = [
@@ -142,6 +162,24 @@ def title(
     ]
     more = len(others) - MOST_COMPARED
     return "; ".join(shown) + (f"; and {more} other systems" if more > 0 else "")
+
+
+def _otherwise(represented: Sequence[Representation]) -> str:
+    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else ""."""
+    speaking = [each for each in represented if each.under or each.over]
+    if not speaking:
+        return ""
+    first, *others = speaking
+    said = [
+        f"; by {FAMILIES[each.family]}, however, {joined(values)} {'is' if len(values) == 1 else 'are'} {amount} present"
+        for each in others
+        for amount, values in (
+            ("more", [value for value in each.over if value in first.under]),
+            ("less", [value for value in each.under if value in first.over]),
+        )
+        if values
+    ]
+    return "".join(said)
 
 
 def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:

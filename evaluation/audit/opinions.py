@@ -129,7 +129,7 @@ class Opinions:
             columns=np.column_stack([scored, np.nan_to_num(scores), short, expected]).astype(float),
             reduce=lambda sums: over(sums[..., 1:2], sums[..., :1]),
             expect=lambda sums: over(sums[..., 3:4], sums[..., :1]),
-            null=RANDOM_UNITS,
+            nulls=(RANDOM_UNITS,),
             rests_on=scored[:, None],
             unfairness=scores,
             left_out=reasons(found),

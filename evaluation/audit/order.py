@@ -100,12 +100,13 @@ class Order:
         without_blocks = [
             Unscored(BLOCKS) if isinstance(each, Room) and not each.told.any() else each for each in found
         ]
+        quantities = tuple(Quantity(Measure(kind, self.by), third) for third in THIRDS for kind in ROWS)
         return Figures(
-            quantities=tuple(Quantity(Measure(kind, self.by), third) for third in THIRDS for kind in ROWS),
+            quantities=quantities,
             columns=columns.reshape(len(found), -1),
             reduce=lambda sums: np.stack(_shares(sums)[:2], axis=-1).reshape(*sums.shape[:-1], -1),
             expect=_expect,
-            null=WITHIN,
+            nulls=tuple(WITHIN if each.kind == PLACE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.repeat(told, len(ROWS), axis=1),
             unfairness=gaps,
             left_out=reasons(without_blocks),
@@ -158,7 +159,7 @@ def _room(item: LabelledSummary, masses: Masses) -> Room | Unscored:
         return Unscored(NO_MATCH if any(masses.source) else NO_SOURCE_MASS)
     expected, source = np.array(masses.chance.expected), np.array(masses.source)
     home = thirds(range(len(item.documents)))
-    found, third = expected + masses.chance.gap, home if item.places is None else thirds(item.places)
+    found, third = np.array(masses.chance.share), home if item.places is None else thirds(item.places)
     return Room(
         source / source.sum(), found, expected, expected_within(found, expected, item.labels), home, third,
         can_be_told(item.labels, third), masses.chance.mass,

@@ -1,6 +1,6 @@
 """The audit as a page: who gets less room than their documents, by value first, then measures, differences and examples."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..pages.blocks import (
@@ -41,6 +41,7 @@ from .contents import (
     Chance,
     Effect,
     Example,
+    Line,
     Measure,
     Number,
     PairedDifference,
@@ -57,6 +58,7 @@ DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
 PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
+GAP = "gap to expected"
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
 # families whose numbers are not by attribute value, but by groups of their own
@@ -121,7 +123,8 @@ def _values(audit: Audit) -> Iterator[Block]:
             f"sets that have words of several; lines are {_level(audit)} % intervals. {aim(audit)}",
             "lead",
         )
-        first = "expected of summaries that take no side" if _is_calibrated(audit) else DRAWN[0].name
+        has_level = any(each.kind in DRAWN for each in _calibrated(audit))
+        first = "expected of summaries that take no side" if has_level else DRAWN[0].name
         yield Legend(((0, first), (1, DRAWN[1].name)))
     for found, system in zip(made, (s for s in audit.systems if _by_value(audit, s)), strict=True):
         yield Heading(system.label, 3)
@@ -157,14 +160,15 @@ def value_tables(audit: Audit) -> Iterator[Table]:
     """The table by attribute value of each system, shares drawn; none when no family splits by value."""
     drawn = [n for n in audit.by_value if n.measure.kind in DRAWN]
     axis = scale([None if x is None else 100 * x for n in drawn for x in (n.estimate, n.low, n.high)], zero=True)
+    calibrated = _calibrated(audit)
     for system in audit.systems:
         mine = _by_value(audit, system)
         measures = dict.fromkeys(measure for measure, _ in mine)
         if mine:
-            columns = _columns(measures, mine.values())
+            columns = _columns(measures, calibrated)
             heads: Heads = (audit.attribute, "sets", "documents", *(["plot"] if drawn else []), *columns)
             rows = (
-                _value_row(note, [mine.get((each, note.value)) for each in measures], bool(drawn))
+                _value_row(note, [mine.get((each, note.value)) for each in measures], calibrated, bool(drawn))
                 for note in audit.values
             )
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
@@ -230,34 +234,38 @@ def _orders(audit: Audit) -> Iterator[Block]:
 def _gap_of(found: Number) -> Iterator[Cell]:
     """The gap to expected, of numbers that have one."""
     if found.measure.kind.names:
-        yield replace(
-            gap(found.chance, is_share=True), note=f"{percent(found.chance.expected)} expected" if found.chance else ""
-        )
+        level = replace(shown(found, 1), value=found.chance.expected, bounds=None) if found.chance else None
+        yield replace(gap(found.chance, is_share=True), note=f"{level.shown} expected" if level else "")
 
 
-def _is_calibrated(audit: Audit) -> bool:
-    return any(n.chance for n in audit.by_value if n.measure.kind in DRAWN)
+def _calibrated(audit: Audit) -> set[Measure]:
+    """Measures by which groups are named, where a chance level is known."""
+    return {n.measure for n in audit.by_value if n.chance and n.measure.kind.votes}
 
 
-def _columns(measures: Iterable[Measure], numbers: Iterable[Number]) -> Iterator[Column]:
-    """Of each measure its own, and of shares with a chance level the gap to it."""
-    calibrated = {n.measure for n in numbers if n.chance}
+def _columns(
+    measures: Iterable[Measure], calibrated: Collection[Measure], *, is_first: bool = False
+) -> Iterator[Column]:
+    """Of each measure its own, and of those by which groups are named the gap to what is expected.
+
+    Args:
+        measures: in their order.
+        calibrated: those by which groups are named.
+        is_first: of a difference the gap stands alone.
+    """
     for each in measures:
         note = f"({each.by})" if each.by else ""
-        yield Column(each.kind.name, note=note)
-        if each in calibrated and each.kind == SHARE_IN_SUMMARIES:
-            yield Column("gap to expected")
+        if not (is_first and each in calibrated and each.kind.is_difference):
+            yield Column(each.kind.name, note=note)
+        if each in calibrated:
+            yield Column(f"coverage {GAP}" if each.kind == COVERAGE_DIFFERENCE else GAP)
 
 
-def _cells(found: Number, *, is_calibrated: bool, note: str) -> Iterator[Cell]:
-    yield shown(found, 1, note)
-    if is_calibrated:
+def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_first: bool = False) -> Iterator[Cell]:
+    if not (is_first and found.measure in calibrated and found.measure.kind.is_difference):
+        yield shown(found, 1, note)
+    if found.measure in calibrated:
         yield from _gap_of(found)
-
-
-def _expected(found: Number, places: int) -> NumberCell:
-    value = found.chance.expected if found.chance else None
-    return NumberCell(value, places=places if found.is_share else 3, unit="%" if found.is_share else "")
 
 
 def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
@@ -267,20 +275,21 @@ def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     return NumberCell(
         chance.gap, (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "", sign=True,
         tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
+        adjusted_p=chance.adjusted,
     )  # fmt: skip
 
 
-def _value_row(note: ValueNote, found: Sequence[Number | None], is_drawn: bool) -> Row:
-    is_calibrated = any(each.chance for each in found if each and each.measure.kind == SHARE_IN_SUMMARIES)
+def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure], is_drawn: bool) -> Row:
+    has_level = any(each.chance for each in found if each and each.measure.kind == SHARE_IN_SUMMARIES)
     marks = []
     for each in found:
         if each and each.estimate is not None and each.measure.kind == SHARE_IN_SUMMARIES:
             marks.append(Mark(100 * each.estimate, *_hundredfold(each), 1))
             if each.chance:
                 marks.append(Mark(100 * each.chance.expected, None, None, 0))
-        elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not is_calibrated:
+        elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not has_level:
             marks.append(Mark(100 * each.estimate, *_hundredfold(each), 0))
-    cells = (cell for each in found if each for cell in _cells(each, is_calibrated=is_calibrated, note=rests_on(each)))
+    cells = (cell for each in found if each for cell in _cells(each, calibrated, rests_on(each)))
     strip = [Strip(tuple(marks))] if is_drawn else []
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
 
@@ -521,7 +530,9 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
     lines = []
     for line in example.lines:
         # the most first
-        takes = [f"{value} {n:.3g}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n]
+        takes = [
+            f"{value} {n:.3g}{_words(line, value)}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n
+        ]
         what = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
         lines.append(row(Text(line.text, style="long"), what))
     yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
@@ -529,6 +540,11 @@ def _example(audit: Audit, example: Example) -> Iterator[Block]:
         text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
         who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
         yield Details(who, tuple(map(Prose, example.documents)))
+
+
+def _words(line: Line, value: str) -> str:
+    """ " (friendly, staff)"."""
+    return f" ({', '.join(line.words[value])})" if value in line.words else ""
 
 
 def _side_number(example: Example, value: float | None) -> str:
@@ -565,27 +581,26 @@ def _made(audit: Audit) -> Facts:
 def _main(audit: Audit) -> Iterator[Block]:
     """What to look at first: the values of all systems side by side, and who is represented less or more."""
     measures = dict.fromkeys(n.measure for n in audit.by_value if n.measure.kind in MAIN and n.estimate is not None)
-    several = len(audit.systems) > 1
+    several, calibrated = len(audit.systems) > 1, _calibrated(audit)
     groups = []
     for system in audit.systems if measures else ():
         mine = _by_value(audit, system)
         rows = (
-            row(note.value, *(cell for n in its if n for cell in _first(n, is_calibrated=_is_calibrated(audit))))
+            row(note.value, *(cell for n in its if n for cell in _first(n, calibrated)))
             for note in audit.values
             if (its := [mine.get((each, note.value)) for each in measures])
         )
         groups.append(group(rows, system.label if several else ""))
-    columns = _columns(measures, audit.by_value)
+    columns = _columns(measures, calibrated, is_first=True)
     yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
     for system in audit.systems:
-        named = (
-            each.sentence for each in audit.represented if each.system == system.label and (each.under or each.over)
-        )
-        if sentence := next(named, ""):
-            yield Prose(sentence, head=f"{system.label}:" if several else "")
+        for each in audit.represented:
+            is_said = each.sentence.removesuffix(".") in audit.title
+            if each.system == system.label and (each.under or each.over) and not is_said:
+                yield Prose(each.sentence, head=f"{system.label}:" if several else "")
     yield from _orders(audit)
     yield from _beside(audit)
 
 
-def _first(found: Number, *, is_calibrated: bool) -> Iterator[Cell]:
-    return _cells(found, is_calibrated=is_calibrated, note=rests_on(found) if found.is_small else "")
+def _first(found: Number, calibrated: Collection[Measure]) -> Iterator[Cell]:
+    return _cells(found, calibrated, rests_on(found) if found.is_small else "", is_first=True)

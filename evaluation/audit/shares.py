@@ -48,6 +48,8 @@ from .contents import (
 from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
 
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
+# block of the columns that says whether a summary is unfair
+UNFAIR = 8
 # by value; the aimed-at share is shown where it is not that of the sources
 ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
 
@@ -98,28 +100,33 @@ class ValueShares:
         sources = self._shares(source, summary, declared, "ratio").gold
         represented = np.nan_to_num(unfair_error_rate(compare(source, summary, declared=declared)))
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
-        mass, gaps = self._chance(found)
+        mass, taken, expected = self._chance(found)
+        has_null = bool(mass.any())
+        weight = several * mass if has_null else several
         blocks = (
             *(scored, several, represented, shares.kept, several[:, None] * sources, several[:, None] * shares.gold),
-            *(several[:, None] * shares.target, shares.shortfall, short, short.any(axis=-1)),
             *(
+                shares.shortfall,
+                short,
+                short.any(axis=-1),
                 np.nan_to_num(unfair_error_rate(shares)),
                 np.nan_to_num(curve),
-                several * mass,
-                (several * mass)[:, None] * gaps,
             ),
+            *(weight, weight[:, None] * (taken if has_null else shares.target), weight[:, None] * expected),
         )
-        wholes, rows = (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ())), self._rows()
+        wholes, rows = self._wholes(), self._rows()
+        quantities = (
+            *(Quantity(Measure(kind, self.by)) for kind in wholes),
+            *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
+        )
+        # with another aim than the sources' shares a summary that takes no side misses it
+        null = EQUAL_COMMONNESS if self.target == "ratio" and has_null else ""
         return Figures(
-            quantities=(
-                *(Quantity(Measure(kind, self.by)) for kind in wholes),
-                *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
-            ),
+            quantities=quantities,
             columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
             reduce=self._reduce,
             expect=self._expect,
-            # with another aim than the sources' shares a summary that takes no side misses it
-            null=EQUAL_COMMONNESS if self.target == "ratio" and mass.any() else "",
+            nulls=tuple(null if each.kind == SHARE_IN_SUMMARIES else "" for each in quantities),
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
@@ -137,7 +144,7 @@ class ValueShares:
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What an aggregate means."""
         n, several = (int(column.sum()) for column in figures.columns[:, :2].T)
-        unfair = int(self._split(figures.columns)[9].sum())
+        unfair = int(self._split(figures.columns)[UNFAIR].sum())
         aims = {"ratio": "of the room that its documents have", "equal": "of an equal share"}
         room = aims.get(str(self.target), "of the share that is aimed at")
         limit = "less than" if self.mode == "paper" else "at most"
@@ -161,13 +168,19 @@ class ValueShares:
         short, kept = shares.shortfall[0], shares.kept[0]
         gold, target = shares.gold[0], shares.target[0]
         worst = most(dict(zip(names, short.tolist(), strict=True)))
-        parts = split_sentences(item.summary)
-        pieces = [LabelledSummary(item.id, item.values, item.documents, part, item.separator) for part in parts]
+        pieces = [
+            LabelledSummary(item.id, item.values, item.documents, part, item.separator)
+            for part in split_sentences(item.summary)
+        ]
         lines = tuple(
-            Line(text=text, takes={}, note=each.reason)
+            Line(text=piece.summary, takes={}, note=each.reason)
             if isinstance(each, Unscored)
-            else Line(text=text, takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)})
-            for text, each in zip(parts, self.matcher.masses(pieces), strict=True)
+            else Line(
+                text=piece.summary,
+                takes={name: float(m) for name, m in zip(each.names, each.target, strict=True)},
+                words=self.matcher.matched_words(piece),
+            )
+            for piece, each in zip(pieces, self.matcher.masses(pieces), strict=True)
         )
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
@@ -181,6 +194,9 @@ class ValueShares:
             left_out=worst,
             documents=tuple(document.text for document in item.documents if document.value in worst),
         )  # fmt: skip
+
+    def _wholes(self) -> tuple[Kind, ...]:
+        return (*AGGREGATES, *((REPRESENTATION,) if self.by == "bartscore" else ()))
 
     def _rows(self) -> tuple[Kind, ...]:
         return tuple(kind for kind in ROWS if kind != SHARE_AIMED_AT or self.target != "ratio")
@@ -199,25 +215,26 @@ class ValueShares:
     def _shares(self, source: Floats, summary: Floats, declared: Bools, aim: Target) -> Shares:
         return compare(source, summary, mode=self.mode, aim=aim, declared=declared)
 
-    def _chance(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats]:
-        """Matched words and gaps of each set, (sets,) and (sets, values); 0 where nothing matches."""
-        mass, gaps = np.zeros(len(found)), np.zeros((len(found), len(self.values)))
+    def _chance(self, found: Sequence[Masses | Unscored]) -> tuple[Floats, Floats, Floats]:
+        """Matched words of each set, (sets,), and their shares as found and as expected, (sets, values); 0 where none matches."""
+        mass, (taken, expected) = np.zeros(len(found)), np.zeros((2, len(found), len(self.values)))
         for row, each in enumerate(found):
             if isinstance(each, Masses) and each.chance is not None:
+                columns = [self.values.index(name) for name in each.names]
                 mass[row] = each.chance.mass
-                gaps[row, [self.values.index(name) for name in each.names]] = each.chance.gap
-        return mass, gaps
+                expected[row, columns] = each.chance.expected
+                taken[row, columns] = each.chance.share
+        return mass, taken, expected
 
     def _split(self, sums: Floats) -> list[Floats]:
         """The blocks of columns."""
         k = len(self.values)
-        widths = (1, 1, 1, k, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k)
+        widths = (1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k)
         return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
 
     def _reduce(self, sums: Floats) -> Floats:
-        n, several, represented, kept, sources, aim, summaries, lacking, short, unfair, uer, curve, _, _ = self._split(
-            sums
-        )
+        blocks = self._split(sums)
+        n, several, represented, kept, sources, aim, lacking, short, unfair, uer, curve, weight, taken, _ = blocks
         shortfall = over(lacking, kept)
         auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
         whole = [
@@ -229,21 +246,19 @@ class ValueShares:
         ]
         if self.by == "bartscore":
             whole.append(over(represented, n))
-        shares = (over(block, several) for block in (sources, aim, summaries))
+        shares = over(sources, several), over(aim, several), over(taken, weight)
         of_value = dict(zip(ROWS, (*shares, shortfall, over(short, kept)), strict=True))
         rows = np.stack([of_value[kind] for kind in self._rows()], axis=-1)
         return np.concatenate([*whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
 
     def _expect(self, sums: Floats) -> Floats:
-        """Shares less their gaps, which weigh by matched words; nothing is known of the other quantities."""
-        found, blocks = self._reduce(sums), self._split(sums)
-        gaps = over(blocks[-1], blocks[-2])
+        """Expected shares in summaries; nothing is known of the other quantities."""
+        *_, weight, _, expected = self._split(sums)
         rows = self._rows()
-        n = found.shape[-1] - len(rows) * len(self.values)
-        expected = np.full_like(found, np.nan)
-        places = n + rows.index(SHARE_IN_SUMMARIES) + len(rows) * np.arange(len(self.values))
-        expected[..., places] = found[..., places] - gaps
-        return expected
+        found = np.full((*sums.shape[:-1], len(self.values), len(rows)), np.nan)
+        found[..., rows.index(SHARE_IN_SUMMARIES)] = over(expected, weight)
+        wholes = np.full((*sums.shape[:-1], len(self._wholes())), np.nan)
+        return np.concatenate([wholes, found.reshape(*sums.shape[:-1], -1)], axis=-1)
 
 
 def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:

@@ -29,18 +29,18 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
     n_sets: dict[Key, int] = {}
     for each in measured:
         figures = each.figures
-        if figures.expect is None or not figures.null or not figures.scored.any():
+        if figures.expect is None or not any(figures.nulls) or not figures.scored.any():
             continue
         expected = figures.expect(figures.columns.sum(axis=0))
         gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
         for place, quantity in enumerate(figures.quantities):
-            if np.isnan(gaps.estimate[place]):
+            if not figures.nulls[place] or np.isnan(gaps.estimate[place]):
                 continue
             low, high = defined(float(gaps.low[place])), defined(float(gaps.high[place]))
             key = each.family.name, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
-                null=figures.null, expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
+                null=figures.nulls[place], expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
             )  # fmt: skip
     rule = _rule(least_sets)
@@ -99,12 +99,11 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
 
 def _can_vote(one: Figures, other: Figures) -> bool:
     """Whether there are sets that are scored under both, and quantities whose chance level is known under both."""
-    votes = any(quantity.kind.votes for quantity in one.quantities)
-    return bool(votes and one.null and other.null and (one.scored & other.scored).any())
+    return bool(one.voting and one.voting == other.voting and (one.scored & other.scored).any())
 
 
 def _held(one: Measured, other: Measured, level: float) -> _Held:
-    places = [place for place, quantity in enumerate(one.figures.quantities) if quantity.kind.votes]
+    places = one.figures.voting
     both = one.figures.scored & other.figures.scored
     columns = np.hstack([one.figures.columns, other.figures.columns])[both]
     rests_on = (one.figures.rests_on & other.figures.rests_on)[both][:, places]

@@ -23,7 +23,7 @@ from .contents import (
     PairedDifference,
     SystemNote,
 )
-from .coverage import Covered
+from .coverage import LEAST_FOUND, Covered, UnitCoverage, found_share
 from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
@@ -47,6 +47,8 @@ def warnings(
     yield from scripts(measured, given)
     yield from _left_out(measured)
     for each in measured:
+        if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.voting:
+            yield from _of_unfound(each, each.family)
         if isinstance(each.family, GenderWords):
             source, summary = n_words(each.figures)
             if 0 < min(source, summary) < plan.least_group:
@@ -61,6 +63,14 @@ def warnings(
     )
     if doubtful:
         yield f"{', '.join(doubtful)}: undefined in more than 5 % of the draws; the interval is that of the others."
+
+
+def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
+    if not family.entailer.reads_pairs:
+        yield (
+            f"{measured.system}, coverage: {100 * found_share(measured.found):.0f} % of the summaries' units are in any document "
+            f"by {family.by}; under {100 * LEAST_FOUND:.0f} % no {family.attribute} is named by coverage (--entailer)."
+        )
 
 
 def _of_sets(given: AuditInput) -> Iterator[str]:

@@ -48,6 +48,8 @@ class Number:
     sign: bool = False
     tone: Tone | None = None
     note: str = ""
+    # of its test, after the correction of its page; CSV has it
+    adjusted_p: float | None = None
 
     @property
     def shown(self) -> str:

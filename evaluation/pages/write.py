@@ -7,8 +7,15 @@ from pathlib import Path
 
 from ...storage import write_text
 from . import html, markdown, numbers
-from .blocks import Cell, Number, Page, Strip, Table, Text, tables
+from .blocks import Cell, Number, Page, Strip, Table, Text, Tone, tables
 
+# what a tone says, in words
+VERDICTS: dict[Tone, str] = {
+    "better": "better",
+    "worse": "worse",
+    "neutral": "clear difference",
+    "unsure": "no clear difference",
+}
 PAGE, TABLES = "index.html", "tables"
 # a cell that begins so would be run by a spreadsheet
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -68,7 +75,7 @@ def _csv(table: Table) -> str:
         {part for row in table.rows for part, value in _parts(row.cells[place]) if value not in (None, "")}
         for place in range(len(table.columns))
     ]
-    names = ["", "low", "high", "unit", "verdict", "note"]
+    names = ["", "low", "high", "adjusted p", "unit", "verdict", "note"]
     kept = [(place, part) for place in range(len(table.columns)) for part in names if part in parts[place] or not part]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -87,10 +94,11 @@ def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
         yield "", cell.value
         yield "low", cell.bounds[0] if cell.bounds else None
         yield "high", cell.bounds[1] if cell.bounds else None
+        yield "adjusted p", cell.adjusted_p
     elif isinstance(cell, Text):
         yield "", "" if cell.text == numbers.NONE else cell.text
     if not isinstance(cell, Strip):
-        yield "verdict", cell.tone or ""
+        yield "verdict", VERDICTS[cell.tone] if cell.tone else ""
         yield "note", cell.note
 
 

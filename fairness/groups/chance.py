@@ -1,9 +1,10 @@
-"""Chance level of shares of matched words: what a summary that takes no side would score.
+"""Chance levels of shares of matched words and of coverage: what a summary that takes no side would score.
 
 A word that several values have in common counts for each of them, so a summary's shares drift towards equality whatever it says,
 and a summary in common words has other shares than one in rare words. The null "equal commonness" keeps how common each matched
 word is, the number of documents of the set that have it, and nothing else: the word is any occurrence, in any document, of a word
-that as many documents have. What it assumes, where it fails and how it was simulated is in docs/fairness.md#chance.
+that as many documents have. Of coverage the same is said of points, each of which keeps in how many documents it is. What the
+null assumes, where it fails and how it was simulated is in docs/fairness.md#chance.
 """
 
 from collections.abc import Sequence
@@ -24,10 +25,11 @@ class ChanceLevel:
 
     # share of each declared value, in [0, 1], summing to 1
     expected: tuple[float, ...]
-    # the summary's own share less that, summing to 0
-    gap: tuple[float, ...]
-    # matched words, each as often as it counts for a value; the gap times this has the expectation 0 under the null, while gaps
-    # themselves are off by some tenths of a point, which a few hundred sets take for a finding
+    # its own, summing to 1
+    share: tuple[float, ...]
+    # matched words, each as often as it counts for a value: the weight of the summary among others. The gap times this has the
+    # expectation 0 under the null, while gaps themselves are off by some tenths of a point, which a few hundred sets take for a
+    # finding
     mass: float
 
 
@@ -67,4 +69,34 @@ class EqualCommonness:
         expected, found = self._rates[self._common[rows]].sum(axis=0), self._has[rows].sum(axis=0)
         expected /= expected.sum()
         mass = float(found.sum())
-        return ChanceLevel(tuple(expected.tolist()), tuple((found / mass - expected).tolist()), mass)
+        return ChanceLevel(tuple(expected.tolist()), tuple((found / mass).tolist()), mass)
+
+
+class PointsAsCommon:
+    """The same null for coverage, of one document set: a point of a summary may be any sentence that is in as many documents."""
+
+    def __init__(self, entailed: Floats) -> None:
+        """Count the sentences.
+
+        Args:
+            entailed: p(document, sentence) of the documents' own sentences, (documents, sentences).
+        """
+        known = entailed[:, entailed.any(axis=0)]
+        # numbers of documents that a sentence is in, and whose documents sentences in as many are, (documents, numbers)
+        self._numbers, places = np.unique((known > 0).sum(axis=0), return_inverse=True)
+        self._shares = np.zeros((len(entailed), len(self._numbers)))
+        np.add.at(self._shares.T, places, (known / known.sum(axis=0)).T)
+        self._shares /= np.maximum(1, np.bincount(places, minlength=len(self._numbers)))
+
+    def expected(self, entailed: Floats) -> Floats:
+        """p of each document summed over the units of a summary, as it is expected, (documents,); its sum is the summary's.
+
+        Args:
+            entailed: p(document, unit), (documents, units).
+        """
+        found = entailed[:, entailed.any(axis=0)]
+        if not found.size or not len(self._numbers):
+            return np.full(len(entailed), entailed.sum() / len(entailed))
+        # where no sentence is in as many documents, those of the nearest number
+        nearest = np.abs(self._numbers[:, None] - (found > 0).sum(axis=0)).argmin(axis=0)
+        return np.asarray(self._shares[:, nearest] @ found.sum(axis=0))

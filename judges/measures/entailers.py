@@ -42,6 +42,7 @@ class UnitEntailer:
         # of two models the language model is the larger
         self.loads = splitter.loads or comparer.loads
         dedupe = ",once-a-sample" if section.dedupe == "sample" else ""
+        self.reads_pairs = isinstance(comparer, Classifier)
         self.signature = "|".join(
             (
                 compares,

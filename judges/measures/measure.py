@@ -49,6 +49,10 @@ class Matcher(Protocol):
         """What a summary that takes no side would score in each item's place; None where that is not known."""
         ...
 
+    def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
+        """By value the words of the summary that its text has; {} where no words are matched."""
+        ...
+
     def close(self) -> None:
         """Give a model's memory back; closing twice does no harm."""
         ...
@@ -79,6 +83,8 @@ class Entailer(Protocol):
     signature: str
     # those of equal, not empty `loads` hold one model together
     loads: str
+    # whether a model reads each unit with each window, so that questions of many units are dear
+    reads_pairs: bool
 
     def evidence(self, items: Sequence[LabelledSummary], *, between: bool = True) -> list[UnitEvidence | Unscored]:
         """Evidence on each item's units.

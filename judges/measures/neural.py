@@ -190,6 +190,10 @@ class NeuralMatcher:
         """None of them: no null was found that holds for scores of a model."""
         return [None] * len(items)
 
+    def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
+        """None: a model reads whole texts."""
+        return {}
+
     def _read(self, pairs: Sequence[Compared]) -> dict[str, ReadText]:
         distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
         if not distinct:

@@ -6,6 +6,7 @@ Source: Zhang et al. 2024, section 3.2; docs/papers.md#zhang-tokens.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import groupby
@@ -19,6 +20,7 @@ from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
 from ..shared import SharedModels
 
+WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # texts whose tokens are remembered
 REMEMBERED = 2048
 # changes when `content_tokens` does
@@ -58,6 +60,18 @@ class WordMatcher:
                     null = EqualCommonness([self._tokenize(d.text) for d in documents], item.labels, len(item.values))
                 found.append(null.level(self._tokenize(item.summary)))
         return found
+
+    def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:
+        """By value the words of the summary that its text has, as they are written there, each once; none of a value without."""
+        tokens = list(dict.fromkeys(self._tokenize(item.summary)))
+        # a word alone may be read otherwise than in its sentence: then the token stands for itself
+        written = {token: word for word in WORD.findall(item.summary) for token in self._tokenize(word)}
+        by_value = zip(item.values, (set(self._tokenize(text)) for text in item.value_texts()), strict=True)
+        return {
+            value: tuple(written.get(token, token) for token in tokens if token in has)
+            for value, has in by_value
+            if not has.isdisjoint(tokens)
+        }
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_set
 
-from evenhand.evaluation.audit.coverage import TOO_FEW_UNITS, UnitCoverage
+from evenhand.evaluation.audit.coverage import TOO_FEW_UNITS, UnitCoverage, found_share
 from evenhand.fairness.groups.coverage import coverage, coverage_fairness
 from evenhand.fairness.groups.evidence import SetEvidence, entailments_of
 from evenhand.fairness.groups.masses import Unscored
@@ -15,11 +15,12 @@ class TableEntailer:
 
     name = "table"
     signature = "table"
+    reads_pairs = True
 
     def __init__(self, tables):
         self.tables = tables
 
-    def evidence(self, items):
+    def evidence(self, items, *, between=True):
         return [self._evidence(item) for item in items]
 
     def _evidence(self, item):
@@ -149,3 +150,62 @@ def test_set_of_one_value_is_not_asked_of_a_model():
     assert mine.measure([item("never looked up", [asked.documents[0].attributes[ATTRIBUTE]])]) == [
         Unscored("single value")
     ]
+
+
+class SharedTableEntailer(TableEntailer):
+    """The same, which is also asked about the documents' own sentences."""
+
+    reads_pairs = False
+
+    def _evidence(self, item):
+        if item.units is None:
+            return super()._evidence(item)
+        table = {text: np.eye(len(item.documents))[place] for place, text in enumerate(item.units)}
+        return self.asked(item, [table[text] for text in item.units])
+
+    def asked(self, item, rows):
+        self.tables["own sentences"] = rows
+        return TableEntailer._evidence(self, LabelledSummary(item.id, item.values, item.documents, "own sentences"))
+
+
+def test_what_is_expected_of_coverage_is_by_the_documents_own_sentences():
+    # three units, each in one document: of left's two documents 2 and 1, of right's none. Each of the three sentences is as
+    # likely, so every document is expected to have one: the expected difference is 0 for both values
+    mine = UnitCoverage(
+        SharedTableEntailer({"t": [[1, 0, 0], [1, 0, 0], [0, 1, 0]]}), ATTRIBUTE, ("left", "right"), "released"
+    )
+    figures = mine.figures(mine.measure([item("t", ["left", "left", "right"])]))
+    sums = figures.columns.sum(axis=0)
+    places = {q.value: k for k, q in enumerate(figures.quantities) if q.kind.is_difference}
+    assert [figures.nulls[k] for k in places.values()] == ["equal commonness"] * 2
+    assert figures.expect(sums)[list(places.values())] == pytest.approx([0, 0])
+    # coverage of the documents 2/3, 1/3 and 0: left 1/2, right 0, all 1/3
+    assert figures.beyond(sums)[list(places.values())] == pytest.approx([1 / 6, -1 / 3])
+    assert figures.voting == list(places.values())
+
+
+def test_where_asking_is_dear_nobody_is_named_by_coverage():
+    mine = family({"t": [[1, 0, 0], [1, 1, 0], [0, 0, 1]]})
+    figures = mine.figures(mine.measure([item("t", ["left", "left", "right"])]))
+    assert figures.voting == []
+    assert {q.kind.name for q, null in zip(figures.quantities, figures.nulls, strict=True) if null} == {
+        "Equal Coverage",
+        "Coverage Parity",
+    }
+
+
+@pytest.mark.parametrize(("n_lost", "is_said"), [(0, True), (3, True), (4, False)])
+def test_where_most_of_what_summaries_say_is_in_no_document_nobody_is_named_by_coverage(n_lost, is_said):
+    mine = UnitCoverage(
+        SharedTableEntailer({"t": [[1, 0, 0], [1, 0, 0], [0, 1, 0], *[[0, 0, 0]] * n_lost]}),
+        ATTRIBUTE, ("left", "right"), "released",
+    )  # fmt: skip
+    assert bool(mine.figures(mine.measure([item("t", ["left", "left", "right"])])).voting) == is_said
+
+
+def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_the_documents():
+    tables = {"t": [[1, 0, 0], [1, 0, 0], [0, 1, 0]], "lost": [[0, 0, 0]] * 3}
+    mine = UnitCoverage(SharedTableEntailer(tables), ATTRIBUTE, ("left", "right"), "released")
+    found = mine.measure([item(name, ["left", "left", "right"]) for name in ("t", "lost", "lost")])
+    assert found_share(found) == pytest.approx(1 / 3)
+    assert mine.figures(found).voting == []

@@ -21,7 +21,7 @@ def mean_figures(values):
         unfairness=array,
         left_out=tuple(None if k else "nothing" for k in known),
         expect=lambda sums: over(sums[..., :1], sums[..., :1]),
-        null="one",
+        nulls=("one",),
     )
 
 

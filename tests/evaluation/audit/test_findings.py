@@ -1,7 +1,16 @@
 import pytest
 from audit_inputs import make_input, two_sided
 
-from evenhand.evaluation.audit.contents import BUR, SHARE_IN_SOURCES, SHARE_IN_SUMMARIES, Chance, Measure, Number, Vote
+from evenhand.evaluation.audit.contents import (
+    BUR,
+    COVERAGE_DIFFERENCE,
+    SHARE_IN_SOURCES,
+    SHARE_IN_SUMMARIES,
+    Chance,
+    Measure,
+    Number,
+    Vote,
+)
 from evenhand.evaluation.audit.findings import representation, system_note, title
 
 NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth": "x"}
@@ -127,3 +136,32 @@ def test_a_headline_compares_three_systems_and_counts_the_others():
     for said in ("mine is fairer than base", "more is less fair than base", "fourth differs from base"):
         assert said in found
     assert "other" not in title((), (), votes, SYSTEMS[:4])
+
+
+def covered(*numbers):
+    return representation(
+        [
+            each.model_copy(update={"family": "coverage", "measure": Measure(COVERAGE_DIFFERENCE, "words")})
+            for each in numbers
+        ],
+        "stance",
+    )
+
+
+def test_coverage_names_groups_in_words_of_its_own():
+    found = covered(number("left", -0.04, gap=-0.05, verdict="lower"), number("right", 0.1, gap=0.01))
+    assert found.under == ("left",)
+    assert "left is covered less: its documents are covered 4.0 points worse" in found.sentence
+    # expected, and the gap to it
+    assert "+1.0 would be expected" in found.sentence
+    assert "\u22125.0 points" in found.sentence
+    assert covered(number("left", -0.04, gap=-0.05)).sentence.startswith("No stance is clearly covered less or more")
+
+
+@pytest.mark.parametrize(("verdict", "is_told"), [("higher", True), ("lower", False)])
+def test_a_family_that_says_the_opposite_is_told_in_the_headline(verdict, is_told):
+    shares = representation(sides(number("left", 0.2, gap=-0.1, verdict="lower")), "stance")
+    coverage = covered(number("left", 0.1, gap=0.1, verdict=verdict))
+    said = title([], [shares, coverage], [], SYSTEMS[:1])
+    assert said.startswith("left is represented less")
+    assert ("by coverage, however, left is more present" in said) == is_told

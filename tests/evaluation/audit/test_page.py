@@ -114,7 +114,7 @@ def test_without_a_chance_level_there_are_no_columns_for_it():
         update={"by_value": tuple(n.model_copy(update={"chance": None}) for n in found.by_value), "represented": ()}
     )
     names = [{column.name for column in next(value_tables(each)).columns} for each in (found, bare)]
-    assert names[0] - names[1] == {"gap to expected"}
+    assert names[0] - names[1] == {"gap to expected", "coverage gap to expected"}
     strips = [
         [mark.style for mark in cell.marks]
         for each in (found, bare)

@@ -36,7 +36,7 @@ def planted(system, table, *, family=SHARES, kind=SHARE_IN_SUMMARIES, names=VALU
         columns=np.hstack([known, np.nan_to_num(table)]),
         reduce=lambda sums: EXPECTED + over(sums[..., width:], sums[..., :width]),
         expect=lambda sums: EXPECTED + 0 * over(sums[..., :width], sums[..., :width]),
-        null=null,
+        nulls=(null,) * len(names),
         rests_on=known,
         unfairness=np.full(len(table), np.nan),
         left_out=tuple(None if answered else "nothing" for answered in has_answer),

@@ -107,6 +107,9 @@ class ShortSighted:
     def chance_levels(self, items):
         return [None] * len(items)
 
+    def matched_words(self, item):
+        return {}
+
     def close(self):
         """Nothing to give back."""
 

@@ -8,8 +8,10 @@ from labelled_sets import BALANCED, FERRY, ONE_SIDED, item
 from evenhand.config.fairness import MatcherSection
 from evenhand.errors import DataError
 from evenhand.fairness.groups.masses import Masses, Unscored
+from evenhand.fairness.labelled import LabelledSummary, LabelledText
 from evenhand.judges.measures import open_matcher
 from evenhand.judges.measures.words import WordMatcher, source_counter
+from evenhand.judges.shared import SharedModels
 
 needs_nltk = pytest.mark.skipif("EVENHAND_NLTK" not in os.environ, reason="needs NLTK's data; set EVENHAND_NLTK")
 
@@ -73,3 +75,10 @@ def test_words_count_sources_where_a_recipe_says_so():
         "words|content-tokens|v:2",
         ["ferry", "cheap", "nurses", "need", "night"],
     )
+
+
+def test_words_that_match_are_told_as_they_are_written_in_the_summary():
+    documents = (LabelledText("Friendly staff.", "pos"), LabelledText("The STAFF charged twice.", "neg"))
+    item = LabelledSummary("s", ("pos", "neg", "neu"), documents, "Staff were friendly, staff charged nothing.")
+    matcher = open_matcher(MatcherSection(kind="words"), SharedModels())
+    assert matcher.matched_words(item) == {"pos": ("staff", "friendly"), "neg": ("staff", "charged")}

@@ -1,4 +1,4 @@
-"""Whether verdicts on shares are false as seldom as they say: simulated corpora, a part of them here, all with `-m campaign`."""
+"""Whether groups are named falsely as seldom as pages say: simulated corpora, a part of them here, all with `-m campaign`."""
 
 from itertools import product
 from math import sqrt
@@ -6,7 +6,8 @@ from typing import get_args
 
 import pytest
 
-from evenhand.benchmarks.calibration import Corpus, Manner, count_fairer, count_named
+from evenhand.benchmarks.calibration import Corpus, Manner, count_fairer, count_named, count_named_of
+from evenhand.corpora.bundled import DOCUMENTS
 
 MANNERS = get_args(Manner)
 
@@ -40,6 +41,38 @@ def test_manners_of_writing_are_no_difference_in_fairness_and_a_halved_value_is(
     assert sum(each.smallest for each in found) >= 0.5 * 60
 
 
+def test_nobody_is_named_by_coverage_in_more_than_a_twentieth_of_fair_corpora_and_halves_are_found():
+    kinds = list(product(((4, 4), (7, 1)), (0.0, 0.3), ("extract", "common words")))
+    found = [count_named(Corpus(sizes, 20, own, manner), 4, "coverage") for sizes, own, manner in kinds]
+    trials = sum(each.trials for each in found)
+    assert sum(each.false for each in found) <= most_false(trials)
+    assert sum(each.largest for each in found) >= 0.4 * trials
+
+
+@pytest.mark.parametrize("measure", ["shares", "coverage"])
+def test_sentences_of_real_documents_take_no_side(measure):
+    found = [
+        count_named_of(DOCUMENTS["reviews"], "sentiment", 48, manner, 8, measure) for manner in ("extract", "lead")
+    ]
+    assert sum(each.false for each in found) <= most_false(16)
+
+
+def test_copies_of_a_document_make_no_bias_by_shares():
+    found = [
+        count_named(Corpus(sizes, 30, 0.3, manner, copies=True), 6, planted=False)
+        for sizes, manner in product(((4, 4), (6, 2)), ("extract", "common words"))
+    ]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("n_sets", [12, 30, 200])
+def test_all_corpora_by_coverage(n_sets):
+    kinds = product(((4, 4), (6, 2), (7, 1), (5, 2, 1)), (0.0, 0.3), MANNERS)
+    found = [count_named(Corpus(kind[0], n_sets, *kind[1:]), 40, "coverage", planted=False) for kind in kinds]
+    assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("n_sets", [5, 12, 30, 200])
 def test_all_corpora(n_sets):
@@ -65,9 +98,10 @@ def test_thousands_of_sets_make_no_finding_of_a_small_bias(sentences):
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("measure", ["shares", "coverage"])
 @pytest.mark.parametrize("n_sets", [12, 30, 200])
-def test_systems_of_other_manners_do_not_differ(n_sets):
+def test_systems_of_other_manners_do_not_differ(n_sets, measure):
     pairs = (("extract", "common words"), ("extract", "lead"), ("lead", "common words"), ("words", "extract"))
     kinds = product(((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), pairs)
-    found = [count_fairer(Corpus(sizes, n_sets, own, one), other, 15) for sizes, own, (one, other) in kinds]
+    found = [count_fairer(Corpus(sizes, n_sets, own, one), other, 15, measure) for sizes, own, (one, other) in kinds]
     assert sum(each.false for each in found) <= most_false(sum(each.trials for each in found))
