@@ -84,25 +84,29 @@ def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap
     places = [place for place, quantity in enumerate(figures.quantities) if quantity.kind in BY_DOMINATING]
     values = [[document.value for document in given.labelled(documents)] for documents in given.sets]
     dominating = np.array([_most_frequent(its) for its in values])
-    for place in places:
-        for value in given.values:
-            rows = (dominating == value) & figures.scored
-            n = int(rows.sum())
-            if not n:
-                continue
-            mine = figures.only(rows)
-            estimate = defined(mine.all_sets()[place])
-            drawn = percentile_interval(mine.draws(bootstrap)[:, place], bootstrap.level)
-            low, high = drawn.low, drawn.high
-            if n > 1 and figures.quantities[place].kind.is_rate and estimate in (0, 1):
+    rows: list[tuple[int, Beside]] = []
+    for value in given.values:
+        mine = figures.only((dominating == value) & figures.scored)
+        n = len(mine.columns)
+        if not n:
+            continue
+        drawn, estimates = mine.draws(bootstrap), mine.all_sets()
+        expected = np.full_like(estimates, np.nan) if mine.expect is None else mine.expect(mine.columns.sum(axis=0))
+        for place in places:
+            estimate, measure = defined(estimates[place]), figures.quantities[place].measure
+            found = percentile_interval(drawn[:, place], bootstrap.level)
+            low, high = found.low, found.high
+            if n > 1 and measure.kind.is_rate and estimate in (0, 1):
                 low, high = exact_bounds(estimate, n, bootstrap.level)
-            expected = (
-                defined(float(mine.expect(mine.columns.sum(axis=0))[place]))
-                if mine.expect and mine.nulls[place]
-                else None
-            )
-            row = _made(each, figures.quantities[place].measure, "where it has most documents", estimate, n)
-            yield row.model_copy(update={"value": value, "low": low, "high": high, "expected": expected})
+            row = _made(each, measure, "where it has most documents", estimate, n)
+            known = {
+                "value": value,
+                "low": low,
+                "high": high,
+                "expected": defined(expected[place]) if mine.nulls[place] else None,
+            }
+            rows.append((place, row.model_copy(update=known)))
+    yield from (row for _, row in sorted(rows, key=lambda each: each[0]))
 
 
 def _most_frequent(values: Sequence[str]) -> str | None:
