@@ -85,7 +85,7 @@ def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap
     values = [[document.value for document in given.labelled(documents)] for documents in given.sets]
     dominating = np.array([_most_frequent(its) for its in values])
     rows: list[tuple[int, Beside]] = []
-    for value in given.values:
+    for value in given.values if places else ():
         mine = figures.only((dominating == value) & figures.scored)
         n = len(mine.columns)
         if not n:
