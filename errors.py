@@ -6,6 +6,7 @@
 | 1 | failed: a stage could not finish; what was finished stays on disk and the same command continues (1) |
 | 2 | what was given is wrong: command line, recipe, data or a model's files; mend it first |
 | 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
+| 4 | finished, but a limit of the gate (`--fail-if`) is not kept, or what it names was not measured |
 | 130 | interrupted; the same command continues (1) |
 
 (1) `audit`, `card`, `convert`, `export`, `human`, `import` and `pairs` write at their end alone: nothing is kept, and the same
@@ -59,6 +60,12 @@ class LeftOutError(EvenhandError, RuntimeError):
     """A stage finished, but left out more than the recipe allows."""
 
     exit_code = 3
+
+
+class GateError(EvenhandError, RuntimeError):
+    """A result is whole, but breaks a limit that was asked for, or lacks what a limit names."""
+
+    exit_code = 4
 
 
 class MissingExtra(EvenhandError, ImportError):

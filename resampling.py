@@ -287,6 +287,21 @@ def t_interval(
     return TInterval(estimate, estimate - reach, estimate + reach, p_value)
 
 
+def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_]) -> Floats:
+    """What each set says of each quantity, (sets, quantities): of a mean over sets its own value, of others the jackknife's.
+
+    Their mean is the quantity, of others than means but for a bias of the order of 1 / sets (Tukey 1958), and differences of two
+    quantities can be taken set by set.
+
+    Args:
+        quantities: of sums of columns; (..., columns) to (..., quantities), nan where undefined.
+        columns: what each set adds, (sets, columns).
+        rests_on: which sets each quantity rests on, (sets, quantities); the others are nan.
+    """
+    whole, n = columns.sum(axis=0), rests_on.sum(axis=0)
+    return np.where(rests_on, n * quantities(whole) - (n - 1) * quantities(whole - columns), np.nan)
+
+
 def exact_bounds(rate: float, n: int, level: float) -> tuple[float, float]:
     """Exact interval of Clopper and Pearson (1934) of a rate over `n` sets, in [0, 1]."""
     from scipy.stats import binomtest

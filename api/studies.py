@@ -187,10 +187,14 @@ def run_and_compare(
     out: Path,
     budgets: Sequence[int],
     run_one: Callable[[Named, Sequence[Path]], None],
+    judged: Callable[[Comparison], Comparison] = lambda found: found,
     *,
     by_round: bool,
 ) -> Comparison:
-    """Run what is not done, each run with the folders of the others, and compare; nobody else may write there meanwhile."""
+    """Run what is not done, each run with the folders of the others, and compare; nobody else may write there meanwhile.
+
+    `judged` puts a gate's verdicts on the comparison before it is written.
+    """
     # all of them before the first byte is written
     for folder in (out, *(each.recipe.output for each in runs)):
         refuse_held(folder)
@@ -200,7 +204,7 @@ def run_and_compare(
             held.enter_context(hold_run(each.recipe))
         for each in runs:
             run_one(each, [other.recipe.output for other in runs if other is not each])
-        return compare_runs(runs, out, budgets, by_round=by_round)
+        return compare_runs(runs, out, budgets, judged, by_round=by_round)
 
 
 def _run(recipe: Recipe, say: Callable[[str], None] | None, twins: Sequence[Path] = ()) -> None:

@@ -18,8 +18,9 @@ from ..extras import start_logging
 from ..runfolder import processes
 from . import audit, bias, cards, controlled, convert, exporting, human, importing, recipes, score
 from .compare import compare
+from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .progress import run_with_progress, watched
-from .terminal import console, note, print_plan, say, summary
+from .terminal import console, note, print_plan, say, show, summary
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ INTERRUPTED = 130
 WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pairs")
 EPILOG = (
     "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
-    "3 finished, but more was left out than the recipe allows; 130 interrupted, the same command "
-    "continues. audit, card, convert, export, human, import and pairs write at their end and begin anew."
+    "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
+    "130 interrupted, the same command continues. "
+    "audit, card, convert, export, human, import and pairs write at their end and begin anew."
 )
 
 # panels of --help, in their order
@@ -175,18 +177,36 @@ def train(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -
 
 
 @app.command(epilog="Example: evenhand report recipes/quickstart.yaml", rich_help_panel=RUNS)
-def report(recipe: RecipePath, set_: Overrides = None) -> None:
+def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    recipe: RecipePath,
+    set_: Overrides = None,
+    fail_if: FailIf = None,
+    profile: Profile = None,
+    baseline: BaselineFile = None,
+    strict: Strict = False,
+    junit: Junit = None,
+    markdown: Markdown = None,
+) -> None:
     """Compare the systems of the evaluation phases: report/index.html, report.json, report.md, tables/."""
     loaded = load_recipe(recipe, set_ or [])
-    from ..evaluation.checkpoint.report import logged_numbers
+    from ..evaluation.checkpoint.report import JSON, logged_numbers, read_report
     from ..evaluation.checkpoint.report import report as run
+    from ..evaluation.gate.page import gate_blocks
+    from ..evaluation.pages import terminal
+    from ..evaluation.systems.contents import Report
     from ..runfolder.tracking import track_report
 
+    gate = Options(fail_if, profile, baseline, junit, markdown, strict)
+    limits = gate.read("report")
+    earlier = read_earlier(limits, Report, JSON)
     folder = loaded.output / "report"
     with watched("report", folder):
-        receipt, reused = run(loaded)
+        receipt, reused = run(loaded, limits, earlier)
         track_report(loaded, folder, receipt, logged_numbers(loaded) if loaded.wandb else {})
     say(summary("report", receipt, reused))
+    found = read_report(loaded).gate
+    show(terminal.fragment(gate_blocks(found)))
+    gate.end(found, "report")
 
 
 app.command(

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import DataError
 from ..extras import no_bars, verbosity
+from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .inputs import Columns
 from .terminal import console, note, say, show
 
@@ -169,6 +170,12 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Leave sets without a summary out, counted, instead of refusing.")
     ] = False,
+    fail_if: FailIf = None,
+    profile: Profile = None,
+    baseline: BaselineFile = None,
+    strict: Strict = False,
+    junit: Junit = None,
+    markdown: Markdown = None,
     out: Annotated[
         Path,
         typer.Option(parser=_folder, metavar="FOLDER", help="Folder for index.html, audit.json, audit.md and tables/."),
@@ -185,15 +192,20 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     Languages: words and opinions read every script, Chinese, Japanese, Thai, Lao, Khmer and Burmese as pairs of characters.
     ngram, stop words and word-lists are made for English.
     """
+    from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
     from ..evaluation.audit.plan import AuditPlan, read_measures, read_sections, read_target, usual_measures
-    from ..evaluation.audit.report import check_folder, replaced, write_audit
+    from ..evaluation.audit.report import JSON, check_folder, replaced, write_audit
+    from ..evaluation.gate.decide import gated
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
     from ..resampling import Bootstrap
 
     check_folder(out)
+    gate = Options(fail_if, profile, baseline, junit, markdown, strict)
+    limits = gate.read("audit")
+    earlier_audit = read_earlier(limits, Audit, JSON)
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
     if units and "coverage" not in asked:
         raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
@@ -232,13 +244,16 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         bootstrap=Bootstrap(level=level, resamples=resamples, seed=seed),
     )
     found, hints = _measure(given, plan, sections, notes)
+    found = gated(found, limits, earlier_audit)
     write_audit(found, out)
-    shown = replace(page(found), warnings=tuple(each for each in found.warnings if each not in hints))
+    made = page(found)
+    shown = replace(made, warnings=tuple(each for each in made.warnings if each not in hints))
     show(terminal.render(shown, whole=verbosity() == "verbose"))
     for hint in hints:
         note(hint)
     more = "" if verbosity() else " (every measure, tests and the most unfair summaries; -v prints the page here)"
     say(f"audit: {out / PAGE}{more}")
+    gate.end(found.gate, "audit")
 
 
 def _measure(

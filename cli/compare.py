@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .progress import run_with_progress
 from .terminal import note, print_plan, say, show
 
@@ -42,6 +43,12 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     rounds: Annotated[
         bool, typer.Option("--rounds", help="Show self-refine and debate after each of their rounds, from one run.")
     ] = False,
+    fail_if: FailIf = None,
+    profile: Profile = None,
+    baseline: BaselineFile = None,
+    strict: Strict = False,
+    junit: Junit = None,
+    markdown: Markdown = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps with their counts; do nothing.")] = False,
 ) -> None:
     """Run several recipes on the same requests and compare them at equal budgets: who leads, on which side, how sure.
@@ -50,11 +57,17 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     recipes of one name and seed share candidates. Differences are tested and corrected for their number.
     """
     from ..api.studies import check_runs, run_and_compare
+    from ..evaluation.comparison.build import JSON
+    from ..evaluation.comparison.contents import Comparison
     from ..evaluation.comparison.page import page
     from ..evaluation.comparison.runs import name_runs, usual_budgets
+    from ..evaluation.gate.decide import gated
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
+    gate = Options(fail_if, profile, baseline, junit, markdown, strict)
+    limits = gate.read("compare")
+    earlier = read_earlier(limits, Comparison, JSON)
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
     check_runs(runs, asked)
@@ -68,9 +81,10 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
         note(f"{run.label}: {run.recipe.output}")
         run_with_progress(run.recipe, twins)
 
-    found = run_and_compare(runs, out, asked, run_one, by_round=rounds)
+    found = run_and_compare(runs, out, asked, run_one, lambda made: gated(made, limits, earlier), by_round=rounds)
     show(terminal.render(page(found)))
     say(f"comparison: {out / PAGE}")
+    gate.end(found.gate, "compare")
 
 
 def _budgets(text: str) -> list[int]:

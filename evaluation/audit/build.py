@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
+from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval, pseudo_values
 from ...runfolder.stages import RECORDED
 from .beside import beside
 from .contents import (
@@ -107,6 +107,7 @@ def build_audit(
         examples=tuple(example for each in measured for example in take_apart(each, given, plan.n_examples)),
         options=asdict(plan),
         versions=installed_versions(VERSIONS),
+        sets=tuple(documents.id for documents in given.sets),
     )
 
 
@@ -145,6 +146,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     }
     for each in measured:
         drawn = each.figures.draws(plan.bootstrap)
+        said = pseudo_values(each.figures.reduce, each.figures.columns, each.figures.rests_on)
         # groups of word lists are not values, though they may have the same names
         by_value, n_sets = each.family.name in BY_VALUE, each.figures.parts.sum(axis=0)
         numbers += [
@@ -152,6 +154,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
                 update={
                     "is_small": by_value and quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances[each.system].get((each.family.name, quantity)),
+                    "by_set": tuple(map(defined, said[:, place].tolist())),
                 }
             )
             for place, quantity in enumerate(each.figures.quantities)

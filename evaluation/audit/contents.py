@@ -1,12 +1,14 @@
 """What audit.json holds: every number with its measure, its count, what was left out of it and the bootstrap it comes from."""
 
 from dataclasses import dataclass
+from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from ...records import Record
+from ...records import Record, is_none
 from ...resampling import Verdict
+from ..gate.contents import BySet, Gate
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,8 @@ class Chance(Record):
     p_value: float | None
     adjusted: float | None
     verdict: Verdict | None
+    # what each document set says of the gap
+    by_set: BySet = Field(default=(), exclude_if=not_)
 
 
 class Number(Record):
@@ -173,6 +177,8 @@ class Number(Record):
     interval: Literal["bootstrap", "exact"] = "bootstrap"
     # None where no null is known that holds
     chance: Chance | None = None
+    # what each document set says of it
+    by_set: BySet = Field(default=(), exclude_if=not_)
 
 
 class Representation(Record):
@@ -373,3 +379,7 @@ class Audit(Record):
     examples: tuple[Example, ...]
     options: dict[str, Any]
     versions: dict[str, str]
+    # ids of the document sets, in the order of what each says
+    sets: tuple[str, ...] = ()
+    # limits that were asked for, and their verdicts
+    gate: Gate | None = Field(default=None, exclude_if=is_none)

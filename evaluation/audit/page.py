@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
     Block,
     Cell,
@@ -89,9 +90,10 @@ def page(audit: Audit) -> Page:
         about=f"{counted(len(audit.systems), 'system')} on {counted(audit.n_sets, 'document set')} of {audit.documents}, by "
         f"{audit.attribute}",
         title=f"{audit.title}.",
-        warnings=audit.warnings,
+        warnings=(*gate_warnings(audit.gate), *audit.warnings),
         findings=(),
         body=(
+            *gate_blocks(audit.gate),
             *_values(audit),
             *_places(audit),
             *_orders(audit),
@@ -102,7 +104,7 @@ def page(audit: Audit) -> Page:
             Heading("How it was made"),
             _made(audit),
         ),
-        main=tuple(_main(audit)),
+        main=(*_main(audit), *gate_blocks(audit.gate)),
         footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, draws "
         "and seed.",
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...resampling import INTERVAL_AND_TEST, Rule, TInterval, adjusted, defined, t_interval, verdict
+from ...resampling import INTERVAL_AND_TEST, Rule, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
 from .contents import Chance, Quantity, Vote
 from .figures import Figures, Floats, Measured
 
@@ -33,6 +33,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             continue
         expected = figures.expect(figures.columns.sum(axis=0))
         gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
+        said = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
             if not figures.nulls[place] or np.isnan(gaps.estimate[place]):
                 continue
@@ -42,6 +43,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
+                by_set=tuple(map(defined, said[:, place].tolist())),
             )  # fmt: skip
     rule = _rule(least_sets)
     for family in dict.fromkeys(each.family.name for each in measured):

@@ -75,6 +75,8 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         ledger=tuple(ledger),
         probe=probed,
         provenance=provenance,
+        sets=numbers.compare.set_ids,
+        documents_digest=numbers.compare.documents_digest,
     )
 
 
@@ -148,7 +150,7 @@ class Numbers:
                 whole = [row if None not in row else (None,) * len(draws) for row in rows]
                 for n, values in zip(draws, zip(*whole, strict=True), strict=True):
                     estimate = self.compare.estimate(judge, output.policy, values)
-                    yield CurvePoint(**estimate.model_dump(), draws=n)
+                    yield CurvePoint(**estimate.model_dump(exclude={"by_set"}), draws=n)
 
     def planes(self) -> Iterator[Plane]:
         """Every system, and the best of fewer candidates, under a judge of quality and one of fairness."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...records import LeftOut
+from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
     Block,
     Charts,
@@ -59,9 +60,10 @@ def page(report: Report) -> Page:
         kind="report",
         about=report.name,
         title=f"{report.title}.",
-        warnings=report.warnings,
+        warnings=(*gate_warnings(report.gate), *report.warnings),
         findings=tuple(_findings(report)),
         body=(
+            *gate_blocks(report.gate),
             *_sides(report),
             *_scores(report),
             *_differences(report),
@@ -81,7 +83,7 @@ def page(report: Report) -> Page:
             *_made(report),
             recipe_details(report.provenance.recipe),
         ),
-        main=tuple(_main(report)),
+        main=(*_main(report), *gate_blocks(report.gate)),
         footer="Every number on this page is in report.json beside it, with its judge, counts, level, draws and seed.",
     )
 

@@ -28,6 +28,9 @@ from ...runfolder.phases import (
 from ...runfolder.processes import refuse_held
 from ...runfolder.stages import Counts, Receipt, Stage, read_receipt
 from ...storage import file_digest, listed, parse_line, read_text, write_json, write_text
+from ..gate.baseline import Baseline
+from ..gate.decide import gated
+from ..gate.limits import Asked
 from ..pages.html import TEMPLATES
 from ..pages.write import PAGE, TABLES, write_page
 from ..systems.contents import Report
@@ -38,7 +41,7 @@ from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/5"
+FORMAT = "evenhand-report/6"
 PROBE_FORMAT = "evenhand-probe/2"
 READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 
@@ -58,8 +61,13 @@ class ReportCounts(Counts):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def report(recipe: Recipe) -> tuple[Receipt, bool]:
+def report(recipe: Recipe, asked: Asked | None = None, baseline: Baseline | None = None) -> tuple[Receipt, bool]:
     """Write <output>/report/ and the run's manifest.json; the receipt, and whether the report was there already.
+
+    Args:
+        recipe: the run's.
+        asked: limits of a gate, whose verdicts stand on the report.
+        baseline: an earlier report; limits are then about the change since.
 
     Raises:
         DataError: a stage is not finished, or ran with another recipe; or two evaluations cannot be compared.
@@ -73,10 +81,10 @@ def report(recipe: Recipe) -> tuple[Receipt, bool]:
         last = phases(recipe)[-1]
         is_trained = last.after_round is not None and last.adapter is not None and last.adapter.is_dir()
         probed = _probe(last) if is_trained else None
-        stage = report_stage(recipe)
+        stage = report_stage(recipe, asked)
 
         def work() -> ReportCounts:
-            built = build_report(recipe, probed)
+            built = gated(build_report(recipe, probed), asked, baseline)
             write_text(stage.folder / JSON, built.model_dump_json(indent=2) + "\n")
             write_page(page(built), stage.folder, MARKDOWN)
             return ReportCounts(differences=len(built.differences), warnings=len(built.warnings))
@@ -125,8 +133,8 @@ def _mistakes(phase: Phase) -> Iterator[str]:
             yield f"{phase.name}: files of stage {name!r} were changed or taken away since it finished"
 
 
-def report_stage(recipe: Recipe) -> Stage:
-    """The stage, with everything the report depends on."""
+def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
+    """The stage, with everything the report depends on; a report without a gate does not depend on one."""
     folder = recipe.output / REPORT
     files = {path.name: path for path in (folder / PROBE, TEMPLATES)}
     for phase in phases(recipe):
@@ -137,6 +145,9 @@ def report_stage(recipe: Recipe) -> Stage:
         "recipe": recipe.model_dump(mode="json"),
         "files": {name: file_digest(path) for name, path in files.items() if path.exists()},
     }
+    if asked is not None:
+        inputs["gate"] = [*(repr(limit) for limit in asked.limits), asked.is_strict]
+        inputs["baseline"] = file_digest(asked.baseline) if asked.baseline else None
     return Stage("report", folder, inputs, (JSON, MARKDOWN, PAGE, TABLES))
 
 

@@ -1,6 +1,6 @@
 """The comparison: its numbers, gathered from the entries, and its files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -26,13 +26,21 @@ from .rounds import has_rounds, round_entries
 JSON, MARKDOWN = "comparison.json", "comparison.md"
 
 
-def compare_runs(runs: Sequence[Named], out: Path, budgets: Sequence[int], *, by_round: bool) -> Comparison:
+def compare_runs(
+    runs: Sequence[Named],
+    out: Path,
+    budgets: Sequence[int],
+    judged: Callable[[Comparison], Comparison] = lambda found: found,
+    *,
+    by_round: bool,
+) -> Comparison:
     """Compare finished runs; the comparison, after it was written to `out`.
 
     Args:
         runs: at least one, the reference first.
         out: folder for the files.
         budgets: numbers of candidates.
+        judged: puts a gate's verdicts on the comparison.
         by_round: each round of a method that asks in rounds becomes an entry; rounds that no judge has seen are judged first.
 
     Raises:
@@ -42,7 +50,7 @@ def compare_runs(runs: Sequence[Named], out: Path, budgets: Sequence[int], *, by
     entries = read_entries(runs)
     if by_round:
         entries = [each for entry in entries for each in (round_entries(entry) if has_rounds(entry) else [entry])]
-    found = build_comparison(entries, budgets)
+    found = judged(build_comparison(entries, budgets))
     is_ours = (out / JSON).exists()
     write_text(out / JSON, found.model_dump_json(indent=2) + "\n")
     write_page(page(found), out, MARKDOWN, is_ours=is_ours)
@@ -99,6 +107,8 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         costs=tuple(entry.cost for entry in entries),
         recipes={entry.label: entry.recipe.model_dump(mode="json") for entry in entries},
         versions=versions([receipt for recipe in recipes for receipt in read_receipts(recipe)]),
+        sets=numbers.compare.set_ids,
+        documents_digest=numbers.compare.documents_digest,
     )
 
 

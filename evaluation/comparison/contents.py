@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from ...records import Record
+from pydantic import Field
+
+from ...records import Record, is_none
+from ..gate.contents import Gate
 from ..systems.contents import Difference, Estimate, JudgeNote, Plane
 from ..systems.worst_group import WorstGroups
 
@@ -126,3 +129,8 @@ class Comparison(Record):
     # entry -> its resolved recipe
     recipes: dict[str, Any]
     versions: dict[str, str]
+    # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
+    sets: tuple[str, ...] = ()
+    documents_digest: str = ""
+    # limits that were asked for, and their verdicts
+    gate: Gate | None = Field(default=None, exclude_if=is_none)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
     Block,
     Details,
@@ -53,9 +54,10 @@ def page(found: Comparison) -> Page:
         about=f"{counted(len(found.entries), 'entry', 'entries')}, {counted(found.n_requests, 'request')} of "
         f"{counted(found.n_sets, 'document set')}",
         title=f"{found.title}.",
-        warnings=found.warnings,
+        warnings=(*gate_warnings(found.gate), *found.warnings),
         findings=(Items(tuple(map(Prose, found.findings))),) if found.findings else (),
         body=(
+            *gate_blocks(found.gate),
             *_scores(found),
             *_worst_sides(found),
             *chart_section(
@@ -82,6 +84,7 @@ def page(found: Comparison) -> Page:
         main=(
             *(_short(found, judge) for judge in found.judges),
             legend(f"; better or worse than the first of its column: {RULE.name}"),
+            *gate_blocks(found.gate),
         ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
     )

@@ -38,6 +38,11 @@ def render(page: Page, *, whole: bool = False) -> RenderableType:
     return Group(RichText(page.title, style="bold"), *_blocks(page.body if whole else page.main), *warnings)
 
 
+def fragment(blocks: Iterable[Block]) -> RenderableType:
+    """Some blocks without a page around them."""
+    return Group(*_blocks(blocks))
+
+
 def _blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
     for block in blocks:
         match block:

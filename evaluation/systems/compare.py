@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...config import Recipe
-from ...resampling import INTERVAL, Bootstrap, cluster_interval, verdict
+from ...fairness.groups.coverage import over
+from ...resampling import INTERVAL, Bootstrap, cluster_interval, defined, pseudo_values, verdict
+from ...storage import digest
+from ..gate.contents import BySet
 from .contents import Difference, Estimate, JudgeNote, SideGap
 from .systems import Asked
 
@@ -48,6 +51,8 @@ class Comparer:
     def __init__(self, requests: Sequence[Asked], bootstrap: Bootstrap) -> None:
         self.sets = [request.set_id for request in requests]
         self.request_sides = [request.side for request in requests]
+        self.set_ids = tuple(dict.fromkeys(self.sets))
+        self.documents_digest = digest([[request.id, request.side, request.source] for request in requests])
         self.sides = tuple(dict.fromkeys(self.request_sides))
         # and then all requests; a single side is shown once, as all requests
         self.sides_and_all: tuple[str | None, ...] = (*self.sides, None) if len(self.sides) > 1 else (None,)
@@ -135,8 +140,19 @@ class Comparer:
             n=found.n,
             n_sets=found.n_clusters,
             left_out=sum(value is None for value in values),
+            by_set=self._by_set(values, sets),
             **asdict(self.bootstrap),
         )
+
+    def _by_set(self, values: Values, sets: Sequence[str]) -> BySet:
+        """What each document set says of the mean."""
+        place = {name: k for k, name in enumerate(self.set_ids)}
+        columns = np.zeros((len(place), 2))
+        for value, name in zip(values, sets, strict=True):
+            if value is not None:
+                columns[place[name]] += value, 1
+        said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
+        return tuple(map(defined, said[:, 0].tolist()))
 
 
 def bootstrap_of(recipe: Recipe) -> Bootstrap:

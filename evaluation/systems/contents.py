@@ -3,12 +3,14 @@
 The page, the Markdown and the terminal table are drawn from these records alone, so nothing they show is missing here.
 """
 
+from operator import not_
 from typing import Any, Literal
 
 from pydantic import Field
 
 from ...records import LeftOut, Record, is_none
 from ...resampling import Verdict
+from ..gate.contents import BySet, Gate
 from .worst_group import WorstGroups
 
 
@@ -35,6 +37,8 @@ class Estimate(Record):
     level: float
     resamples: int
     seed: int
+    # what each document set of the page says of it; none of what no gate can name
+    by_set: BySet = Field(default=(), exclude_if=not_)
 
 
 class Difference(Estimate):
@@ -273,3 +277,8 @@ class Report(Record):
     # log-probabilities with and without the adapter, and the engine's own; None when nothing was trained
     probe: dict[str, Any] | None
     provenance: Provenance
+    # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
+    sets: tuple[str, ...] = ()
+    documents_digest: str = ""
+    # limits that were asked for, and their verdicts
+    gate: Gate | None = Field(default=None, exclude_if=is_none)

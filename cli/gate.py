@@ -1,0 +1,112 @@
+"""`--fail-if` of `evenhand audit`, `compare` and `report`: limits, and how a command ends that does not keep them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ..errors import DataError, GateError
+from ..storage import write_text
+from .terminal import say
+
+if TYPE_CHECKING:
+    from ..evaluation.gate.baseline import Baseline
+    from ..evaluation.gate.contents import Gate
+    from ..evaluation.gate.limits import Asked
+    from ..evaluation.gate.names import Verb
+    from ..evaluation.gate.numbers import Page
+
+
+def _help(context: typer.Context, given: list[str] | None) -> list[str] | None:
+    if "help" in (given or ()):
+        from ..evaluation.gate.names import told
+
+        say(told(cast("Verb", context.info_name)))
+        raise typer.Exit
+    return given
+
+
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if",
+        metavar="LIMIT",
+        callback=_help,
+        is_eager=True,
+        help='End with exit code 4 where a number is clearly beyond a limit: "worst_gap(coverage) < -0.05". Repeatable; help '
+        "lists the names.",
+    ),
+]
+Profile = Annotated[
+    Path | None, typer.Option(metavar="FILE.yaml", help="More limits, under names of your own: limits: {NAME: LIMIT}.")
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help="An earlier result's JSON file or folder: limits are about the change since."
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail, too, where it cannot be told whether a limit is kept.")]
+Junit = Annotated[
+    Path | None, typer.Option(metavar="FILE.xml", help="Write the limits' verdicts as JUnit's XML, for a CI server.")
+]
+Markdown = Annotated[
+    Path | None, typer.Option(metavar="FILE.md", help="Write the same as a table, for a pull request.")
+]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a verb is given of a gate."""
+
+    limits: list[str] | None
+    profile: Path | None
+    baseline: Path | None
+    junit: Path | None
+    markdown: Path | None
+    strict: bool
+
+    def read(self, verb: "Verb") -> "Asked | None":
+        """The limits, checked before any work; None where there are none.
+
+        Raises:
+            DataError: limits are wrong, or an option has no effect without them.
+            RecipeError: the profile is wrong.
+        """
+        from ..evaluation.gate.limits import EXAMPLE, Asked, read_limits
+        from ..evaluation.gate.names import check_names
+
+        limits, profile_is_strict = read_limits(self.limits or (), self.profile)
+        if not limits:
+            given = {"baseline": self.baseline, "junit": self.junit, "markdown": self.markdown, "strict": self.strict}
+            if idle := [f"--{name}" for name, value in given.items() if value]:
+                raise DataError(f"{idle[0]} has no effect without a limit; add --fail-if {EXAMPLE!r} or --profile FILE")
+            return None
+        check_names(limits, verb)
+        return Asked(limits, self.strict or profile_is_strict, self.baseline)
+
+    def end(self, gate: "Gate | None", verb: "Verb") -> None:
+        """Write the verdicts where that was asked, and end with an error where a limit is not kept.
+
+        Raises:
+            GateError: a limit is not kept.
+        """
+        from ..evaluation.gate.page import gate_blocks, junit, verdict
+        from ..evaluation.pages import markdown
+
+        if gate is None:
+            return
+        if self.markdown:
+            write_text(self.markdown, markdown.fragment(gate_blocks(gate)) + "\n")
+        if self.junit:
+            write_text(self.junit, junit(gate, verb))
+        if why := verdict(gate):
+            raise GateError(why)
+
+
+def read_earlier(asked: "Asked | None", kind: "type[Page]", file_name: str) -> "Baseline | None":
+    """The baseline, read before any work; None without one."""
+    from ..evaluation.gate.baseline import read_baseline
+
+    return read_baseline(asked.baseline, kind, file_name) if asked and asked.baseline else None

@@ -1,0 +1,91 @@
+"""An earlier page, of which only the change counts: paired over document sets, so of the very same documents and measures.
+
+Two pages of other documents would differ by their documents, and an interval of unpaired numbers would be wider by what the
+documents have in common: both are refused.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...errors import DataError, StorageError
+from ...storage import listed, parse_line, read_text
+from ...text import some_of
+from .names import MissingNumber
+from .numbers import Named, Page, minus, numbers_of
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """An earlier page."""
+
+    path: Path
+    page: Page
+
+    def refuse_unlike(self, now: Page) -> None:
+        """Refuse a baseline of other documents or systems of measuring.
+
+        Raises:
+            DataError: all that differs is listed.
+        """
+        mistakes = list(_unlike(self.page, now))
+        if mistakes:
+            raise DataError(listed([f"--baseline {self.path}: {each}" for each in mistakes]))
+
+    def change(self, number: Named) -> Named:
+        """The number less what it was.
+
+        Raises:
+            MissingNumber: the baseline does not have it.
+            DataError: it was taken in another way.
+        """
+        alike = [
+            each
+            for each in numbers_of(self.page)
+            if number.functions[0] in each.functions and (each.measures, each.group) == (number.measures, number.group)
+        ]
+        systems = dict.fromkeys(each.system for each in alike)
+        wanted = number.system if number.system in systems else next(iter(systems)) if len(systems) == 1 else ""
+        before = next((each for each in alike if each.system == wanted), None)
+        if before is None:
+            why = f"its systems are {some_of(list(systems))}" if systems else "was it measured?"
+            raise MissingNumber(f"the baseline has no {number.words}: {why}")
+        if before.signature != number.signature:
+            raise DataError(
+                f"--baseline {self.path}: {number.words} is {number.signature} now and was {before.signature}; make the "
+                "baseline anew with the same options"
+            )
+        return replace(minus(number, before), is_change=True)
+
+
+def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
+    """An earlier page of this kind.
+
+    Args:
+        path: its JSON file, or the folder that has it.
+        kind: of the page.
+        file_name: of the JSON file in its folder.
+
+    Raises:
+        DataError: the file cannot be read, is not such a page of this version, or keeps nothing of single document sets.
+    """
+    file = path / file_name if path.is_dir() else path
+    try:
+        page = parse_line(read_text(file), kind)
+    except StorageError as error:
+        raise DataError(f"--baseline {error}; name an earlier {file_name} or its folder") from error
+    except DataError as error:
+        raise DataError(f"--baseline {file}: is no {file_name} of this version: {error}") from error
+    if not page.sets:
+        raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it anew by this version")
+    return Baseline(file, page)
+
+
+def _unlike(then: Page, now: Page) -> Iterator[str]:
+    if then.documents_digest != now.documents_digest:
+        yield "is about other documents; make it anew with those of now"
+    elif then.sets != now.sets:
+        yield f"is about {len(then.sets):,} document sets, and this is about {len(now.sets):,}; take the same"
+    for name in ("attribute", "sides"):
+        if getattr(then, name, None) != getattr(now, name, None):
+            yield f"its {name} is {getattr(then, name)!r}, and it is {getattr(now, name)!r} now"

@@ -1,0 +1,136 @@
+"""Verdicts of a gate: by interval, adjusted for how many limits and numbers there are, never by point.
+
+Of `m` limits, of which one speaks of `k` numbers (the values of "worst_gap(coverage)"), each interval has the level
+1 - (1 - level) / (m k), after Bonferroni: where all of them hold at once, so does that of their minimum and of their maximum.
+How often a page that keeps its limits is said to break them was simulated: docs/gate.md.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from ...resampling import NOISE, Bootstrap, cluster_interval, exact_bounds
+from ..audit.contents import Audit
+from ..comparison.contents import Comparison
+from ..systems.contents import Report
+from .baseline import Baseline
+from .contents import Gate, GateRow
+from .limits import Asked, Limit
+from .names import MissingNumber, meant
+from .numbers import Named, Page, numbers_of
+
+P = TypeVar("P", Audit, Report, Comparison)
+Bounds = tuple[float | None, float | None]
+
+# of one interval; up to here the tails of adjusted levels have as many draws as those of a page
+MOST_DRAWS = 20_000
+FEW = "too few sets, or too many draws are alike"
+
+
+def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:
+    """The page with its verdicts.
+
+    Args:
+        found: numbers, with what each document set says of them.
+        asked: limits; None leaves the page as it is.
+        baseline: an earlier page; limits are then about the change since.
+
+    Raises:
+        DataError: the baseline is about other documents, or measured in another way.
+    """
+    if asked is None:
+        return found
+    if baseline is not None:
+        baseline.refuse_unlike(found)
+    numbers, plan = numbers_of(found), _plan(found)
+    gate = Gate(
+        rows=tuple(_row(limit, numbers, baseline, plan, len(asked.limits)) for limit in asked.limits),
+        level=plan.level,
+        is_strict=asked.is_strict,
+        baseline="" if baseline is None else str(baseline.path),
+    )
+    return found.model_copy(update={"gate": gate})
+
+
+def unfit(number: Named) -> str:
+    """Why no gate may act on a number; "" where one may. Whatever a gate demands of a measure stands here."""
+    return "" if number.estimate is not None else "it is undefined"
+
+
+def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: int) -> GateRow:
+    """The verdict of a limit on the numbers that it is about.
+
+    Args:
+        limit: beyond what none of them must be.
+        numbers: at least one.
+        plan: level of all intervals together, draws and their seed.
+        n_limits: of the gate.
+    """
+    if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
+        return _missing(limit, why)
+    kept = [each for each in numbers if not each.is_few] or list(numbers[:1])
+    n = n_limits * len(kept)
+    adjusted = Bootstrap(1 - (1 - plan.level) / n, min(plan.resamples * n, max(MOST_DRAWS, plan.resamples)), plan.seed)
+    bounds = [_bounds(each, adjusted) for each in kept]
+    farthest = max if limit.is_upper else min
+    worst = farthest(kept, key=lambda each: each.estimate or 0.0)
+    low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
+    near, far = (low, high) if limit.is_upper else (high, low)
+    is_breach = near is not None and limit.is_beyond(near, NOISE)
+    is_passed = far is not None and not limit.is_beyond(far, NOISE)
+    left_out = [each.group for each in numbers if each not in kept and each.group]
+    notes = (FEW if None in (low, high) else "", f"too few sets: {', '.join(left_out)}" if left_out else "")
+    return GateRow(
+        name=limit.name, limit=limit.text, number=worst.words, estimate=worst.estimate, low=low, high=high,
+        outcome="breach" if is_breach else "passed" if is_passed else "cannot tell",
+        level=adjusted.level, n_sets=len(worst.by_set), is_share=worst.is_share,
+        is_difference=worst.is_difference, note="; ".join(filter(None, notes)),
+    )  # fmt: skip
+
+
+def _end(ends: Sequence[float | None], place: int, limit: Limit) -> float | None:
+    """Lower or upper bound of the farthest of several numbers.
+
+    The farthest is at least as far as each: its near bound is known from some of them, its far bound from all alone.
+    """
+    known = [end for end in ends if end is not None]
+    is_near = (place == 0) == limit.is_upper
+    if not known or (len(known) < len(ends) and not is_near):
+        return None
+    return max(known) if limit.is_upper else min(known)
+
+
+def _bounds(number: Named, plan: Bootstrap) -> Bounds:
+    """Exact bounds of a rate that is 0 or 1 in each set, else those of a bootstrap-t interval."""
+    values = list(number.by_set.values())
+    if number.is_few or number.estimate is None:
+        return None, None
+    if number.is_rate and np.isin(np.round(values, 9), (0, 1)).all():
+        return exact_bounds(number.estimate, len(values), plan.level)
+    found = cluster_interval(values, list(number.by_set), plan)
+    if found.low is None or found.high is None or found.estimate is None:
+        return None, None
+    shift = number.estimate - found.estimate
+    return found.low + shift, found.high + shift
+
+
+def _row(limit: Limit, numbers: Sequence[Named], baseline: Baseline | None, plan: Bootstrap, n_limits: int) -> GateRow:
+    try:
+        found = meant(limit, numbers)
+        if baseline is not None and not limit.is_now:
+            found = [baseline.change(each) for each in found]
+    except MissingNumber as error:
+        return _missing(limit, str(error))
+    return judged(limit, found, plan, n_limits)
+
+
+def _missing(limit: Limit, why: str) -> GateRow:
+    return GateRow(name=limit.name, limit=limit.text, outcome="missing", number="", note=why)
+
+
+def _plan(found: Page) -> Bootstrap:
+    if isinstance(found, Audit):
+        return Bootstrap(**found.options["bootstrap"])
+    first = found.scores[0]
+    return Bootstrap(first.level, first.resamples, first.seed)

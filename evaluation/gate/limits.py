@@ -1,0 +1,131 @@
+"""What a gate is asked: limits such as `worst_gap(coverage) < -0.05`, read by a grammar of one line and never evaluated.
+
+    limit = ["now"] NAME ["(" ARGUMENT {"," ARGUMENT} ")"] ("<" | "<=" | ">" | ">=") NUMBER ["%"]
+
+Capitals, and whether words are joined by blanks, hyphens or underscores, do not matter. An argument with a comma, a bracket or a
+comparison in it stands in quotes.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...config.gate import GateSection
+from ...config.recipe_file import load_section
+from ...errors import DataError
+from ...storage import listed, shortened
+
+LONGEST = 500
+ARGUMENT = r"""(?:\s*"[^"]*"\s*|\s*'[^']*'\s*|[^"'(),<>]+)"""
+LIMIT = re.compile(
+    rf"(?P<name>[^\W\d][\w\s-]*)(?:\((?P<arguments>{ARGUMENT}(?:,{ARGUMENT})*)\)\s*)?"
+    r"(?P<sign><=|>=|<|>)\s*(?P<bound>[^\s%]+)\s*(?P<unit>%?)"
+)
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+EXAMPLE = "worst_gap(coverage) < -0.05"
+WORST, NOW = "worst ", "now "
+
+
+def fold(name: str) -> str:
+    """A name as names are compared."""
+    return re.sub(r"[\s_\u2212-]+", " ", name).strip().casefold()
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Beyond what a number must not be."""
+
+    text: str
+    # of the number, folded, without "worst"
+    function: str
+    arguments: tuple[str, ...]
+    sign: str
+    bound: float
+    # whether all values or sides count, though there is a number of them together
+    is_worst: bool = False
+    # whether the number counts and not its change, though there is a baseline
+    is_now: bool = False
+    # what the profile calls it
+    name: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it was written, for errors."""
+        return written(self.text, self.name)
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether larger numbers are beyond it."""
+        return self.sign.startswith(">")
+
+    def is_beyond(self, value: float, noise: float) -> bool:
+        """Whether a number is; what differs by noise alone is the limit itself."""
+        distance = value - self.bound if self.is_upper else self.bound - value
+        return distance >= -noise if self.sign.endswith("=") else distance > noise
+
+
+def written(text: str, name: str) -> str:
+    """A limit as errors name it."""
+    return f"limit {shortened(name)}: {shortened(text)}" if name else f"--fail-if {shortened(text)}"
+
+
+def parse_limit(text: str, name: str = "") -> Limit:
+    """One limit.
+
+    Raises:
+        DataError: it is none; the text says how one is written.
+    """
+    place = written(text, name)
+    found = LIMIT.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if found is None:
+        raise DataError(
+            f"{place}: is not a limit; write NAME(WHAT) < NUMBER with <, <=, > or >= and at most {LONGEST} characters, "
+            f'for example "{EXAMPLE}"; --fail-if help lists the names'
+        )
+    bound = float(found["bound"]) if NUMBER.fullmatch(found["bound"]) else math.nan
+    if not math.isfinite(bound):
+        raise DataError(f"{place}: {shortened(found['bound'])} is not a finite number, such as -0.05 or 5 %")
+    function = fold(found["name"])
+    is_now = function.startswith(NOW)
+    function = function.removeprefix(NOW)
+    arguments = re.findall(ARGUMENT, found["arguments"] or "")
+    return Limit(
+        text=text.strip(),
+        function=function.removeprefix(WORST),
+        arguments=tuple(fold(each.strip().strip("\"'")) for each in arguments),
+        sign=found["sign"],
+        bound=bound / 100 if found["unit"] else bound,
+        is_worst=function.startswith(WORST),
+        is_now=is_now,
+        name=name,
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Limits, and what they are held against."""
+
+    limits: tuple[Limit, ...]
+    is_strict: bool = False
+    baseline: Path | None = None
+
+
+def read_limits(texts: Sequence[str], profile: Path | None) -> tuple[tuple[Limit, ...], bool]:
+    """Limits of the command line and of a profile, and whether the profile is strict.
+
+    Raises:
+        DataError: limits are wrong; all of them are listed.
+        RecipeError: the profile cannot be read, or its keys are wrong.
+    """
+    section = load_section(profile, GateSection, "gate") if profile else None
+    limits, mistakes = [], []
+    for name, text in (*(("", text) for text in texts), *(section.limits.items() if section else ())):
+        try:
+            limits.append(parse_limit(text, name))
+        except DataError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise DataError(listed(mistakes))
+    return tuple(limits), bool(section and section.strict)

@@ -1,0 +1,117 @@
+"""Names of numbers: which there are, and which numbers a limit means."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ...errors import DataError
+from ...storage import listed, shortened
+from ...text import did_you_mean, some_of
+from ..audit.contents import KINDS
+from .limits import Limit, fold
+from .numbers import SHARE_GAP, Named
+
+Verb = Literal["audit", "report", "compare"]
+
+GROWING = tuple(fold(kind.name) for kind in KINDS.values() if kind.grows_by_chance)
+AS_SHOWN = "as the page has it"
+# function -> what it is, and examples
+OF_AUDIT = {
+    "gap": "a value's gap to what is expected: worst_gap(shares), gap(coverage, negative)",
+    SHARE_GAP: "the same as gap(shares, ...): share_gap(negative)",
+    "difference": "a system's number less the first system's: difference(bur, tuned)",
+    **{fold(kind.name): AS_SHOWN for kind in KINDS.values() if not kind.grows_by_chance},
+}
+OF_SCORES = {
+    "mean": "mean score of a judge, or of a trait: mean(faithfulness), worst_mean(coverage)",
+    "rate": "share of the summaries of which something holds: rate(contract kept)",
+    "gap": "a side's score less the mean of all sides of its set: worst_gap(coverage)",
+    "difference": "a system's score less another's: difference(coverage), worst_difference(coverage)",
+}
+NAMES: dict[Verb, dict[str, str]] = {"audit": OF_AUDIT, "report": OF_SCORES, "compare": OF_SCORES}
+# functions that say nothing without what they are of
+OF_SOMETHING = ("gap", "difference", "mean", "rate")
+LAST: dict[Verb, str] = {
+    "audit": "the last of --summaries",
+    "report": "DPO+RR where the run trained, else rerank, and of differences that to zero-shot",
+    "compare": "the last recipe at its largest budget; k=3 names another",
+}
+
+
+class MissingNumber(LookupError):
+    """What a limit names is not on the page; the text says what is."""
+
+
+def check_names(limits: Iterable[Limit], verb: Verb) -> None:
+    """Refuse, before any work, limits whose function no page of this kind has.
+
+    Raises:
+        DataError: all of them are listed.
+    """
+    mistakes = []
+    for limit in limits:
+        name, known = limit.function, NAMES[verb]
+        grows = next((each for each in (name, *limit.arguments) if each in GROWING), "")
+        if verb == "audit" and grows:
+            mistakes.append(
+                f"{limit.place}: {grows!r} is a mean of absolute gaps, which grows by chance alone, so that no interval of it "
+                "holds; name worst_gap(shares) or worst_gap(coverage)"
+            )
+        elif name not in known:
+            names = [each.replace(" ", "_") for each in known]
+            near = did_you_mean(name.replace(" ", "_"), names)
+            mistakes.append(f"{limit.place}: {shortened(name)} is not known{near} Known are {', '.join(names)}")
+        elif name in OF_SOMETHING and not limit.arguments:
+            mistakes.append(f"{limit.place}: says not of what; for example {known[name].rpartition(': ')[2]}")
+    if mistakes:
+        raise DataError(listed(mistakes))
+
+
+def told(verb: Verb) -> str:
+    """What `--fail-if help` prints."""
+    shown = [name.replace(" ", "_") for name, what in NAMES[verb].items() if what == AS_SHOWN]
+    return "\n".join(
+        [
+            f'evenhand {verb} --fail-if "NAME(WHAT) < NUMBER", with <, <=, > or >=; the number may end in %.',
+            *(f"  {name.replace(' ', '_'):12}{what}" for name, what in NAMES[verb].items() if what != AS_SHOWN),
+            *([f"As the page has them: {', '.join(shown)}."] if shown else []),
+            "In brackets may stand a measure, a value or side, and a system, in any order; what has a comma in quotes. Without a "
+            f"system it is {LAST[verb]}.",
+            "worst_NAME is that value or side which is farthest beyond the limit. A name without value or side is of all "
+            "together, or of the worst where there is no such number.",
+            "With --baseline a limit is about the change since; now NAME(WHAT) is about the number itself.",
+        ]
+    )
+
+
+def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
+    """The numbers that a limit is about: one, or one for each value or side.
+
+    Raises:
+        MissingNumber: there is none, or it is not clear which.
+    """
+    found = [each for each in numbers if limit.function in each.functions]
+    if not found:
+        raise MissingNumber(f"this page has no {limit.function}; it has {_some(each.functions[0] for each in numbers)}")
+    for argument in limit.arguments:
+        known, found = found, [each for each in found if argument in each.labels]
+        if not found:
+            near = did_you_mean(argument, [label for each in known for label in each.labels])
+            raise MissingNumber(f"this page has no {limit.function} of {argument!r}{near} {_had(known)}")
+    if len({each.measures for each in found}) > 1:
+        raise MissingNumber(f"says not of what. {_had(found)}")
+    found = [replace(each, functions=(limit.function,)) for each in found if each.system == found[-1].system]
+    whole = [each for each in found if each.group is None]
+    return [each for each in found if each.group is not None] or whole if limit.is_worst or not whole else whole
+
+
+def _had(numbers: Sequence[Named]) -> str:
+    """What some numbers of one function are of."""
+    measures = [name for each in numbers for name in each.measures]
+    groups, systems = [each.group or "all" for each in numbers], [each.system for each in numbers]
+    parts = (f"{what} {_some(names)}" for what, names in (("of", measures), ("for", groups), ("by", systems)) if names)
+    return f"There are numbers {', '.join(parts)}."
+
+
+def _some(names: Iterable[str]) -> str:
+    return some_of(list(dict.fromkeys(names)))

@@ -1,0 +1,162 @@
+"""What an audit, a report and a comparison have that a limit can name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...resampling import LEAST_SETS
+from ..audit.contents import Audit
+from ..audit.contents import Number as AuditNumber
+from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
+from ..systems.contents import Estimate, Report
+from .contents import BySet
+from .limits import fold
+
+Page = Audit | Report | Comparison
+
+# families as limits call them
+FAMILIES = {"value-shares": "shares"}
+SHARE_GAP = "share gap"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A number with what each document set says of it."""
+
+    # what may stand before the brackets, and what tells it from others of that function, all folded
+    functions: tuple[str, ...]
+    measures: tuple[str, ...]
+    # attribute value or side; None for all together
+    group: str | None
+    # a system or a comparison of two, and what else may be written in its place
+    system: str
+    aliases: tuple[str, ...]
+    estimate: float | None
+    # set id -> what the set says; sets that it does not rest on are absent
+    by_set: Mapping[str, float]
+    # everything that it depends on besides documents and summaries
+    signature: str
+    is_share: bool = False
+    is_difference: bool = False
+    # whether it may be the share of sets of which something holds
+    is_rate: bool = False
+    # whether it is the change since an earlier page
+    is_change: bool = False
+    # whether its value has too few sets for a verdict
+    has_few: bool = False
+
+    @property
+    def is_few(self) -> bool:
+        """Whether there can be no interval."""
+        return self.has_few or len(self.by_set) < LEAST_SETS
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its arguments may be."""
+        return (*self.measures, fold(self.group or "all"), fold(self.system), *self.aliases)
+
+    @property
+    def words(self) -> str:
+        """How it is written in a limit, whole."""
+        parts = [*self.measures[:1], *([self.group] if self.group else []), self.system]
+        change = "change of " if self.is_change else ""
+        return f"{change}{self.functions[0].replace(' ', '_')}({', '.join(parts)})"
+
+
+def numbers_of(page: Page) -> list[Named]:
+    """The numbers of a page, those of its last system last."""
+    if isinstance(page, Audit):
+        return [*_of_audit(page), *_audit_differences(page)]
+    found = [*_estimates(("mean",), page.scores, page.sets), *_estimates(("rate", "mean"), page.traits, page.sets)]
+    differences: Sequence[Estimate] = page.differences if isinstance(page, Report) else page.tests
+    return [*found, *_side_gaps(found), *_estimates(("difference",), differences, page.sets)]
+
+
+def _said(sets: Sequence[str], by_set: BySet) -> dict[str, float]:
+    return {name: value for name, value in zip(sets, by_set, strict=False) if value is not None}
+
+
+def _of_audit(audit: Audit) -> Iterator[Named]:
+    for each in (*audit.aggregates, *audit.by_value):
+        kind = fold(each.measure.kind.name)
+        yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
+        if each.value is not None and each.chance is not None:
+            family = fold(FAMILIES.get(each.family, each.family))
+            functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
+            yield _of_number(audit, each, functions, (family,), each.chance.gap, each.chance.by_set)
+
+
+def _of_number(
+    audit: Audit,
+    each: AuditNumber,
+    functions: tuple[str, ...],
+    measures: tuple[str, ...],
+    estimate: float | None,
+    by_set: BySet,
+) -> Named:
+    return Named(
+        functions, measures, each.value, each.system, (), estimate, _said(audit.sets, by_set), each.signature,
+        is_share=each.is_share, is_rate=each.measure.kind.is_rate, has_few=each.is_small,
+        is_difference=each.measure.kind.is_difference or bool(measures),
+    )  # fmt: skip
+
+
+def _audit_differences(audit: Audit) -> Iterator[Named]:
+    """Every later system less the first, over the sets that both rest on."""
+    found = list(_of_audit(audit))
+    first = audit.systems[0].label
+    reference = {(each.functions, each.measures, each.group): each for each in found if each.system == first}
+    for each in found:
+        other = reference.get((each.functions, each.measures, each.group))
+        if other is not None and each.system != first:
+            yield minus(each, other, ("difference",), (each.functions[-1],))
+
+
+def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: tuple[str, ...] = ()) -> Named:
+    """The first less the second, paired over the document sets that both rest on; named as the first, unless said otherwise."""
+    both = [name for name in one.by_set if name in other.by_set]
+    by_set = {name: one.by_set[name] - other.by_set[name] for name in both}
+    estimate = sum(by_set.values()) / len(by_set) if by_set else None
+    if len(both) == len(one.by_set) == len(other.by_set) and one.estimate is not None and other.estimate is not None:
+        estimate = one.estimate - other.estimate
+    return replace(
+        one,
+        functions=functions or one.functions,
+        measures=measures or one.measures,
+        estimate=estimate,
+        by_set=by_set,
+        is_rate=False,
+        is_difference=True,
+    )
+
+
+def _estimates(functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequence[str]) -> Iterator[Named]:
+    for each in found:
+        system, aliases = each.subject, ()
+        if isinstance(each, BudgetEstimate):
+            system, aliases = _at(each.subject, each.k)
+        elif isinstance(each, PairedTest):
+            system, aliases = _at(each.subject, each.k)
+            system = f"{system} - {_at(each.reference, each.reference_k)[0]}"
+        yield Named(
+            functions, (fold(each.measure),), each.side, system, aliases, each.mean, _said(sets, each.by_set), each.signature,
+            is_rate=functions != ("difference",), is_difference=functions == ("difference",),
+        )  # fmt: skip
+
+
+def _at(entry: str, k: int) -> tuple[str, tuple[str, ...]]:
+    """An entry of a comparison at a budget, and what may be written for it."""
+    return f"{entry} k={k}", (fold(entry), f"k={k}")
+
+
+def _side_gaps(found: Sequence[Named]) -> Iterator[Named]:
+    """How far each side's mean score is from the mean of all sides of the same document set, which has all of them."""
+    sides: dict[tuple[tuple[str, ...], str], list[Named]] = {}
+    for each in found:
+        if each.functions == ("mean",) and each.group is not None:
+            sides.setdefault((each.measures, each.system), []).append(each)
+    for mine in sides.values():
+        sets = [name for name in mine[0].by_set if all(name in each.by_set for each in mine)]
+        for each in mine:
+            by_set = {name: each.by_set[name] - sum(m.by_set[name] for m in mine) / len(mine) for name in sets}
+            estimate = sum(by_set.values()) / len(by_set) if by_set else None
+            yield replace(each, functions=("gap",), estimate=estimate, by_set=by_set, is_rate=False, is_difference=True)

@@ -1,0 +1,103 @@
+"""A gate as a table of the page, as warnings, as Markdown for a pull request, and as JUnit's XML for a CI server."""
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from ..pages.blocks import Block, Column, Heading, Text, Tone, bounds, count, table
+from ..pages.blocks import Number as NumberCell
+from ..pages.numbers import Unit
+from ..pages.words import counted
+from .contents import Gate, GateRow, Outcome
+
+TONES: dict[Outcome, Tone] = {"breach": "worse", "missing": "worse", "cannot tell": "unsure", "passed": "better"}
+# outcome -> JUnit's element; what is passed has none
+ELEMENTS: dict[Outcome, str] = {"breach": "failure", "missing": "error", "cannot tell": "skipped"}
+# what XML cannot hold, however it is escaped
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def gate_blocks(gate: Gate | None) -> Iterator[Block]:
+    """The section of a page; nothing without a gate."""
+    if gate is None:
+        return
+    since = f" Numbers are changes since {gate.baseline}, set by set, but for those of now." if gate.baseline else ""
+    strict = "and so does one that cannot be told (--strict)" if gate.is_strict else "one that cannot be told warns"
+    yield Heading(
+        "Gate",
+        lead="A limit is breached where the whole interval of its number lies beyond it, passed where none of the interval does, "
+        f"and else cannot be told. A breach or a missing number fails, {strict}. Intervals have {100 * gate.level:g} % together, "
+        f"for all limits and values.{since}",
+    )
+    heads = (Column("limit", "long"), "outcome", Column("number", kind="number"), "sets", Column("of", "long"))
+    yield table("gate", heads, map(_cells, gate.rows))
+
+
+def _cells(row: GateRow) -> tuple[Text, Text, NumberCell, NumberCell, Text]:
+    return (
+        Text(row.limit, note=row.name),
+        Text(row.outcome, tone=TONES[row.outcome]),
+        _number(row),
+        count(row.n_sets) if row.number else Text(""),
+        Text(row.number, note=row.note) if row.number else Text(row.note),
+    )
+
+
+def _number(row: GateRow) -> NumberCell:
+    unit: Unit = "" if not row.is_share else "points" if row.is_difference else "%"
+    between = bounds(row) if row.number else None
+    return NumberCell(row.estimate, between, 1 if row.is_share else 3, unit, sign=row.is_difference)
+
+
+def gate_warnings(gate: Gate | None) -> tuple[str, ...]:
+    """A sentence on the limits of which it cannot be told whether they are kept."""
+    unsure = [row.limit for row in gate.rows if row.outcome == "cannot tell"] if gate else []
+    return (f"It cannot be told whether these limits are kept: {'; '.join(unsure)}.",) if unsure else ()
+
+
+def verdict(gate: Gate) -> str:
+    """What failed, for the error that the command ends with; "" where nothing did."""
+    failed = gate.failed
+    if not failed:
+        return ""
+    said = "\n".join(f"  {row.outcome}: {sentence(row)}" for row in failed)
+    return (
+        f"{counted(len(failed), 'limit')} of {len(gate.rows)} {'is' if len(failed) == 1 else 'are'} not kept:\n{said}"
+    )
+
+
+def sentence(row: GateRow) -> str:
+    """A limit with its number, in a line."""
+    name = f"{row.name}: " if row.name else ""
+    if not row.number:
+        return f"{name}{row.limit}: {row.note}"
+    found = _number(row)
+    note = f"; {row.note}" if row.note else ""
+    return f"{name}{row.limit}: {row.number} is {found.shown} ({found.interval}){note}"
+
+
+def junit(gate: Gate, verb: str) -> str:
+    """A test case for each limit: a failure is a breach, an error what is missing, skipped what cannot be told."""
+    failed = set(gate.failed)
+    kinds = [
+        "failure" if row in failed and row.outcome == "cannot tell" else ELEMENTS.get(row.outcome, "")
+        for row in gate.rows
+    ]
+    totals = {f"{each}s": str(kinds.count(each)) for each in ("failure", "error")}
+    about = {"name": f"evenhand {verb}", "tests": str(len(kinds)), **totals, "skipped": str(kinds.count("skipped"))}
+    whole = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(whole, "testsuite", about)
+    for row, kind in zip(gate.rows, kinds, strict=True):
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": f"evenhand.{verb}", "name": _plain(row.name or row.limit), "time": "0"}
+        )
+        said = _plain(sentence(row))
+        if kind:
+            ElementTree.SubElement(case, kind, {"message": said, "type": row.outcome})
+        ElementTree.SubElement(case, "system-out").text = said
+    ElementTree.indent(whole)
+    return ElementTree.tostring(whole, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _plain(text: str) -> str:
+    return NOT_XML.sub("\ufffd", text)
