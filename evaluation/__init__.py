@@ -2,7 +2,8 @@
 
 One folder for each family: `checkpoint` (report, pairs), `comparison` (compare), `audit`, `bias`, `human`, `meta`
 (benchmark-judges), `cards` (card, verify).
-Below them are `systems`, what families share, `pages`, which writes all of them, and the measures in `abstractiveness`:
+Below them are `systems`, what families share, `gate`, which holds numbers to limits, `pages`, which writes all of them, and the
+measures in `abstractiveness`:
 
     phases -> systems -> compare -> findings -> contents -> page -> HTML, Markdown, terminal, CSV
 """

@@ -12,6 +12,7 @@ from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
 from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval, pseudo_values
 from ...runfolder.stages import RECORDED
+from ..gate.contents import what_sets_say
 from .beside import beside
 from .contents import (
     Audit,
@@ -154,7 +155,7 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
                 update={
                     "is_small": by_value and quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances[each.system].get((each.family.name, quantity)),
-                    "by_set": tuple(map(defined, said[:, place].tolist())),
+                    "by_set": what_sets_say(said[:, place]),
                 }
             )
             for place, quantity in enumerate(each.figures.quantities)

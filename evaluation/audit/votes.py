@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...resampling import INTERVAL_AND_TEST, Rule, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
+from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
 from .figures import Figures, Floats, Measured
 
@@ -43,7 +44,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
-                by_set=tuple(map(defined, said[:, place].tolist())),
+                by_set=what_sets_say(said[:, place]),
             )  # fmt: skip
     rule = _rule(least_sets)
     for family in dict.fromkeys(each.family.name for each in measured):

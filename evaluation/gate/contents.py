@@ -1,5 +1,7 @@
 """What the JSON files hold of a gate, and what it acts on: of a number what each document set says."""
 
+import math
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -7,6 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer
 from ...records import Record
 
 NOTHING = "-"
+DIGITS = ".9g"
 
 
 def _read(written: object) -> object:
@@ -16,7 +19,12 @@ def _read(written: object) -> object:
 
 
 def _write(values: tuple[float | None, ...]) -> str:
-    return " ".join(NOTHING if value is None else f"{value:.9g}" for value in values)
+    return " ".join(NOTHING if value is None else f"{value:{DIGITS}}" for value in values)
+
+
+def what_sets_say(values: Iterable[float]) -> tuple[float | None, ...]:
+    """The values as files keep them; None for nan."""
+    return tuple(None if math.isnan(value) else float(f"{value:{DIGITS}}") for value in values)
 
 
 # of a number what each document set says, in the order of the page's sets: of a mean the set's own value, of others the

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...config import Recipe
 from ...fairness.groups.coverage import over
-from ...resampling import INTERVAL, Bootstrap, cluster_interval, defined, pseudo_values, verdict
+from ...resampling import INTERVAL, Bootstrap, cluster_interval, pseudo_values, verdict
 from ...storage import digest
-from ..gate.contents import BySet
+from ..gate.contents import BySet, what_sets_say
 from .contents import Difference, Estimate, JudgeNote, SideGap
 from .systems import Asked
 
@@ -152,7 +152,7 @@ class Comparer:
             if value is not None:
                 columns[place[name]] += value, 1
         said = pseudo_values(lambda sums: over(sums[..., :1], sums[..., 1:]), columns, columns[:, 1:] > 0)
-        return tuple(map(defined, said[:, 0].tolist()))
+        return what_sets_say(said[:, 0])
 
 
 def bootstrap_of(recipe: Recipe) -> Bootstrap:

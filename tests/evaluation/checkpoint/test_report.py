@@ -8,6 +8,8 @@ from evenhand.config import Recipe
 from evenhand.errors import DataError, StorageError
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.report import check_finished, read_report, report
+from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.runfolder.phases import GROUPS, JUDGEMENTS, open_phase
 from evenhand.runfolder.processes import COMMAND, hold
 from evenhand.storage import write_text
@@ -35,8 +37,33 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
     content = json.loads((base_run.recipe.output / "report" / "report.json").read_text())
     assert set(content["differences"][0]) == {
         "measure", "signature", "subject", "side", "mean", "low", "high", "n", "n_sets", "left_out", "level",
-        "resamples", "seed", "verdict",
+        "resamples", "seed", "verdict", "by_set",
     }  # fmt: skip
+
+
+def test_a_gate_stands_on_the_report_that_was_asked_for_one(base_run: Any):
+    # means of one draw by hand: left 0.4, right 0.2; of four document sets there is no interval
+    asked = Asked(tuple(map(parse_limit, ("worst_mean(overlap, zero-shot) < 0.3", "mean(faithfulness) < 3"))))
+    report(base_run.recipe, asked)
+    first, second = read_report(base_run.recipe).gate.rows
+    assert (first.outcome, first.number, first.estimate) == (
+        "cannot tell", "mean(overlap, right, zero-shot)", pytest.approx(0.2)
+    )  # fmt: skip
+    assert second.outcome == "missing"
+    assert "overlap" in second.note
+    assert not report(base_run.recipe)[1]
+    assert read_report(base_run.recipe).gate is None
+
+
+def test_what_a_report_can_be_asked_for(base_run: Any):
+    built = build_report(base_run.recipe, None)
+    found = {(each.functions[0], each.group, each.system): each for each in numbers_of(built)}
+    assert found["difference", "left", "rerank - zero-shot"].by_set == pytest.approx(
+        {"a": 0.2, "b": 0, "c": 0.4, "d": 0}
+    )
+    # of document set a: left 0.3 and right 0.2, so left is 0.05 above their mean
+    assert found["gap", "left", "zero-shot"].by_set["a"] == pytest.approx(0.05)
+    assert built.sets == ("a", "b", "c", "d")
 
 
 def test_same_inputs_give_the_same_bytes(base_run: Any):

@@ -11,6 +11,9 @@ from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page
 from evenhand.evaluation.comparison.ranking import chance_to_win
+from evenhand.evaluation.gate.limits import parse_limit
+from evenhand.evaluation.gate.names import meant
+from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
 
@@ -46,6 +49,15 @@ def test_budgets_are_those_that_there_are_candidates_for(comparison: Any):
 )
 def test_means_by_hand(comparison: Any, subject: str, k: int, side: str | None, mean: float):
     assert mean_of(comparison.scores, "overlap", subject, k, side) == pytest.approx(mean)
+
+
+def test_a_gate_means_the_last_entry_at_its_largest_budget(comparison: Any):
+    limits = ("mean(overlap) < 0", "mean(overlap, k=1, dpo untrained) < 0", "difference(overlap, k=1, left) < 0")
+    assert [[each.words for each in meant(parse_limit(limit), numbers_of(comparison))] for limit in limits] == [
+        ["mean(overlap, dpo k=3)"],
+        ["mean(overlap, dpo untrained k=1)"],
+        ["difference(overlap, left, dpo k=1 - dpo untrained k=1)"],
+    ]
 
 
 def test_reward_judges_are_not_compared(comparison: Any):

@@ -1,0 +1,95 @@
+import pytest
+
+from evenhand.evaluation.gate.decide import judged
+from evenhand.evaluation.gate.limits import parse_limit
+from evenhand.evaluation.gate.numbers import Named, minus
+from evenhand.resampling import Bootstrap, cluster_interval, exact_bounds
+
+PLAN = Bootstrap()
+
+
+def named(*values, group=None, **more):
+    by_set = {f"s{place}": value for place, value in enumerate(values)}
+    mean = sum(values) / len(values) if values else None
+    return Named(("mean",), ("score",), group, "system", (), mean, by_set, "signature", **more)
+
+
+def spread(mean, n=20):
+    """Values of that mean, a half above it by 0.1."""
+    return named(*(mean + 0.1 * (-1) ** place for place in range(n)))
+
+
+def test_the_whole_interval_decides():
+    # mean 0.5, standard error 0.1 / sqrt(19) = 0.023: about 0.45 to 0.55
+    outcomes = {
+        bound: judged(parse_limit(f"mean(score) < {bound}"), [spread(0.5)], PLAN, 1).outcome
+        for bound in (0.3, 0.49, 0.7)
+    }
+    assert outcomes == {0.3: "passed", 0.49: "cannot tell", 0.7: "breach"}
+    outcomes = {
+        bound: judged(parse_limit(f"mean(score) > {bound}"), [spread(0.5)], PLAN, 1).outcome
+        for bound in (0.3, 0.51, 0.7)
+    }
+    assert outcomes == {0.3: "breach", 0.51: "cannot tell", 0.7: "passed"}
+
+
+def test_one_limit_on_one_number_has_the_interval_of_the_page():
+    one = named(*(0.1 * place**2 for place in range(12)))
+    found = judged(parse_limit("mean(score) < 0"), [one], PLAN, 1)
+    page = cluster_interval(list(one.by_set.values()), list(one.by_set), PLAN)
+    assert (found.low, found.high, found.level) == (pytest.approx(page.low), pytest.approx(page.high), 0.95)
+
+
+def test_levels_are_adjusted_for_limits_and_numbers():
+    found = judged(parse_limit("worst_mean(score) < 0"), [spread(0.5), spread(0.6)], PLAN, 5)
+    assert found.level == pytest.approx(1 - 0.05 / 10)
+    wider = judged(parse_limit("mean(score) < 0"), [spread(0.5)], PLAN, 10)
+    assert wider.high - wider.low > judged(parse_limit("mean(score) < 0"), [spread(0.5)], PLAN, 1).high - 0.5
+
+
+def test_the_worst_is_the_farthest_beyond_the_limit():
+    three = [spread(0.5), spread(0.2), spread(0.9)]
+    assert judged(parse_limit("worst_mean(score) < 0"), three, PLAN, 1).estimate == pytest.approx(0.2)
+    assert judged(parse_limit("worst_mean(score) > 1"), three, PLAN, 1).estimate == pytest.approx(0.9)
+
+
+def test_too_few_sets_are_no_verdict():
+    found = judged(parse_limit("mean(score) < 1"), [named(0.0, 0.0, 0.0, 0.1)], PLAN, 1)
+    assert (found.outcome, found.low) == ("cannot tell", None)
+
+
+def test_a_value_of_few_sets_is_left_out_of_the_worst_and_named():
+    few = named(-9.0, -9.0, group="rare")
+    found = judged(parse_limit("worst_mean(score) < 0"), [spread(0.5), few], PLAN, 1)
+    assert (found.outcome, "rare" in found.note) == ("passed", True)
+
+
+def test_an_undefined_number_fails_closed():
+    assert judged(parse_limit("mean(score) < 0"), [named()], PLAN, 1).outcome == "missing"
+
+
+def test_a_rate_of_all_sets_is_not_certain():
+    # 20 of 20: the exact interval of Clopper and Pearson begins at 0.025 ** (1 / 20) = 0.832
+    found = judged(parse_limit("rate(kept) < 0.9"), [named(*[1.0] * 20, is_rate=True)], PLAN, 1)
+    assert (found.outcome, found.low, found.high) == ("cannot tell", pytest.approx(0.832, abs=5e-4), 1.0)
+    assert found.low == exact_bounds(1.0, 20, 0.95)[0]
+
+
+def test_nothing_changed_is_no_breach_of_no_change():
+    same = spread(0.5)
+    for limit in ("mean(score) < 0", "mean(score) > 0"):
+        assert judged(parse_limit(limit), [minus(same, same)], PLAN, 1).outcome == "passed"
+
+
+def test_a_change_is_paired_over_the_sets_that_both_have():
+    now, before = named(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), named(0.0, 1.1, 2.0, 3.1, 4.0)
+    change = minus(now, before)
+    assert list(change.by_set.values()) == pytest.approx([1.0, 0.9, 1.0, 0.9, 1.0])
+    assert change.estimate == pytest.approx(0.96)
+
+
+def test_the_same_input_gives_the_same_verdict():
+    numbers = [named(*((7 * place) % 11 / 11 - 0.4 for place in range(13)))] * 2
+    assert (
+        len({judged(parse_limit("worst_mean(score) < 0"), numbers, PLAN, 3).model_dump_json() for _ in range(10)}) == 1
+    )

@@ -1,0 +1,150 @@
+"""What a gate finds on an audit, and what it writes."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.errors import DataError
+from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.contents import Audit
+from evenhand.evaluation.audit.families import families, open_tools
+from evenhand.evaluation.audit.page import page
+from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.gate.baseline import read_baseline
+from evenhand.evaluation.gate.decide import gated
+from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.names import NAMES, check_names, told
+from evenhand.evaluation.gate.numbers import numbers_of
+from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
+from evenhand.evaluation.pages import markdown
+from evenhand.resampling import Bootstrap
+from tests.audit_inputs import make_input, two_sided
+
+ONE_SIDED = "Apple berry. Cherry grape. Apple grape."
+MORE = "Apple berry. Cherry grape. River apple."
+EVEN = "Apple berry. River stone. Stone cherry."
+
+
+def audited(measures=("value-shares", "coverage"), tau=0.8, **systems):
+    plan = AuditPlan(measures=measures, n_examples=0, tau=tau, bootstrap=Bootstrap(resamples=200))
+    given = make_input(two_sided(len(next(iter(systems.values())))), **systems)
+    tools = open_tools(plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
+    return build_audit(given, plan, families(given, plan, tools))
+
+
+@pytest.fixture(scope="module")
+def audit():
+    return audited(even=[EVEN] * 18, sided=[ONE_SIDED, ONE_SIDED, MORE] * 6)
+
+
+def verdicts(found, *limits, baseline=None, strict=False):
+    gate = gated(found, Asked(tuple(map(parse_limit, limits)), strict), baseline).gate
+    return gate, [row.outcome for row in gate.rows]
+
+
+def test_every_number_of_an_audit_can_be_named(audit):
+    names = {each.functions[0] for each in numbers_of(audit)}
+    assert {"gap", "bur", "share in summaries", "coverage difference", "equal coverage", "difference"} <= names
+    # what is not known beforehand would be refused: means of absolute gaps alone
+    assert {name for name in names if name not in NAMES["audit"]} == {"sof", "coverage parity"}
+
+
+def test_what_sets_say_adds_up_to_the_number(audit):
+    for each in (*audit.aggregates, *audit.by_value):
+        said = [value for value in each.by_set if value is not None]
+        if each.estimate is not None and not each.measure.kind.grows_by_chance:
+            assert sum(said) / len(said) == pytest.approx(each.estimate, abs=0.02), each.measure
+
+
+def test_the_last_system_is_meant_unless_one_is_named(audit):
+    gate, outcomes = verdicts(audit, "worst_gap(shares) < -0.1", "gap(shares, even, right) < 0")
+    assert outcomes == ["breach", "passed"]
+    assert "right, sided" in gate.rows[0].number
+
+
+def test_what_is_not_on_the_page_fails_closed(audit):
+    gate, outcomes = verdicts(audit, "opinion_graph < 0", "gap(shares, rihgt) < -1", "gap(opinions) < -1")
+    assert outcomes == ["missing"] * 3
+    assert "did you mean 'right'" in gate.rows[1].note
+    assert len(gate.failed) == 3
+
+
+def test_what_cannot_be_told_fails_only_if_strict(audit):
+    # as often below its mean as above
+    (gap,) = (
+        n.chance.gap
+        for n in audit.by_value
+        if (n.system, n.value, n.family) == ("sided", "right", "value-shares") and n.chance
+    )
+    limit = f"gap(shares, right) < {gap}"
+    (lax, outcomes), (strict, _) = verdicts(audit, limit), verdicts(audit, limit, strict=True)
+    assert (outcomes, lax.failed, len(strict.failed), len(gate_warnings(lax))) == (["cannot tell"], (), 1, 1)
+    assert verdict(lax) == ""
+
+
+def test_unknown_names_are_refused_before_any_work():
+    with pytest.raises(DataError, match=r"did you mean 'bur'.*\n.*grows by chance.*\n.*says not of what"):
+        check_names([parse_limit(each) for each in ("bru < 1", "worst_difference(sof) < 1", "gap < 1")], "audit")
+    check_names([parse_limit("mean(sof) < 1")], "report")
+    assert all(name.replace(" ", "_") in told("audit") for name in NAMES["audit"])
+
+
+def test_a_baseline_of_the_same_documents_counts_the_change(audit, tmp_path):
+    (tmp_path / "audit.json").write_text(audited(release=[EVEN] * 18).model_dump_json())
+    baseline = read_baseline(tmp_path, Audit, "audit.json")
+    gate, outcomes = verdicts(
+        audit, "gap(shares, right) < -0.1", "gap(shares, right, even) < 0", "now bur > 0.9", baseline=baseline
+    )
+    assert outcomes == ["breach", "passed", "cannot tell"]
+    assert gate.rows[0].number.startswith("change of")
+
+
+def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
+    path = tmp_path / "audit.json"
+    before = audited(release=[EVEN] * 18)
+    others = {
+        "other documents": before.model_copy(update={"documents_digest": "2" * 16}),
+        "17 document sets": audited(release=[EVEN] * 17),
+        "its attribute": before.model_copy(update={"attribute": "gender"}),
+        "same options": audited(release=[EVEN] * 18, tau=0.7),
+    }
+    for said, other in others.items():
+        path.write_text(other.model_dump_json())
+        with pytest.raises(DataError, match=said):
+            verdicts(audit, "bur > 0", baseline=read_baseline(path, Audit, "audit.json"))
+    path.write_text(before.model_copy(update={"sets": ()}).model_dump_json())
+    with pytest.raises(DataError, match="single document sets"):
+        read_baseline(path, Audit, "audit.json")
+    for text in ("", "{}", "[1"):
+        path.write_text(text)
+        with pytest.raises(DataError, match="of this version"):
+            read_baseline(path, Audit, "audit.json")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_baseline(tmp_path / "absent.json", Audit, "audit.json")
+
+
+def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
+    path = tmp_path / "audit.json"
+    path.write_text(audited(measures=("coverage",), release=[EVEN] * 18).model_dump_json())
+    _, outcomes = verdicts(audit, "bur > 0.9", baseline=read_baseline(path, Audit, "audit.json"))
+    assert outcomes == ["missing"]
+
+
+def test_the_page_and_the_files_say_the_same(audit):
+    named = parse_limit("worst_gap(shares) < -0.1", name="<no side>\x00")
+    asked = Asked((named, parse_limit("opinion_graph < 0"), parse_limit("bur > 2")))
+    found = gated(audit, asked)
+    assert Audit.model_validate_json(found.model_dump_json()).gate == found.gate
+    assert [block.name for block in page(found).body if getattr(block, "name", "") == "gate"] == ["gate"]
+    suite = ElementTree.fromstring(junit(found.gate, "audit"))[0]  # noqa: S314 (our own text)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
+        "3",
+        "1",
+        "1",
+        "0",
+    )
+    assert suite[0].get("name") == "<no side>\ufffd"
+    lines = markdown.fragment(gate_blocks(found.gate)).splitlines()
+    assert sum(line.startswith("| ") for line in lines) == 2 + 3
+    assert verdict(found.gate).count("\n") == 2
