@@ -69,7 +69,7 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
     """
     if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
         return _missing(limit, why)
-    kept = [each for each in numbers if not each.is_few] or list(numbers[:1])
+    kept = [each for each in numbers if not each.is_few] or list(numbers)
     n = n_limits * len(kept)
     adjusted = Bootstrap(1 - (1 - plan.level) / n, min(plan.resamples * n, max(MOST_DRAWS, plan.resamples)), plan.seed)
     bounds = [_bounds(each, adjusted) for each in kept]
