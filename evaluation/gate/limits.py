@@ -30,7 +30,7 @@ WORST, NOW = "worst ", "now "
 
 def fold(name: str) -> str:
     """A name as names are compared."""
-    return re.sub(r"[\s_\u2212-]+", " ", name).strip().casefold()
+    return re.sub(r"[\s_\u2212-]+", " ", name.replace("'", "")).strip().casefold()
 
 
 @dataclass(frozen=True)
