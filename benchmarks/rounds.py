@@ -35,8 +35,9 @@ RUNS: dict[str, tuple[Curve, Curve]] = {
     "reward stops, judges fall": ([(0, 0), (0.4, 0.5), (1, 0.5)], [(0, 0), (0.4, 0.3), (1, 0.0)]),
     "judges stop": ([(0, 0), (1, 1.0)], [(0, 0), (0.4, 0.5), (1, 0.5)]),
     "judges fall": ([(0, 0), (1, 1.0)], [(0, 0), (0.4, 0.3), (1, 0.0)]),
+    "judges fall far": ([(0, 0), (1, 1.0)], [(0, 0), (0.4, 0.3), (1, -0.5)]),
 }
-PARTING = ("judges stop", "judges fall")
+PARTING = ("judges stop", "judges fall", "judges fall far")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...resampling import LEAST_SETS, NOISE, adjusted, cluster_sums, t_interval
 from ..pages.numbers import percent, signed
+from ..pages.words import capital
 from ..systems.compare import Comparer, Trait
 from ..systems.contents import Finding, JudgeNote, Rounds, RoundStep
 from ..systems.ranked import Floats
@@ -202,7 +203,7 @@ def parting_sentence(found: Rounds) -> str:
             "No parting of reward and report judges is clear: there is no round from which on the reward clearly rose while the "
             "mean of the report's judges clearly fell, or no longer clearly rose."
         )
-    rose = f"From {round_label(step.since)} to {last} the reward clearly rose ({signed(step.reward, 2)})"
+    rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"
     if step.has_fallen:
         said = f"the mean of the report's judges clearly fell ({signed(step.report, 2)})"
     else:
@@ -224,7 +225,12 @@ def choice_sentence(found: WorstGroups) -> str:
     best = likeliest(found)
     if best is None:
         return f"No side has the {found.least_sets} document sets that a choice by the worst side needs."
-    said = f"by the side that it serves worst ({best.group}): best of all in {percent(best.chance_of_best, 0)} of the draws"
+    chance = percent(best.chance_of_best, 0)
+    said = f"by the side that it serves worst ({best.group}): best of all in {chance} of the draws of document sets"
     if found.choice:
-        return f"{best.system.capitalize()} is the best {said}."
-    return f"No round is clearly the best; {best.system} is the likeliest {said}."
+        return f"{capital(_in_words(best.system))} is the best {said}."
+    return f"No round is clearly the best; {_in_words(best.system)} is the likeliest {said}."
+
+
+def _in_words(label: str) -> str:
+    return "the untrained model" if label == UNTRAINED else label

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from ...runfolder.phases import ADAPTER, round_name
-from ..pages.blocks import Block, Charts, Column, Heading, Heads, Number, Prose, Table, bounds, row, table
+from ..pages.blocks import Block, Charts, Code, Column, Heading, Heads, Number, Prose, Table, bounds, row, table
 from ..pages.charts import Line, Point, panel
+from ..pages.numbers import number
 from ..pages.systems import judge_panels, places_of, points_of
 from ..pages.words import ALL, capital
 from ..systems.contents import Estimate, JudgeNote, Report, Rounds
+from ..systems.systems import UNTRAINED
 from ..systems.worst_group import WorstGroups, without_part
 from .rounds import choice_sentence, likeliest, parting_sentence, round_label
 
@@ -24,12 +26,13 @@ def rounds_section(report: Report) -> Iterator[Block]:
     yield Heading(
         "Rounds",
         lead="One draw from the untrained model, and from the adapter of each evaluated round, for the same test requests. "
-        f"Rounds count from 0; the untrained model stands at {FIRST}.",
+        f"Rounds count from 0; the untrained model stands at {number(FIRST, 0)}.",
     )
     yield Prose(parting_sentence(found))
     yield _gains(found)
     panels = judge_panels(report.judges, ROUND, lambda judge: _lines(found, judge), first_style=2)
-    yield Charts(tuple(panels))
+    if panels:
+        yield Charts(tuple(panels))
     yield _table(report, found)
     if found.choice is not None:
         yield from _choice(report, found, found.choice)
@@ -49,13 +52,17 @@ def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]
 
 
 def _points(found: Rounds, estimates: Iterable[Estimate]) -> list[Point]:
-    places = (FIRST if number is None else number for number in found.rounds)
+    places = (FIRST if each is None else each for each in found.rounds)
     return points_of(zip(places, estimates, strict=True))
 
 
 def _table(report: Report, found: Rounds) -> Table:
     gains = list(dict.fromkeys(each.measure for each in found.gains))
-    shown = {(e.measure, e.subject): Number(e.mean, bounds(e), sign=True) for e in found.gains}
+    # that of the untrained model over itself has no interval
+    shown = {
+        (e.measure, e.subject): Number(e.mean, bounds(e) if e.subject != UNTRAINED else None, sign=True)
+        for e in found.gains
+    }
     for judge in report.judges:
         places = places_of(found.scores, judge)
         mine = (e for e in found.scores if e.measure == judge.name and e.side is None)
@@ -80,7 +87,13 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         f"clear when it is the same in {100 * choice.level:g} % of them.{note and f' {capital(note)}.'}",
     )
     yield Prose(choice_sentence(choice))
-    heads: Heads = (ROUND, "worst side", Column("its mean", kind="number"), "best of all", *report.sides)
+    heads: Heads = (
+        ROUND,
+        "worst side",
+        Column("its mean", kind="number"),
+        Column("best of all", note="share of draws"),
+        *report.sides,
+    )
     rows = (
         row(
             each.system,
@@ -97,10 +110,11 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         "choice tell how good it is."
     )
     best = likeliest(choice)
-    number = next((each for each in found.rounds if best and round_label(each) == best.system), None)
-    if number is not None and number != found.rounds[-1]:
-        folder = f"{report.provenance.recipe['output']}/{round_name(number)}/{ADAPTER}"
+    chosen = next((each for each in found.rounds if best and round_label(each) == best.system), None)
+    if chosen is not None and chosen != found.rounds[-1]:
+        folder = f"{report.provenance.recipe['output']}/{round_name(chosen)}/{ADAPTER}"
         yield Prose(
-            f"The adapter of round {number} is {folder}. evenhand loop RECIPE --set rounds={number + 1} "
-            "--set evaluation.rounds=last uses what is there and ends the run with it, so that report and cards are of it."
+            f"The adapter of round {chosen} is {folder}. To end the run with it, so that report and cards are of it, from "
+            "what is there:"
         )
+        yield Code(f"evenhand loop RECIPE --set rounds={chosen + 1} --set evaluation.rounds=last", "bash")

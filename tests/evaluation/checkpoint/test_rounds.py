@@ -69,7 +69,7 @@ def test_the_round_is_chosen_by_its_worst_side(make_run: Any):
     made = page(found)
     shown = markdown.render(made)
     assert "run/round-01/adapter" in shown
-    assert "--set rounds=2" in shown
+    assert "--set rounds=2 --set evaluation.rounds=last" in shown
     assert 'id="rounds"' in html.render(made)
 
 
