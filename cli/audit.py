@@ -90,8 +90,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), opinions "
-            "(needs networkx), word-lists. Default: all of them.",
+            help="value-shares (BUR, UER, AUC, SOF), coverage (Equal Coverage, Coverage Parity), order (room by place), tone "
+            "(how it speaks of each value), opinions (needs networkx), word-lists. Default: all but tone.",
         ),
     ] = None,
     matcher: Annotated[
@@ -118,6 +118,12 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             help="Model of the matcher or the entailer, where it has one. Default: the published one.",
         ),
     ] = None,
+    tone: Annotated[
+        Literal["vader", "encoder"],
+        typer.Option(
+            help="What tells tone. vader: a lexicon, needs NLTK's data, English; encoder: the embedded sentence encoder."
+        ),
+    ] = "vader",
     values: Annotated[
         list[str] | None,
         typer.Option(
@@ -209,6 +215,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     asked, notes = usual_measures() if measures is None else (read_measures(measures), ())
     if units and "coverage" not in asked:
         raise DataError("--units has no effect without measure 'coverage'; add it to --measures")
+    if tone != "vader" and "tone" not in asked:
+        raise DataError(f"--tone {tone} has no effect without measure 'tone'; add it to --measures")
     if order and "order" not in asked:
         raise DataError("--order has no effect without measure 'order'; add it to --measures")
     if bounds and "coverage" not in asked:
@@ -236,6 +244,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         mode=mode,
         tau=tau,
         target=read_target(target, given.values),
+        tone=tone,
         opinion_units=opinion_units,
         least_group=least_group,
         published=published,

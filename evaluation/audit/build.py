@@ -37,7 +37,7 @@ SCHEMA = "evenhand-audit/3"
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
 # families whose numbers are by attribute value or place
-BY_VALUE = ("value-shares", "coverage", "order")
+BY_VALUE = ("value-shares", "coverage", "order", "tone")
 ONE_VALUED = "words of one value only"
 NO_DOCUMENT = "no document of this value"
 

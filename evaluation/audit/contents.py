@@ -53,6 +53,8 @@ SHORTFALL = Kind("shortfall")
 UNDER_REPRESENTED = Kind("under-represented", is_rate=True, is_tested=False)
 PLACE_IN_SOURCES = Kind("place's share in sources", is_tested=False)
 PLACE_IN_SUMMARIES = Kind("place's share in summaries", is_tested=False, only_names=True)
+TONE_IN_SOURCES = Kind("tone in sources", is_tested=False)
+TONE_IN_SUMMARIES = Kind("tone in summaries", is_tested=False, only_names=True)
 EQUAL_COVERAGE = Kind("Equal Coverage")
 COVERAGE_PARITY = Kind("Coverage Parity", grows_by_chance=True)
 COVERAGE = Kind("coverage", is_tested=False)
@@ -67,7 +69,7 @@ KINDS = {
     for kind in (
         *(BUR, BUR_OF_SEVERAL, UER, AUC, SOF, REPRESENTATION),
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
-        *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES),
+        *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, TONE_IN_SOURCES, TONE_IN_SUMMARIES),
         *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
         *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES),
     )

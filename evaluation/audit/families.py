@@ -8,14 +8,17 @@ from ...extras import need
 from ...fairness.demographic.word_lists import WordLists
 from ...fairness.groups.coverage import CoverageMode
 from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
+from ...judges.measures.tone import SCORERS, ToneScorer
+from ...judges.measures.words import WordMatcher, open_word_matcher
 from ...judges.shared import SharedModels
 from .coverage import UnitCoverage
 from .figures import Family
 from .input import AuditInput
 from .opinions import Opinions
 from .order import Order
-from .plan import BY_MATCHER, WITHOUT_MODEL, AuditPlan
+from .plan import BY_MATCHER, AuditPlan
 from .shares import ValueShares
+from .tone import Tone
 from .word_lists import GenderWords
 
 
@@ -26,13 +29,14 @@ class Tools:
     matcher: Matcher | None
     entailer: Entailer | None
     # one that has chance levels: the same where it matches words
-    words: Matcher | None = None
+    words: WordMatcher | None = None
+    tone: ToneScorer | None = None
     # what was taken in place of something else, in a sentence each
     notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Give the memory of models back."""
-        for tool in (self.matcher, self.entailer, self.words):
+        for tool in (self.matcher, self.entailer, self.words, self.tone):
             if tool is not None:
                 tool.close()
 
@@ -65,8 +69,9 @@ def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: Entail
                 "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with published "
                 f"numbers, which need 'ngram': {error}"
             )
-    words = opened if opened.name in WITHOUT_MODEL else open_matcher(MatcherSection(kind="words"), models)
-    return Tools(opened, asked, words, tuple(notes))
+    words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
+    tone = SCORERS[plan.tone](models) if "tone" in plan.measures else None
+    return Tools(opened, asked, words, tone, tuple(notes))
 
 
 def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
@@ -79,6 +84,8 @@ def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
         found.append(UnitCoverage(tools.entailer, given.attribute, given.values, mode, given.has_units))
     if "order" in plan.measures and tools.words is not None:
         found.append(Order(tools.words))
+    if tools.tone is not None and tools.words is not None:
+        found.append(Tone(tools.tone, tools.words.tokens, tools.words.signature, given.values))
     if "opinions" in plan.measures:
         need("networkx", "measure 'opinions'")
         found.append(Opinions(plan.opinion_units))

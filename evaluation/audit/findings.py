@@ -9,9 +9,9 @@ from ...text import sentences, words
 from ..pages.numbers import percent, signed
 from ..pages.words import joined
 from .contents import (
-    COVERAGE_DIFFERENCE,
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
+    TONE_IN_SOURCES,
     Chance,
     Effect,
     Number,
@@ -23,12 +23,33 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
-# what the quantities of a family that votes are called, where they are not attribute values
-KINDS_OF_GROUP = {"order": "place"}
-# whom a sentence speaks of, where that is no attribute value
-SUBJECTS = {"order": "The {} of the documents"}
-# what its summaries do by whom nobody is represented less or more
-NEUTRAL = {"order": "prefer no place"}
+REPRESENTED = (
+    "{value} is represented {direction}: it has {there} of the documents' words and {here} of the summaries'; {expected} would "
+    "be expected of summaries that take no side"
+)
+# what is said of who is clearly off the chance level, by family, and where nobody is
+SAID = {
+    "value-shares": (
+        REPRESENTED,
+        "No {attribute} is clearly represented less or more than by summaries that take no side.",
+    ),
+    "coverage": (
+        "{value} is covered {direction}: its documents are covered {size} points {how} than all documents of their sets; "
+        "{expected_points} would be expected of summaries that take no side",
+        "No {attribute} is clearly covered less or more than by summaries that take no side.",
+    ),
+    "order": (
+        "The {value} of the documents" + REPRESENTED.removeprefix("{value}").replace("take no side", "prefer no place"),
+        "No place is clearly represented less or more than by summaries that prefer none.",
+    ),
+    "tone": (
+        "{value} is spoken of {direction} kindly: of the tone beside its own words {here} is positive in the summaries and "
+        "{there} in its documents; {expected} would be expected by the documents' sentences with the same words",
+        "No {attribute} is clearly spoken of less or more kindly than in the documents' sentences with the same words.",
+    ),
+}
+# what a value has in the documents
+IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES)
 # systems that a headline compares
 MOST_COMPARED = 3
 
@@ -59,18 +80,10 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
         ((each, chance) for each, chance in known if chance.verdict in ("higher", "lower")),
         key=lambda pair: -abs(pair[1].gap),
     )
-    sources = {
-        each.value: each.estimate for each in numbers if each.measure.kind in (SHARE_IN_SOURCES, PLACE_IN_SOURCES)
-    }
-    is_coverage = first.measure.kind == COVERAGE_DIFFERENCE
-    said = [
-        _of_coverage(each, chance) if is_coverage else _of_shares(each, chance, sources[each.value])
-        for each, chance in clear
-    ]
+    sources = {each.value: each.estimate for each in numbers if each.measure.kind in IN_SOURCES}
+    said = [_sentence(each, chance, sources.get(each.value)) for each, chance in clear]
     if not clear and not all(each.is_small for each, _ in known):
-        what, neutral = KINDS_OF_GROUP.get(first.family, attribute), NEUTRAL.get(first.family, "take no side")
-        verb = "covered" if is_coverage else "represented"
-        said.append(f"No {what} is clearly {verb} less or more than by summaries that {neutral}.")
+        said.append(SAID[first.family][1].format(attribute=attribute))
     small = tuple(each.value for each, _ in known if each.is_small and each.value)
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
@@ -81,30 +94,15 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     )  # fmt: skip
 
 
-def _of_shares(found: Number, chance: Chance, source: float | None) -> str:
-    there, here, expected = (percent(x) for x in (source, found.estimate, chance.expected))
-    return (
-        f"{SUBJECTS.get(found.family, '{}').format(found.value)} is represented {_amount(chance)}: it has {there} of the "
-        f"documents' words and {here} of the summaries'; {expected} would be expected of summaries that "
-        f"{NEUTRAL.get(found.family, 'take no side')}, a gap of {_gap_in_points(chance)}."
-    )
-
-
-def _of_coverage(found: Number, chance: Chance) -> str:
-    size, how = f"{100 * abs(found.estimate or 0.0):.1f}", "better" if (found.estimate or 0.0) > 0 else "worse"
-    return (
-        f"{found.value} is covered {_amount(chance)}: its documents are covered {size} points {how} than all documents of their "
-        f"sets; {_points(chance.expected)} would be expected of summaries that take no side, a gap of {_gap_in_points(chance)}."
-    )
-
-
-def _amount(chance: Chance) -> str:
-    return "less" if chance.verdict == "lower" else "more"
-
-
-def _gap_in_points(chance: Chance) -> str:
+def _sentence(found: Number, chance: Chance, source: float | None) -> str:
     between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
-    return f"{_points(chance.gap)} points{between}"
+    estimate = found.estimate or 0.0
+    said = SAID[found.family][0].format(
+        value=found.value, direction="less" if chance.verdict == "lower" else "more", there=percent(source),
+        here=percent(found.estimate), expected=percent(chance.expected), expected_points=_points(chance.expected),
+        size=f"{100 * abs(estimate):.1f}", how="better" if estimate > 0 else "worse",
+    )  # fmt: skip
+    return f"{said}, a gap of {_points(chance.gap)} points{between}."
 
 
 def order_sentence(effects: Sequence[Effect], follows: str) -> str:
@@ -114,15 +112,17 @@ def order_sentence(effects: Sequence[Effect], follows: str) -> str:
     if all(each.gap is None for each in mine):
         return "Place and documents cannot be told apart: the orders do not move documents through all thirds of their sets."
     is_place = follows == "place"
-    where = "Whatever documents stand there" if is_place else "Wherever they stand"
+    where = "Whatever documents stand in it" if is_place else "Wherever they stand"
     if not clear:
         return f"{where}, {'no third of a set has' if is_place else 'the documents of no third have'} clearly more or less room."
     gaps = [
         f"{100 * abs(each.gap or 0.0):.1f} points {'less' if each.verdict == 'lower' else 'more'}" for each in clear
     ]
-    whose = [f"the {each.place} has" if is_place else f"those of the {each.place} have" for each in clear]
-    said = joined([f"{who} {gap}" for who, gap in zip(whose, gaps, strict=True)])
-    return f"{where}, {said} of the room than is expected."
+    first, *others = zip(clear, gaps, strict=True)
+    subject = f"the {first[0].place} of a set has" if is_place else f"the documents of the {first[0].place} have"
+    said = [f"{subject} {first[1]} of the room than is expected"]
+    said += [f"{'the' if is_place else 'those of the'} {each.place} {gap}" for each, gap in others]
+    return f"{where}, {joined(said)}."
 
 
 def _points(share: float | None) -> str:

@@ -10,6 +10,7 @@ from ..pages.blocks import (
     Column,
     Details,
     Facts,
+    Group,
     Heading,
     Heads,
     Items,
@@ -63,7 +64,7 @@ GAP = "gap to expected"
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
 # families whose numbers are not by attribute value, but by groups of their own
-ELSEWHERE = ("order", "word-lists")
+ELSEWHERE = ("order", "tone", "word-lists")
 # what a text is called that an example leaves out, by what the opinion graph takes for a unit
 TEXTS = {"documents": "post", "sentences": "sentence"}
 TONES: dict[str, Tone] = {
@@ -97,6 +98,7 @@ def page(audit: Audit) -> Page:
             *_values(audit),
             *_places(audit),
             *_orders(audit),
+            *_tones(audit),
             *_measures(audit),
             *_differences(audit),
             *_beside(audit),
@@ -178,31 +180,41 @@ def value_tables(audit: Audit) -> Iterator[Table]:
 
 def _places(audit: Audit) -> Iterator[Block]:
     """How much of the summaries is about the documents that stand first, in the middle and last."""
+    if groups := _groups(audit, "order"):
+        yield Heading(
+            "By place in the set",
+            lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
+            "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
+            f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
+            "documents in other orders, and --order holds their summaries against each other.",
+        )
+        yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
+
+
+def _tones(audit: Audit) -> Iterator[Block]:
+    """How summaries speak of each value."""
+    if groups := _groups(audit, "tone"):
+        yield Heading(
+            "Tone",
+            lead=f"How much of the tone is positive beside the words that documents of one {audit.attribute} alone have, in "
+            "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
+            "words. What tells tone is often wrong of a single sentence: read some before you conclude.",
+        )
+        yield table("tone", (audit.attribute, "in documents", "in summaries", "gap to expected"), groups)
+
+
+def _groups(audit: Audit, family: str) -> list[Group]:
+    """What each group of a family has in documents and summaries, with its gap, by system."""
     groups = []
     for system in audit.systems:
-        mine = [
-            n for n in audit.by_value if n.system == system.label and n.family == "order" and n.estimate is not None
-        ]
-        names = dict.fromkeys(n.value for n in mine if n.value)
+        mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family) and n.estimate is not None]
         rows = (
-            row(
-                name,
-                *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *_gap_of(n))),
-            )
-            for name in names
+            row(name, *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *_gap_of(n))))
+            for name in dict.fromkeys(n.value for n in mine if n.value)
         )
         if mine:
             groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
-    if not groups:
-        return
-    yield Heading(
-        "By place in the set",
-        lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent of "
-        "matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to each "
-        f"{audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the documents in "
-        "other orders, and --order holds their summaries against each other.",
-    )
-    yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
+    return groups
 
 
 def _orders(audit: Audit) -> Iterator[Block]:

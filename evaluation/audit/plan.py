@@ -15,18 +15,22 @@ from ...config.recipe_file import load_section
 from ...errors import DataError, MissingExtra
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
+from ...judges.measures.tone import ToneName
 from ...resampling import LEAST_GROUP, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units
 
-MEASURES = ("value-shares", "coverage", "order", "opinions", "word-lists")
+MEASURES = ("value-shares", "coverage", "order", "tone", "opinions", "word-lists")
+# measured only where it is asked for: what tells tone is weak
+ON_REQUEST = ("tone",)
 # those that a matcher tells
-BY_MATCHER = ("value-shares", "order")
+BY_MATCHER = ("value-shares", "order", "tone")
 # what people call a measure -> the family that has it
 FAMILY_OF = {
     **dict.fromkeys(("bur", "uer", "auc", "sof", "proportional-representation"), "value-shares"),
     **dict.fromkeys(("equal-coverage", "ec", "coverage-parity", "cp"), "coverage"),
     **dict.fromkeys(("place", "position", "speaking-order"), "order"),
+    **dict.fromkeys(("sentiment", "framing"), "tone"),
     **dict.fromkeys(("opinion-graph", "opinion"), "opinions"),
     **dict.fromkeys(("word-list", "word-list-bias", "gender-words"), "word-lists"),
 }
@@ -43,6 +47,8 @@ class AuditPlan:
     tau: float = DEFAULT_TAU
     # "ratio", "equal", or one weight for each value of the audit
     target: Target = "ratio"
+    # what tells the tone of a sentence
+    tone: ToneName = "vader"
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
     # sets that must have a value before anything is concluded of it
@@ -76,11 +82,12 @@ def read_measures(text: str) -> tuple[str, ...]:
 
 def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The measures that run here without a model, and a sentence for each that does not."""
+    usual = tuple(name for name in MEASURES if name not in ON_REQUEST)
     try:
         need("networkx", "measure 'opinions'")
     except MissingExtra as error:
-        return tuple(name for name in MEASURES if name != "opinions"), (f"Opinions are not measured: {error}",)
-    return MEASURES, ()
+        return tuple(name for name in usual if name != "opinions"), (f"Opinions are not measured: {error}",)
+    return usual, ()
 
 
 def read_target(text: str, values: Sequence[str]) -> Target:

@@ -167,9 +167,10 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
     for (family, its, is_scored), mine in systems.items():
         which = f"{', '.join(mine)}, {family}"
         if is_scored:
+            counted = f"; {spreads[family]} counts them like any other value" if family in spreads else ""
             yield (
                 f"{which}: fewer than {plan.least_group} scored sets (--least-group) have {_named(its)}. Such values are marked "
-                f"few and get no verdict; {spreads[family]} counts them like any other value."
+                f"few and get no verdict{counted}."
             )
         else:
             yield f"{which}: no scored set has {_named(its)}."

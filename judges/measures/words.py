@@ -73,6 +73,10 @@ class WordMatcher:
             if not has.isdisjoint(tokens)
         }
 
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text that count."""
+        return self._tokenize(text)
+
     def close(self) -> None:
         """Nothing to give back."""
 

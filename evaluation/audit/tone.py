@@ -1,0 +1,137 @@
+"""Tone: whether a summary speaks of each value as positively as that value's documents do; see `fairness.groups.tone`.
+
+Equal room in hostile words passes every other family.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
+from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, tones
+from ...fairness.labelled import LabelledSummary
+from ...judges.measures.tone import ToneScorer
+from ...text import sentences as split_sentences
+from .contents import TONE_IN_SOURCES, TONE_IN_SUMMARIES, Example, Kind, Line, Measure, Quantity, Side
+from .figures import Figures, Floats, most, reasons
+
+ROWS = (TONE_IN_SOURCES, TONE_IN_SUMMARIES)
+SAME_WORDS = "sentences of the documents with the same words"
+SILENT = "no toned sentence with a word of one value alone"
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What a summary adds."""
+
+    # of the declared values of the set, (values, columns)
+    sums: Floats
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tone:
+    """The family of tone."""
+
+    scorer: ToneScorer
+    # words of a text that count, and what names them
+    tokens: Callable[[str], list[str]]
+    tokens_signature: str
+    values: tuple[str, ...]
+
+    name = "tone"
+
+    @property
+    def by(self) -> str:
+        """The scorer's name."""
+        return self.scorer.name
+
+    @property
+    def signature(self) -> str:
+        """Scorer and words."""
+        return f"tone|{self.scorer.signature}|own-words:{self.tokens_signature}|v:1"
+
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Spoken | Unscored]:
+        """The tone beside each value's words; documents are read once for all summaries that stand side by side."""
+        found: list[Spoken | Unscored] = []
+        for _, group in groupby(items, key=lambda item: (item.documents, item.values)):
+            source: SourceTone | None = None
+            for item in group:
+                if not item.summary.strip():
+                    found.append(Unscored(EMPTY_SUMMARY))
+                    continue
+                source = source or self._source(item)
+                sums = source.of(self._toned(split_sentences(item.summary)))
+                found.append(Spoken(sums, item.values) if sums[:, 3].any() else Unscored(SILENT))
+        return found
+
+    def figures(self, found: Sequence[Spoken | Unscored]) -> Figures:
+        """The sums of all sets."""
+        columns = np.zeros((len(found), len(self.values), N_COLUMNS))
+        for row, each in enumerate(found):
+            if isinstance(each, Spoken):
+                columns[row, [self.values.index(value) for value in each.values]] = each.sums
+        _, share, expected = tones(columns)
+        gaps = np.abs(np.nan_to_num(share - expected)).max(axis=1, initial=0.0)
+        scored = columns[..., 3].any(axis=1)
+        return Figures(
+            quantities=tuple(Quantity(Measure(kind, self.by), value) for value in self.values for kind in ROWS),
+            columns=columns.reshape(len(found), -1),
+            reduce=lambda sums: _rows(*self._tones(sums)[:2]),
+            expect=lambda sums: _rows(np.nan, self._tones(sums)[2]),
+            nulls=("", SAME_WORDS) * len(self.values),
+            rests_on=np.repeat(columns[..., 3] > 0, len(ROWS), axis=1),
+            unfairness=np.where(scored, gaps, np.nan),
+            left_out=reasons(found),
+            no_part=SILENT,
+        )
+
+    def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
+        """No number is of all values together."""
+        raise NotImplementedError(kind)
+
+    def example(self, item: LabelledSummary, found: Spoken, unfairness: float) -> Example:
+        """Tone of each value, and of each sentence; the words of each value in it."""
+        _, share, expected = tones(found.sums)
+        known = [k for k in range(len(found.values)) if not np.isnan(share[k])]
+        off = most({found.values[k]: abs(float(share[k] - expected[k])) for k in known})
+        own = {
+            value: {token for d in item.documents if d.value == value for token in self.tokens(d.text)}
+            for value in found.values
+        }
+        parts = split_sentences(item.summary)
+        lines = []
+        for text, (tokens, positive, negative) in zip(parts, self._toned(parts), strict=True):
+            of = [[value for value, its in own.items() if token in its] for token in tokens]
+            takes = {value: float(of.count([value])) for value in found.values}
+            lines.append(Line(text=text, takes=takes, note=f"positive {positive:.2f}, negative {negative:.2f}"))
+        return Example(
+            family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
+            measure=f"largest gap of tone to what is expected ({self.by})", is_share=True,
+            columns=("positive share expected", "positive share in summary"), takes_what="words of one value alone",
+            sides=tuple(
+                Side(name=found.values[k], source=float(expected[k]), summary=float(share[k])) for k in known
+            ),
+            lines=tuple(lines),
+            left_out=off,
+            documents=tuple(document.text for document in item.documents if document.value in off),
+        )  # fmt: skip
+
+    def _source(self, item: LabelledSummary) -> SourceTone:
+        texts = [document.sentences or split_sentences(document.text) for document in item.documents]
+        labels = [label for label, its in zip(item.labels, texts, strict=True) for _ in its]
+        return SourceTone(self._toned([text for its in texts for text in its]), labels, len(item.values))
+
+    def _toned(self, texts: Sequence[str]) -> list[Toned]:
+        amounts = self.scorer.amounts(texts)
+        return [(self.tokens(text), *amount) for text, amount in zip(texts, amounts, strict=True)]
+
+    def _tones(self, sums: Floats) -> tuple[Floats, Floats, Floats]:
+        return tones(sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS))
+
+
+def _rows(first: Floats | float, second: Floats) -> Floats:
+    """Two numbers of each value side by side, (..., quantities)."""
+    return np.stack([np.broadcast_to(first, second.shape), second], axis=-1).reshape(*second.shape[:-1], -1)
