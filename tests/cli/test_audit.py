@@ -218,7 +218,10 @@ def test_odd_summaries_are_left_out_or_counted_and_stop_nothing(tmp_path):
     assert "1 scored sets have words of one value only" in said
     assert "out, value-shares: fewer than 30 scored sets (--least-group) have left, right." in said
     assert "out, coverage: rests on 0 of 7 sets; left out: " in said
-    assert [(each.under, each.over, each.small) for each in found.represented] == [((), (), ("left", "right"))]
+    assert [(each.under, each.over, each.small) for each in found.represented] == [
+        ((), (), ("left", "right")),
+        ((), (), ("first third", "last third")),
+    ]
 
 
 def test_a_value_that_no_document_has_is_told_and_values_may_have_commas(tmp_path):
