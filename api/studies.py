@@ -99,7 +99,7 @@ def audit(
     wanted = Wanted(Path("documents"), given.grouped_by, summaries=names)
     asked = input_of(given.records, systems, wanted, digest_of_all(given), mistakes)
     plan = _plan({**options, "measures": measures, "target": read_target(options.get("target", "ratio"), asked.values)})
-    with closing(open_tools(plan, *sections)) as tools:
+    with closing(open_tools(asked, plan, *sections)) as tools:
         found = build_audit(asked, plan, families(asked, plan, tools), (*notes, *tools.notes))
     if out is not None:
         write_audit(found, Path(out))

@@ -62,7 +62,7 @@ def audited(
     )
     system = System("release", "release", "0" * 16, {each.id: text for each, text in zip(sets, texts, strict=True)})
     given = AuditInput(sets, SIDE, corpus.values, (corpus.values,) * len(sets), (system,), "simulated", "0" * 16, 0)
-    tools = open_tools(PLAN, MatcherSection(kind="words"), EntailerSection(kind="words"))
+    tools = open_tools(given, PLAN, MatcherSection(kind="words"), EntailerSection(kind="words"))
     return build_audit(given, PLAN, families(given, PLAN, tools))
 
 

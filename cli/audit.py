@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..evaluation.audit.input import AuditInput
     from ..evaluation.audit.plan import AuditPlan
 
-    # None takes the best matcher that runs without a model
-    Sections = tuple[MatcherSection | None, EntailerSection]
+    # None takes the usual ones
+    Sections = tuple[MatcherSection | None, EntailerSection | None]
 
 EXAMPLE = (
     "Example: evenhand audit --documents reviews --attribute sentiment --summaries even-handed --summaries praising"
@@ -108,7 +108,8 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         typer.Option(
             metavar="NAME|FILE.yaml",
             help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
-            "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: words.",
+            "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: encoder where its "
+            "embedded model is installed and the documents have at most 50,000 words in Latin letters, else words.",
         ),
     ] = None,
     model: Annotated[
@@ -272,7 +273,7 @@ def _measure(
     from ..evaluation.audit.build import build_audit
     from ..evaluation.audit.families import families, open_tools
 
-    tools = open_tools(plan, *sections)
+    tools = open_tools(given, plan, *sections)
     hints = (*notes, *tools.notes)
     try:
         with _progress() as progress:

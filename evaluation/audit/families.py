@@ -16,7 +16,7 @@ from .figures import Family
 from .input import AuditInput
 from .opinions import Opinions
 from .order import Order
-from .plan import BY_MATCHER, AuditPlan
+from .plan import BY_MATCHER, AuditPlan, usual_entailer
 from .shares import ValueShares
 from .tone import Tone
 from .word_lists import GenderWords
@@ -41,23 +41,32 @@ class Tools:
                 tool.close()
 
 
-def open_tools(plan: AuditPlan, matcher: MatcherSection | None, entailer: EntailerSection) -> Tools:
+def open_tools(
+    given: AuditInput, plan: AuditPlan, matcher: MatcherSection | None, entailer: EntailerSection | None
+) -> Tools:
     """Matcher and entailer of the plan's measures; no model is loaded yet.
 
     Args:
+        given: what is audited.
         plan: says which are needed.
         matcher: None takes "ngram" where NLTK's data is at hand, else "words", and says so.
-        entailer: of coverage.
+        entailer: of coverage; None takes the encoder where it is at hand and the documents are not too long, else "words", and
+            says so.
 
     Raises:
         MissingExtra: a library of what is named is not installed.
         DataError: matcher "ngram" is named, and NLTK's data is absent.
     """
-    models = SharedModels()
-    asked = open_entailer(entailer, models) if "coverage" in plan.measures else None
+    models, notes, asked = SharedModels(), [], None
+    if "coverage" in plan.measures:
+        if entailer is None:
+            entailer, said = usual_entailer(
+                document.text for documents in given.sets for document in documents.documents
+            )
+            notes += said
+        asked = open_entailer(entailer, models)
     if not set(BY_MATCHER).intersection(plan.measures):
-        return Tools(None, asked)
-    notes = []
+        return Tools(None, asked, notes=tuple(notes))
     if matcher is not None:
         opened = open_matcher(matcher, models)
     else:

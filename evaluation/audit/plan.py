@@ -3,19 +3,21 @@
 Those are named by name and model, or by a file with all of a recipe's keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, get_args
 
+import regex
 from pydantic import ValidationError
 
-from ...config.fairness import EntailerSection, MatcherSection
+from ...config.fairness import ENTAILER_MODELS, EntailerSection, MatcherSection
 from ...config.recipe_file import load_section
-from ...errors import DataError, MissingExtra
+from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...judges.measures.tone import ToneName
+from ...models import locate
 from ...resampling import LEAST_GROUP, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units
@@ -90,6 +92,30 @@ def usual_measures() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return usual, ()
 
 
+def usual_entailer(texts: Iterable[str]) -> tuple[EntailerSection, tuple[str, ...]]:
+    """The encoder where it is at hand and the documents are for it, else words in common; and a sentence that says why.
+
+    Args:
+        texts: of all documents.
+    """
+    n_words = n_letters = n_latin = 0
+    for text in texts:
+        n_words += len(text.split())
+        n_letters += len(LETTER.findall(text))
+        n_latin += len(LATIN.findall(text))
+    try:
+        if n_words > MOST_ENCODED:
+            raise DataError(f"documents of {n_words:,} words take it minutes; --entailer encoder asks for it")
+        if 2 * n_latin < n_letters:
+            raise DataError("most letters of the documents are of a script that it was not trained on")
+        need("sentence_transformers", "entailer 'encoder'")
+        locate(ENTAILER_MODELS["encoder"])
+    except (DataError, MissingExtra, UnfitModelError) as error:
+        why = f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {error}"
+        return EntailerSection(kind="words"), (why,)
+    return EntailerSection(kind="encoder"), ()
+
+
 def read_target(text: str, values: Sequence[str]) -> Target:
     """The fairness target: "ratio", "equal", or a weight for each value ("pos=0.5,neg=0.5").
 
@@ -127,7 +153,9 @@ def _is_weight(text: str) -> bool:
 
 MATCHERS = get_args(MatcherSection.model_fields["kind"].annotation)
 ENTAILERS = get_args(EntailerSection.model_fields["kind"].annotation)
-DEFAULT_ENTAILER = "words"
+# words of documents up to which the encoder is the usual entailer: it reads some 2,000 of them a second on one core
+MOST_ENCODED = 50_000
+LETTER, LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 # those that have no model are not asked for one
 WITHOUT_MODEL = ("ngram", "words")
 
@@ -157,13 +185,13 @@ class Named:
 
 def read_sections(
     measures: Sequence[str], matcher: str | None, entailer: str | None, models: Sequence[str]
-) -> tuple[MatcherSection | None, EntailerSection]:
+) -> tuple[MatcherSection | None, EntailerSection | None]:
     """Matcher and entailer with their models; a model belongs to the one that has models, unless it says which.
 
     Args:
         measures: that are asked for.
         matcher: a name, or a YAML file with the keys of a recipe's `matcher`; None takes the best that runs without a model.
-        entailer: a name, or a YAML file with the keys of a recipe's `entailer`; None takes "words".
+        entailer: a name, or a YAML file with the keys of a recipe's `entailer`; None takes the usual one.
         models: NAME, "matcher=NAME" or "entailer=NAME".
 
     Raises:
@@ -171,14 +199,14 @@ def read_sections(
         RecipeError: a file cannot be read or its keys are wrong; all mistakes are listed.
     """
     first = None if matcher is None else Named("matcher", matcher, MATCHERS)
-    second = Named("entailer", entailer or DEFAULT_ENTAILER, ENTAILERS)
-    for named, able, is_given in ((first, BY_MATCHER, True), (second, ("coverage",), entailer is not None)):
-        if named and is_given and not set(able).intersection(measures):
+    second = None if entailer is None else Named("entailer", entailer, ENTAILERS)
+    for named, able in ((first, BY_MATCHER), (second, ("coverage",))):
+        if named and not set(able).intersection(measures):
             raise DataError(f"--{named.part} has no effect without measure {able[0]!r}; add it to --measures")
     found = _models(models, [each for each in (first, second) if each is not None and each.takes_model])
     return (
         None if first is None else _section(first, MatcherSection, found.get("matcher")),
-        _section(second, EntailerSection, found.get("entailer")),
+        None if second is None else _section(second, EntailerSection, found.get("entailer")),
     )
 
 

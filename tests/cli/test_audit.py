@@ -48,7 +48,10 @@ def test_first_audit_names_what_is_bundled_and_shows_the_lean(tmp_path):
         "--summaries",
         "praising",
     )
-    fast = ("--measures", "value-shares,coverage", "--matcher", "words", "--resamples", "200")
+    fast = (
+        *("--measures", "value-shares,coverage", "--matcher", "words"),
+        *("--entailer", "words", "--resamples", "200"),
+    )
     done = audit(*bundled, *fast, "--out", tmp_path / "audit")
     assert done.returncode == 0, done.stderr
     found = Audit.model_validate_json((tmp_path / "audit" / "audit.json").read_text())

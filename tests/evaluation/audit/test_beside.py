@@ -26,7 +26,7 @@ ONE_SIDED = ["Apple berry. Cherry grape. River stone."] * len(SETS)
 def audited(**options):
     given = make_input(SETS, ours=ONE_SIDED)
     plan = AuditPlan(measures=("value-shares", "coverage"), bootstrap=Bootstrap(resamples=200), **options)
-    tools = open_tools(plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
+    tools = open_tools(given, plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
     own = families(given, plan, tools)
     return build_audit(given, plan, own), own, given
 

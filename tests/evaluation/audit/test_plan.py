@@ -9,6 +9,7 @@ from evenhand.evaluation.audit.plan import (
     read_measures,
     read_sections,
     read_target,
+    usual_entailer,
     usual_measures,
 )
 
@@ -99,7 +100,7 @@ def test_a_model_goes_to_the_one_that_has_models():
     assert (matcher.model, entailer.model) == ("a", "b")
     with pytest.raises(DataError, match="write --model matcher=NAME"):
         read_sections(MEASURES, "bartscore", "nli", ["org/m"])
-    assert read_sections(MEASURES, None, None, [])[1].kind == "words"
+    assert read_sections(MEASURES, None, None, []) == (None, None)
 
 
 def test_unknown_names_are_refused():
@@ -129,3 +130,15 @@ def test_mistakes_of_a_file_speak_of_its_section(tmp_path, text, said):
     assert "Keys of the recipe" not in str(caught.value)
     with pytest.raises(RecipeError, match="section 'entailer'"):
         read_sections(MEASURES, None, str(path), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("word " * 50_001, "50,001 words"), ("\u0414\u043e\u0440\u043e\u0433\u043e. Go.", "script"), ("Go.", "")],
+)
+def test_the_usual_entailer_is_the_encoder_where_documents_are_for_it(text, why):
+    pytest.importorskip("sentence_transformers")
+    section, notes = usual_entailer([text])
+    assert section.kind == ("words" if why else "encoder")
+    assert len(notes) == bool(why)
+    assert all((why in note and "--entailer" in note) or "script" in note for note in notes)

@@ -29,7 +29,7 @@ EVEN = "Apple berry. River stone. Stone cherry."
 def audited(measures=("value-shares", "coverage"), tau=0.8, **systems):
     plan = AuditPlan(measures=measures, n_examples=0, tau=tau, bootstrap=Bootstrap(resamples=200))
     given = make_input(two_sided(len(next(iter(systems.values())))), **systems)
-    tools = open_tools(plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
+    tools = open_tools(given, plan, MatcherSection(kind="words"), EntailerSection(kind="words"))
     return build_audit(given, plan, families(given, plan, tools))
 
 
