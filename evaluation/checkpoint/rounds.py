@@ -200,7 +200,7 @@ def parting_sentence(found: Rounds) -> str:
         return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges part."
     if step is None:
         return (
-            "No parting of reward and report judges is clear: there is no round from which on the reward clearly rose while the "
+            "Reward and report judges do not clearly part: there is no round from which on the reward clearly rose while the "
             "mean of the report's judges clearly fell, or no longer clearly rose."
         )
     rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"

@@ -32,6 +32,16 @@ def test_run_that_trains_is_two_entries(comparison: Any):
     assert [entry.label for entry in comparison.entries] == ["dpo untrained", "dpo"]
 
 
+def test_of_several_evaluated_rounds_the_last_is_an_entry(make_run: Any):
+    evaluation = {"judges": ["overlap"], "rounds": "all", "plans": {"more": {"candidates": 4}}}
+    run = make_run(rounds=2, evaluation=evaluation)
+    for phase in ("evaluation/base", "evaluation/round-00", "evaluation/round-01"):
+        run.write(phase, run.TRAINED)
+    entries = read_entries([Named("dpo", run.recipe)])
+    assert [entry.output.phase.name for entry in entries] == ["evaluation/base", "evaluation/round-01"]
+    assert [entry.n_candidates for entry in entries] == [4, 4]
+
+
 def test_budgets_are_those_that_there_are_candidates_for(comparison: Any):
     assert comparison.budgets == (1, 3)
 
