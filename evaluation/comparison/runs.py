@@ -135,7 +135,9 @@ class _Setting:
             values = parse_yaml(f"[{written}]") if equals else []
         except NotYamlError:
             values = []
-        if not all(key.split(".")) or not values or None in values:
+        # between two commas there may be null, but not nothing
+        is_left_out = values.count(None) > sum(part.strip() == "null" for part in written.split(","))
+        if not all(key.split(".")) or not values or is_left_out:
             raise RecipeError(
                 f"--over {shortened(text)}: write KEY=VALUE,VALUE, for example generate.debate.agents=2,3,5; a list is a value "
                 "in brackets"

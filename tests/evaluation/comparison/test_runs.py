@@ -49,6 +49,14 @@ def test_sweep_leaves_out_recipes_without_the_section():
     assert [run.recipe.generate.debate.agents for run in found[1:]] == [2, 3]
 
 
+def test_null_is_a_value():
+    found = name_runs(
+        [Path(ZERO_SHOT.replace("zero-shot", "shuffled"))], [], ["generate.shuffled.rotations=2,null"], Path("out")
+    )
+    assert [run.label for run in found] == ["shuffled rotations 2", "shuffled rotations null"]
+    assert [run.recipe.generate.shuffled.rotations for run in found] == [2, None]
+
+
 def test_sweeps_combine():
     found = name_runs([Path(DEBATE)], [], [AGENTS, "generate.debate.rounds=1,2"], Path("out"))
     assert [run.label for run in found] == [
