@@ -2,8 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...text import words
+
+# words of a fragment that is copied, and not common language
+LONG = 8
+# sources that are kept as they were read: candidates of one request come one after the other
+KNOWN_SOURCES = 8
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,14 @@ class Fragments:
     # in the order of the summary
     fragments: tuple[tuple[str, ...], ...]
 
+    @property
+    def copied(self) -> float | None:
+        """Share of the summary's tokens that stand in a fragment of eight words or more, in [0, 1]."""
+        if self.coverage is None:
+            return None
+        lengths = [len(fragment) for fragment in self.fragments]
+        return self.coverage * sum(n for n in lengths if n >= LONG) / sum(lengths) if lengths else 0.0
+
 
 def fragments(passages: Sequence[str], summary: str) -> Fragments:
     """The fragments of a summary; one lies within one passage.
@@ -26,7 +40,7 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
     Source: Grusky, Naaman and Artzi 2018 (arXiv:1804.11283), in the form of their reference code: after a match the scan of the
     source goes on behind it. Source: Ri et al. 2025, section 6.1; docs/papers.md#ri-tokens.
     """
-    source, tokens = [_Passage(words(passage)) for passage in passages], words(summary)
+    source, tokens = _read(tuple(passages)), words(summary)
     found, place = [], 0
     while place < len(tokens):
         length = max((passage.longest_match(tokens, place) for passage in source), default=0)
@@ -40,6 +54,11 @@ def fragments(passages: Sequence[str], summary: str) -> Fragments:
         compression=sum(len(passage.tokens) for passage in source) / n if n else None,
         fragments=tuple(found),
     )
+
+
+@lru_cache(maxsize=KNOWN_SOURCES)
+def _read(passages: tuple[str, ...]) -> "tuple[_Passage, ...]":
+    return tuple(_Passage(words(passage)) for passage in passages)
 
 
 class _Passage:

@@ -7,12 +7,14 @@ from typing import Any
 from ...config import Recipe
 from ..systems.compare import Comparer, Trait, Values, bootstrap_of
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
+from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
 from ..systems.roles import judge_notes
 from ..systems.systems import (
     PLAN,
     SYSTEMS,
     TRAITS,
+    WORDS,
     PolicyOutput,
     System,
     issues_of,
@@ -64,6 +66,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         differences=tuple(evidence.differences),
         score_gaps=tuple(evidence.score_gaps),
         gain_gaps=tuple(evidence.gain_gaps),
+        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         traits=tuple(numbers.traits()),
         curve=tuple(numbers.curve()),
         planes=tuple(numbers.planes()),
@@ -88,6 +91,7 @@ class Numbers:
         self.candidates = outputs[0].phase.n_candidates
         self.compare = Comparer(outputs[0].requests, bootstrap_of(recipe))
         self.systems = systems_of(outputs)
+        self.lengths = Lengths(self.compare, outputs)
         signatures = {name: text for output in outputs for name, text in output.signatures.items()}
         self.judges: list[JudgeNote] = judge_notes(recipe, signatures)
         # judge -> system -> a value a request
@@ -117,7 +121,7 @@ class Numbers:
         gain_gaps: list[SideGap | None] = []
         for judge in self.judges:
             values = self._values[judge.name]
-            differences += self.compare.differences(judge, values)
+            differences += map(self._at_equal_length, self.compare.differences(judge, values))
             score_gaps += [self.compare.gap(judge, *each) for each in values.items()]
             gain_gaps += [self.compare.gap(judge, *each) for each in self.compare.paired(values).items()]
         return Evidence(
@@ -128,10 +132,14 @@ class Numbers:
             sides=self.compare.sides,
             candidates=self.candidates,
             is_trained=len(self.outputs) > 1,
+            words={
+                name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
+                for name, values in self._by_system(WORDS).items()
+            },
         )
 
     def traits(self) -> Iterator[Estimate]:
-        """Contract, wrong side, length and the issues that occurred, by side and overall."""
+        """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
         named = {name: TRAITS[name] for name in trait_names(self.recipe)}
         named |= dict.fromkeys(issues_of(self.outputs), "share of summaries in which the contract check found this")
         for name, how in named.items():
@@ -172,6 +180,12 @@ class Numbers:
         judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
         paired = self.compare.paired(self._values[judge])[comparison]
         return choose_examples(self.systems, paired, (comparison, judge), self.recipe.evaluation.examples)
+
+    def _at_equal_length(self, each: Difference) -> Difference:
+        by_name = {system.label: system for system in self.systems}
+        first, second = (by_name[name] for name in each.subject.split(" - "))
+        found = self.lengths.at_equal_length(each.measure, first, second, each.side)
+        return each.model_copy(update={"at_equal_length": found})
 
     def _by_system(self, measure: str) -> Mapping[str, Values]:
         return {system.label: system.values(measure) for system in self.systems}

@@ -8,7 +8,7 @@ from ...resampling import FEW_SETS, LEAST_SETS
 from ..pages.words import counted
 from ..systems.roles import overlap_warnings
 from ..systems.systems import PolicyOutput
-from .findings import Evidence
+from .findings import Evidence, length_warnings
 from .probe import engine_sentence, inactive_because
 
 
@@ -25,6 +25,7 @@ def cautions(
             f"The candidates were made by the method {method}: 'zero-shot' below means one such candidate, not a plain answer."
         )
     yield from overlap_warnings(recipe, {name: text for output in outputs for name, text in output.signatures.items()})
+    yield from length_warnings(evidence)
     yield from _of_sets(outputs[0], evidence)
     for output in outputs:
         # their budgets were not equal

@@ -4,14 +4,15 @@ Only judges that were not a reward decide. "Better" and "worse" are said where t
 there is no clear difference.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...resampling import LEAST_SETS
-from ..pages.numbers import signed
-from ..pages.words import UNSURE, capital, counted, joined, verdict
+from ..pages.numbers import number, signed
+from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict
 from ..systems.compare import comparison_name, leaves_out_zero
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
+from ..systems.lengths import is_by_length
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")
@@ -38,6 +39,8 @@ class Evidence:
     sides: Sequence[str]
     candidates: int
     is_trained: bool
+    # words of a summary, by system
+    words: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def deciding(self) -> list[JudgeNote]:
@@ -103,10 +106,48 @@ def findings(evidence: Evidence) -> list[Finding]:
             by_judge = "; ".join(f"{word} by {joined(names, MOST_NAMED)}" for word, names in said if names)
             text = capital(f"{what.format(k=k)}: {by_judge}.")
             found.append(Finding(heading=heading.format(k=k), text=text, comparison=comparison))
+    found += filter(None, (_at_equal_length(evidence, comparison) for comparison in CLAIMS))
     if len(evidence.sides) > 1 and evidence.deciding:
         found.append(Finding(heading="For whom", text=_for_whom(evidence)))
     found.append(Finding(heading="How sure", text=_how_sure(evidence)))
     return found
+
+
+def length_warnings(evidence: Evidence) -> Iterator[str]:
+    """The deciding judges' clear differences that go with length for the most part."""
+    for d, judge in _overall(evidence):
+        if d.subject in CLAIMS and (said := gone_with_length(d, judge, _words(evidence, d.subject))):
+            yield f"{CLAIMS[d.subject][0].format(k=evidence.candidates)}: {said}"
+
+
+def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
+    """The deciding judges' differences of which length clearly explains a part."""
+    before, after = _words(evidence, comparison)
+    parts = [
+        f"{judge.name} {signed(d.at_equal_length.mean)} (as they are {signed(d.mean)})"
+        for d, judge in _overall(evidence)
+        if d.subject == comparison and d.at_equal_length and is_by_length(d.at_equal_length)
+    ]
+    if not parts:
+        return None
+    step = CLAIMS[comparison][0].format(k=evidence.candidates)
+    words = f"from {number(before, 1)} to {number(after, 1)} words"
+    return Finding(
+        heading="At equal length",
+        text=f"{step} takes summaries {words}. If both were as long, differences would be: {'; '.join(parts)}.",
+        comparison=comparison,
+    )
+
+
+def _overall(evidence: Evidence) -> list[tuple[Difference, JudgeNote]]:
+    """Differences over all requests by the judges that decide."""
+    return [(d, j) for j in evidence.deciding for d in evidence.differences if (d.measure, d.side) == (j.name, None)]
+
+
+def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | None]:
+    """Words of a summary of the second system and of the first."""
+    first, second = (evidence.words.get(name) for name in comparison.split(" - "))
+    return second, first
 
 
 def _for_whom(evidence: Evidence) -> str:

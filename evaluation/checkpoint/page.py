@@ -28,6 +28,8 @@ from ..pages.blocks import (
 from ..pages.charts import Line, Panel, Point, panel
 from ..pages.numbers import duration, minus, number, signed
 from ..pages.systems import (
+    AT_EQUAL_LENGTH,
+    at_equal_length,
     chart_section,
     difference_table,
     estimates_scale,
@@ -40,8 +42,19 @@ from ..pages.systems import (
     sides_legend,
     sides_strip,
     trait_table,
+    with_lengths,
 )
-from ..pages.words import ALL, NOTHING_LEFT_OUT, change, counted, judge_blocks, judges_mean, legend, versions
+from ..pages.words import (
+    ALL,
+    NOTHING_LEFT_OUT,
+    change,
+    counted,
+    judge_blocks,
+    judges_mean,
+    legend,
+    slope_words,
+    versions,
+)
 from ..systems.compare import COMPARISONS, RULE, comparison_name, leaves_out_zero
 from ..systems.contents import Examples, Report, SideGap
 from ..systems.systems import WORDS
@@ -111,11 +124,18 @@ def _headline(report: Report) -> Table:
             places = places_of(report.scores, judge)
             mine = [d for d in report.differences if (d.measure, d.subject) == (judge.name, comparison)]
             first, second = (number(means[judge.name, name], places) for name in comparison.split(" - "))
-            rows.append(row(judge.name, f"{second} \u2192 {first}", *(change(d, judge, places) for d in mine)))
+            rows.append(
+                row(
+                    judge.name,
+                    f"{second} \u2192 {first}",
+                    *(change(d, judge, places) for d in mine),
+                    at_equal_length(mine[-1], places),
+                )
+            )
         groups.append(group(rows, minus(comparison)))
     sides = dict.fromkeys(d.side for d in report.differences if d.side)
-    heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=level))
-    return table("headline", heads, groups)
+    heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=level), AT_EQUAL_LENGTH)
+    return with_lengths(table("headline", heads, groups), report.differences)
 
 
 def _main(report: Report) -> Iterator[Block]:
@@ -187,7 +207,8 @@ def _scores(report: Report) -> Iterator[Block]:
     for judge in report.judges:
         mine = [e for e in report.scores if e.measure == judge.name]
         rows = [(name, [e for e in mine if e.subject == name], n_words.get(name)) for name in report.systems]
-        yield from judge_blocks(judge, judges_mean(report.provenance.recipe, judge.name))
+        meaning = (judges_mean(report.provenance.recipe, judge.name), slope_words(report.slopes, judge.name))
+        yield from judge_blocks(judge, " ".join(filter(None, meaning)))
         yield score_table(judge, [("", rows)], places_of(report.scores, judge))
     if report.plan_scores:
         yield Heading(

@@ -11,13 +11,14 @@ from ..checkpoint.provenance import read_receipts, versions
 from ..pages.write import write_page
 from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
 from ..systems.contents import JudgeNote, Plane
+from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
 from ..systems.roles import judge_notes
-from ..systems.systems import CUT_OFF, TRAITS, System, budget_name, trait_names
+from ..systems.systems import CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
 from ..systems.worst_group import worst_groups
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
-from .findings import findings, title, warnings, worst_side_findings
+from .findings import findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
 from .paired_tests import paired_tests
 from .ranking import rank
@@ -78,7 +79,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *findings(numbers.judges, numbers.tests, numbers.rankings),
             *worst_side_findings(numbers.worst_sides),
         ),
-        warnings=tuple(warnings(entries, numbers.budgets)),
+        warnings=(*warnings(entries, numbers.budgets), *length_warnings(numbers.judges, numbers.tests, numbers.words)),
         entries=tuple(
             EntryNote(
                 label=entry.label,
@@ -99,6 +100,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         n_sets=len({request.set_id for request in requests}),
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
+        slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         rankings=tuple(numbers.rankings),
         worst_sides=tuple(numbers.worst_sides),
         planes=tuple(numbers.planes),
@@ -126,6 +128,7 @@ class _Numbers:
             for each in entries
             if k <= each.n_candidates
         ]
+        self.lengths = Lengths(self.compare, [entry.output for entry in entries])
         self.budgets = tuple(dict.fromkeys(system.k for system in self.systems))
         notes = [note for each in entries for note in judge_notes(each.recipe, each.output.signatures)]
         # judges of the report, each with the gravest role that it has in any of the runs
@@ -148,7 +151,13 @@ class _Numbers:
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return [test for judge in self.judges for test in paired_tests(judge, self.systems, self.compare)]
+        return [test for judge in self.judges for test in paired_tests(judge, self.systems, self.lengths)]
+
+    @property
+    def words(self) -> dict[tuple[str, int], float | None]:
+        """Words of a summary, by entry and budget."""
+        trait = Trait(WORDS, TRAITS[WORDS])
+        return {(e.subject, e.k): e.mean for e in self.estimates(trait) if e.side is None}
 
     @cached_property
     def rankings(self) -> list[Ranking]:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ...records import Record, is_none
 from ..gate.contents import Gate
-from ..systems.contents import Difference, Estimate, JudgeNote, Plane
+from ..systems.contents import Difference, Estimate, JudgeNote, LengthSlope, Plane
 from ..systems.worst_group import WorstGroups
 
 
@@ -116,6 +116,8 @@ class Comparison(Record):
     # by judge, budget, entry and side
     scores: tuple[BudgetEstimate, ...]
     tests: tuple[PairedTest, ...]
+    # of each judge whose candidates differ in length
+    slopes: tuple[LengthSlope, ...] = ()
     rankings: tuple[Ranking, ...]
     # by judge and budget; none where there is one side or one entry, or no side has sets enough
     worst_sides: tuple[WorstSides, ...] = ()

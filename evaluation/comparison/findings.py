@@ -1,11 +1,11 @@
 """What the comparison found, in sentences made from the verdicts, and what to know before believing it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...resampling import FEW_SETS
 from ..pages.numbers import number, percent, places_for, signed
-from ..pages.words import UNSURE, counted, joined, verdict
+from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict
 from ..systems.contents import JudgeNote
 from ..systems.roles import overlap_warnings
 from ..systems.systems import WRONG_SIDE, wrong_side_judges
@@ -116,6 +116,19 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
     elif n_sets < FEW_SETS:
         found.append(f"{rests}: with so few, intervals are wide and tests find large differences only.")
     return found
+
+
+def length_warnings(
+    judges: Sequence[JudgeNote],
+    tests: Sequence[PairedTest],
+    words: Mapping[tuple[str, int], float | None],
+) -> Iterator[str]:
+    """Of each judge the clear differences at equal budgets that go with length for the most part, as sentences."""
+    by_name = {judge.name: judge for judge in judges}
+    for t in (t for t in tests if t.side is None and t.k == t.reference_k):
+        lengths = words.get((t.reference, t.k)), words.get((t.subject, t.k))
+        if said := gone_with_length(t, by_name[t.measure], lengths):
+            yield f"{t.subject} against {t.reference} {_at(t.k)}: {said}"
 
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:

@@ -35,7 +35,18 @@ from ..pages.systems import (
     sides_legend,
     trait_table,
 )
-from ..pages.words import ALL, DIRECTIONS, UNSURE, counted, judge_blocks, judges_mean, legend, tone, versions
+from ..pages.words import (
+    ALL,
+    DIRECTIONS,
+    UNSURE,
+    counted,
+    judge_blocks,
+    judges_mean,
+    legend,
+    slope_words,
+    tone,
+    versions,
+)
 from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
@@ -133,9 +144,10 @@ def _scores(found: Comparison) -> Iterator[Block]:
             labels = dict.fromkeys(e.subject for e in here)
             rows = [(name, [e for e in here if e.subject == name], n_words.get((k, name))) for name in labels]
             groups.append((budget_name(k), rows))
-        heading, meaning, signature = judge_blocks(judge, judges_mean(next(iter(found.recipes.values())), judge.name))
+        meaning = (judges_mean(next(iter(found.recipes.values())), judge.name), slope_words(found.slopes, judge.name))
+        heading, said, signature = judge_blocks(judge, " ".join(filter(None, meaning)))
         whole = score_table(judge, groups, places_of(found.scores, judge))
-        yield from (heading, meaning, _short(found, judge))
+        yield from (heading, said, _short(found, judge))
         yield Details(
             "By side, with intervals, words and requests",
             (*sides_legend(found.sides), whole, signature),

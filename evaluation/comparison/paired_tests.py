@@ -7,8 +7,9 @@ to an entry; and is an entry at its own best better than one draw of the first.
 from collections.abc import Sequence
 
 from ...resampling import TEST, adjusted, sign_flip_p_value, verdict
-from ..systems.compare import Comparer, Measured, minus
+from ..systems.compare import Measured, minus
 from ..systems.contents import Estimate
+from ..systems.lengths import Lengths
 from ..systems.systems import System
 from .contents import PairedTest
 
@@ -35,14 +36,15 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
     return list(found.values())
 
 
-def paired_tests(measured: Measured, systems: Sequence[System], compare: Comparer) -> list[PairedTest]:
+def paired_tests(measured: Measured, systems: Sequence[System], lengths: Lengths) -> list[PairedTest]:
     """All tests of one judge, by side and overall, corrected for their number.
 
     Args:
         measured: the judge.
         systems: every entry at every budget.
-        compare: of the requests.
+        lengths: of the requests.
     """
+    compare = lengths.compare
     values = {(system.label, system.k): system.values(measured.name) for system in systems}
     rows: list[tuple[Pair, Estimate, float | None]] = []
     for pair in pairs(systems):
@@ -62,6 +64,7 @@ def paired_tests(measured: Measured, systems: Sequence[System], compare: Compare
             reference_k=second.k,
             p_value=p,
             adjusted=q,
+            at_equal_length=lengths.at_equal_length(measured.name, first, second, estimate.side),
         )
         for ((first, second), estimate, p), q in zip(rows, corrected, strict=True)
     ]

@@ -35,6 +35,8 @@ from .words import ALL, on_front, tone, verdict
 
 # of requests without a value under one of two systems; only where there are such
 LEFT_OUT = "left out"
+# of differences; only where some are known
+AT_EQUAL_LENGTH = "at equal length"
 # a system under one judge: its name, means of its sides with that of all requests last, and words of its summaries
 Scored = tuple[str, Sequence[Estimate], float | None]
 
@@ -106,6 +108,7 @@ def difference_table(
         "side",
         "difference",
         "plot",
+        AT_EQUAL_LENGTH,
         *(("p", "adjusted p") if is_tested else ()),
         "verdict",
         "requests",
@@ -118,7 +121,20 @@ def difference_table(
     ]
     axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
     whole = table(f"differences by {judge.name}", heads, made, axis)
-    return whole if any(each.left_out for _, _, rows in found for each in rows) else whole.without(LEFT_OUT)
+    differences = [each for _, _, rows in found for each in rows]
+    whole = with_lengths(whole, differences)
+    return whole if any(each.left_out for each in differences) else whole.without(LEFT_OUT)
+
+
+def with_lengths(whole: Table, differences: Iterable[Difference]) -> Table:
+    """The table without its column of differences at equal length where none are known."""
+    return whole if any(each.at_equal_length for each in differences) else whole.without(AT_EQUAL_LENGTH)
+
+
+def at_equal_length(difference: Difference, places: int) -> Number:
+    """What is left of a difference at equal length."""
+    found = difference.at_equal_length
+    return Number(found.mean, bounds(found), places, sign=True) if found else Number(None)
 
 
 def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: bool) -> Row:
@@ -128,6 +144,7 @@ def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: 
         each.side or ALL,
         Number(each.mean, bounds(each), places, sign=True),
         drawn,
+        at_equal_length(each, places),
         *tests,
         verdict(each, judge),
         count(each.n),

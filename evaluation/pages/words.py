@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..systems.contents import Difference, JudgeNote
+from ..systems.contents import Difference, JudgeNote, LengthSlope
+from ..systems.lengths import LONGER, share_by_length
 from .blocks import Heading, Legend, Number, Prose, Text, Tone, bounds
+from .numbers import number, places_for
 from .planes import PlanePlot
 
 ALL = "all"
@@ -67,6 +69,39 @@ def change(difference: Difference, judge: JudgeNote, places: int) -> Number:
     """A difference with its sign and its mark, and its interval where it is of all requests."""
     drawn = None if difference.side else bounds(difference)
     return Number(difference.mean, drawn, places, sign=True, tone=tone(difference, judge))
+
+
+def slope_words(slopes: Sequence[LengthSlope], judge: str) -> str:
+    """How a judge's scores go with length, in a sentence."""
+    found = next((slope for slope in slopes if slope.measure == judge), None)
+    if found is None:
+        return "Its candidates do not differ in length within a request, so how scores go with it is unknown."
+    shown = _with_interval(Number(found.mean, bounds(found), 4, sign=True))
+    return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
+
+
+def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[float | None, float | None]) -> str:
+    """That half of a clear difference or more goes with length, as a sentence; "" where it is less, or not known.
+
+    Args:
+        difference: over all requests.
+        judge: whose scores they are.
+        words: of a summary of the second and of the first system, on average.
+    """
+    share, found, (before, after) = share_by_length(difference), difference.at_equal_length, words
+    if share is None or found is None or before is None or after is None:
+        return ""
+    what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
+    part = "All" if share >= 1 else f"About {100 * share:.0f} %"
+    shown = _with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
+    return (
+        f"{part} of the {what} by {judge.name} goes with {'shorter' if after < before else 'longer'} summaries "
+        f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
+    )
+
+
+def _with_interval(found: Number) -> str:
+    return f"{found.shown} ({found.interval})"
 
 
 def judge_blocks(judge: JudgeNote, meaning: str = "") -> tuple[Heading | Prose, ...]:

@@ -41,10 +41,34 @@ class Estimate(Record):
     by_set: BySet = Field(default=(), exclude_if=not_)
 
 
+class LengthSlope(Record):
+    """What 10 % more words go with in a judge's score, among candidates of one request by one policy."""
+
+    measure: str
+    mean: float
+    # Student's t of a jackknife over document sets; None with fewer than five
+    low: float | None
+    high: float | None
+
+
+class AtEqualLength(Record):
+    """A difference as it would be at equal length; intervals as those of `LengthSlope`."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    # the part that goes with length
+    by_length: float
+    by_length_low: float | None
+    by_length_high: float | None
+
+
 class Difference(Estimate):
     """A mean paired difference: the same requests under two systems."""
 
     verdict: Verdict
+    # None for traits, and where no request has candidates of several lengths
+    at_equal_length: AtEqualLength | None = None
 
 
 class SideGap(Record):
@@ -259,6 +283,8 @@ class Report(Record):
     plan_scores: tuple[Estimate, ...] = ()
     differences: tuple[Difference, ...]
     score_gaps: tuple[SideGap, ...]
+    # of each judge whose candidates differ in length
+    slopes: tuple[LengthSlope, ...] = ()
     # who gains more from a comparison
     gain_gaps: tuple[SideGap, ...]
     # contract, length and the like

@@ -17,11 +17,13 @@ from pydantic import BaseModel
 
 from ...config import Recipe
 from ...errors import DataError
+from ...generate.refusals import is_refusal
 from ...records import CandidateGroup, ScoredCandidate, SummaryRequest
 from ...runfolder.files import with_groups
 from ...runfolder.phases import GROUPS, JUDGEMENTS, REQUESTS, Phase, evaluations
 from ...storage import digest, iter_jsonl
 from ...text import words
+from ..abstractiveness import fragments
 from .ranked import Floats, Ranked, Ranking, Weighted, commonest_issues
 
 UNTRAINED, TRAINED = "untrained", "trained"
@@ -32,14 +34,22 @@ SYSTEMS = {UNTRAINED: ("zero-shot", "rerank"), TRAINED: ("DPO", "DPO+RR")}
 CONTRACT = "contract kept"
 WRONG_SIDE = "wrong side"
 CUT_OFF = "cut off"
+REFUSED = "refusals"
+SAYS_NOTHING = "says nothing"
+COPIED = "copied"
 WORDS = "words"
 TRAITS: dict[str, str] = {
     CONTRACT: "share of summaries that open as asked and are as long as asked",
     WRONG_SIDE: "share of summaries that agree more with the other sides' documents than with their own",
+    REFUSED: "share of summaries that are a refusal to write one",
+    SAYS_NOTHING: "share of summaries that are empty, or have nothing behind the opening that was asked for",
+    COPIED: "share of words in extracts of eight words or more from the side's documents",
     CUT_OFF: "share of summaries that ran into max_tokens",
     WORDS: "words of a summary",
 }
 
+# what the contract check finds in summaries that say nothing
+SAYING_NOTHING = frozenset({"empty", "no_content"})
 # what begins the name of a share of summaries in which the contract check found something
 ISSUE = "issue: "
 
@@ -222,6 +232,9 @@ def candidate_numbers(recipe: Recipe, judges: Sequence[str]) -> Numbers:
         if opposite:
             own, other = (scored.scores.get(judge) for judge in opposite)
             found[WRONG_SIDE] = None if own is None or other is None else float(other > own)
+        found[REFUSED] = float(is_refusal(candidate.text))
+        found[SAYS_NOTHING] = float(not SAYING_NOTHING.isdisjoint(candidate.issues))
+        found[COPIED] = fragments([d.text for d in request.source_documents], candidate.text).copied
         found[CUT_OFF] = float(candidate.finish_reason == "length")
         found[WORDS] = float(len(words(candidate.text)))
         return found | {PLAN + plan: float(candidate.plan == plan) for plan in plans}

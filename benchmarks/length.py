@@ -1,0 +1,113 @@
+"""How often differences at equal length are wrong: simulated judges that see length, a gain, or both.
+
+    python -m evenhand.benchmarks.length --trials 200
+
+makes the table of docs/run-folder.md#length. Two policies answer two requests of every document set with six candidates each; the
+second writes summaries of three quarters of the words, and is better by `gain`. A candidate's score is a curve of its words and
+noise of its own, of its request, and of how a set takes to the second policy.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ..evaluation.systems.compare import Comparer
+from ..evaluation.systems.contents import Difference, JudgeNote
+from ..evaluation.systems.lengths import Lengths, share_by_length
+from ..evaluation.systems.ranked import Floats, Ranked
+from ..evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
+from ..resampling import Bootstrap
+from ..runfolder.phases import Phase
+
+# what a judge gives so many words; each changes by 0.03 to 0.04 where three quarters of 30 words are left, but for the first
+CURVES: Mapping[str, Callable[[Floats], Floats]] = {
+    "none": np.zeros_like,
+    "logarithm": lambda words: 0.12 * np.log(words / 30),
+    "straight": lambda words: 0.004 * (words - 30),
+    "falling": lambda words: 4.0 / (words + 5),
+    "peak at 32": lambda words: -0.2 * np.log(words / 32) ** 2,
+    "cliff below 15": lambda words: -0.3 * (words < 15),
+}
+JUDGE = JudgeNote(name="judge", signature="simulated", role="report", better="higher")
+CANDIDATES, SIDES, SHORTER = 6, ("left", "right"), 0.75
+SPREAD, NOISE, TASTE = 0.4, 0.08, 0.03
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Trials in which something was said."""
+
+    trials: int
+    # a difference as it is, and at equal length, whose interval excludes 0
+    clear: int
+    clear_at_equal_length: int
+    # intervals at equal length that have the true gain in them
+    holds: int
+    # a page warns that half of the difference goes with length
+    warned: int
+
+
+def drawn(curve: str, gain: float, n_sets: int, seed: int) -> Difference:
+    """One draw of the second policy against one of the first, at equal length too."""
+    generator = np.random.default_rng([seed, n_sets])
+    requests = [Asked(f"{s}/{side}", str(s), side, (None, None), "") for s in range(n_sets) for side in SIDES]
+    topic, taste = (np.repeat(generator.normal(0, sd, n_sets), len(SIDES)) for sd in (0.1, TASTE))
+    easy = generator.normal(0.4, 0.05, len(requests))
+    shape = (len(requests), CANDIDATES)
+    outputs = []
+    for is_second in (0, 1):
+        logs = np.log(30 * SHORTER**is_second) + topic[:, None] + generator.normal(0, SPREAD, shape)
+        words = np.maximum(1.0, np.round(np.exp(logs)))
+        scores = CURVES[curve](words) + generator.normal(0, NOISE, shape) + easy[:, None]
+        scores += is_second * (gain + taste[:, None])
+        place = np.tile(np.arange(float(CANDIDATES)), (len(requests), 1))
+        ranked = Ranked(
+            np.full(len(requests), CANDIDATES), -place, place, {JUDGE.name: scores, WORDS: words}, issues={}
+        )
+        # nothing of a phase is read
+        phase = cast("Phase", None)
+        outputs.append(PolicyOutput(str(is_second), phase, tuple(requests), ranked, None, str(is_second), {}))
+    compare = Comparer(requests, Bootstrap(resamples=1000))
+    systems = {"zero-shot": System("zero-shot", outputs[0], 1), "DPO": System("DPO", outputs[1], 1)}
+    *_, whole = compare.differences(JUDGE, {name: each.values(JUDGE.name) for name, each in systems.items()})
+    found = Lengths(compare, outputs).at_equal_length(JUDGE.name, systems["DPO"], systems["zero-shot"], None)
+    return whole.model_copy(update={"at_equal_length": found})
+
+
+def count(curve: str, gain: float, n_sets: int, trials: int) -> Counts:
+    """What is said of a judge of that curve, where the second policy is better by `gain`."""
+    clear = at_equal = holds = warned = 0
+    for seed in range(trials):
+        difference = drawn(curve, gain, n_sets, seed)
+        found = difference.at_equal_length
+        if found is None or found.low is None or found.high is None:
+            continue
+        clear += difference.verdict != "no clear difference"
+        at_equal += not found.low <= 0 <= found.high
+        holds += found.low <= gain <= found.high
+        warned += share_by_length(difference) is not None
+    return Counts(trials, clear, at_equal, holds, warned)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--trials", type=int, default=200, help="runs of each kind (default 200)")
+    parser.add_argument("--sets", type=int, nargs="+", default=[6, 12, 50, 200], help="document sets of a run")
+    given = parser.parse_args()
+    print("| judge's curve | gain | sets | clear as it is | clear at equal length | interval holds | warned |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for curve in CURVES:
+        for gain in (0.0, 0.05):
+            for n_sets in given.sets:
+                found = count(curve, gain, n_sets, given.trials)
+                shares = (found.clear, found.clear_at_equal_length, found.holds, found.warned)
+                cells = " | ".join(f"{100 * each / found.trials:.1f} %" for each in shares)
+                print(f"| {curve} | {gain:g} | {n_sets} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

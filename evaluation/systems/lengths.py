@@ -1,0 +1,165 @@
+"""Differences at equal length: what would be left of a difference if the summaries of both systems were as long.
+
+Long summaries cover more, short ones are easier to get right, so most judges' scores go with length. How they do is read off the
+candidates of one request by one policy, about their means, so that neither requests nor policies are taken for length. The curve
+is a broken line in the logarithm of words, bent at the quartiles: a straight one takes what is far too short for good. What it
+says of the lengths of both systems is the part of their difference that goes with length; the rest is the difference at equal
+length. All are functions of sums over document sets, whose jackknife gives intervals that hold what the curve does not know.
+What is assumed, and how often it holds: docs/run-folder.md#length.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...resampling import INTERVAL, LEAST_SETS, cluster_sums, defined, t_interval, verdict
+from .compare import Comparer
+from .contents import AtEqualLength, Difference, LengthSlope
+from .ranked import Floats
+from .systems import WORDS, PolicyOutput, System
+
+# shares of candidates that are shorter than each bend of the curve
+BENDS = (0.25, 0.5, 0.75)
+# columns of the curve: its slope, and the change of it at each bend
+WIDTH = 1 + len(BENDS)
+# a slope is what so many times the words go with
+LONGER = 1.1
+# directions of the curve that vary less than this share of the one that varies most are not known
+LEAST_VARIATION = 1e-10
+# share of a difference from which on a page warns that it goes with length
+MOST_OF_IT = 0.5
+
+
+class Lengths:
+    """How scores go with the length of summaries, and differences at equal length, of one page's requests."""
+
+    def __init__(self, compare: Comparer, outputs: Sequence[PolicyOutput]) -> None:
+        self.compare = compare
+        # the same candidates chosen among in several ways count once
+        self._outputs = list({output.candidates: output for output in outputs}.values())
+        known = [words[words > 0] for words in (output.column(WORDS) for output in self._outputs)]
+        counts = np.concatenate(known) if known else np.zeros(0)
+        self._bends = np.log(np.quantile(counts, BENDS)) if len(counts) else np.zeros(len(BENDS))
+        self.curve = cache(self._curve)
+
+    def slope(self, judge: str) -> LengthSlope | None:
+        """What 10 % more words go with; None where no request has candidates of several lengths."""
+        sums = self.curve(judge)
+        if not sums[:, -1].any():
+            return None
+        found = t_interval(_slope, sums, self._has(sums[:, -1:], 1), self.compare.bootstrap.level)
+        low, high = self._bounds(int(sums[:, -1].astype(bool).sum()), found.low[0], found.high[0])
+        return LengthSlope(measure=judge, mean=float(found.estimate[0]), low=low, high=high)
+
+    def at_equal_length(self, judge: str, first: System, second: System, side: str | None) -> AtEqualLength | None:
+        """The first minus the second at equal length, over the requests of a side or all; None where lengths say nothing."""
+        curve = self.curve(judge)
+        both = self._expected(judge, first) - self._expected(judge, second)  # (requests, 1 + WIDTH)
+        is_asked = np.array([side in (None, of) for of in self.compare.request_sides])
+        kept = is_asked & ~np.isnan(both).any(axis=1)
+        ours = np.where(kept[:, None], np.nan_to_num(both), 0.0)
+        sums = np.concatenate([cluster_sums(np.c_[kept, ours], self.compare.sets), curve], axis=1)
+        n_sets = int((sums[:, 0] > 0).sum())
+        if not n_sets or not curve[:, -1].any():
+            return None
+        found = t_interval(_parts, sums, self._has(sums[:, :1], 2), self.compare.bootstrap.level)
+        explained = self._bounds(n_sets, found.low[0], found.high[0])
+        low, high = self._bounds(n_sets, found.low[1], found.high[1])
+        return AtEqualLength(
+            mean=float(found.estimate[1]),
+            low=low,
+            high=high,
+            by_length=float(found.estimate[0]),
+            by_length_low=explained[0],
+            by_length_high=explained[1],
+        )
+
+    def _curve(self, judge: str) -> Floats:
+        """What each set adds to the curve, (sets, columns): products of scores and lengths, of lengths, growth, candidates."""
+        rows = np.zeros((len(self.compare.sets), WIDTH + WIDTH**2 + WIDTH + 1))
+        for output in self._outputs:
+            scores, basis = output.column(judge), self._basis(output, judge)
+            known = ~np.isnan(scores) & ~np.isnan(basis[..., 0])
+            n = known.sum(axis=1)
+            several = known & (n > 1)[:, None]
+            x, y = (_about_mean(table, several) for table in (basis, scores[..., None]))
+            longer = self._line(np.where(known, basis[..., 0], 0.0) + np.log(LONGER)) - np.nan_to_num(basis)
+            rows += np.concatenate(
+                [
+                    np.einsum("rki,rk->ri", x, y[..., 0]),
+                    np.einsum("rki,rkj->rij", x, x).reshape(len(x), -1),
+                    np.where(several[..., None], longer, 0.0).sum(axis=1),
+                    several.sum(axis=1, keepdims=True),
+                ],
+                axis=1,
+            )
+        sums = cluster_sums(rows, self.compare.sets)
+        # no lengths differ: nothing is known, whatever is left of rounding
+        return sums if sums[:, WIDTH : WIDTH + WIDTH**2].max(initial=0) > LEAST_VARIATION else np.zeros_like(sums)
+
+    def _expected(self, judge: str, system: System) -> Floats:
+        """Score and place on the curve that a system has for each request, (requests, 1 + WIDTH); nan where it has none."""
+        scores, basis = system.output.column(judge), self._basis(system.output, judge)
+        columns = [np.where(np.isnan(basis[..., 0]), np.nan, scores), *np.moveaxis(basis, -1, 0)]
+        return np.array([system.output.ranked.expected_best(each, system.k) for each in columns], dtype=float).T
+
+    def _basis(self, output: PolicyOutput, judge: str) -> Floats:
+        """The curve's columns of each candidate, (requests, candidates, WIDTH); nan without a word or a score."""
+        words = output.column(WORDS)
+        known = ~np.isnan(output.column(judge)) & (words > 0)
+        return np.where(known[..., None], self._line(np.log(np.where(known, words, 1.0))), np.nan)
+
+    def _line(self, logs: Floats) -> Floats:
+        bent = [np.maximum(logs - bend, 0.0) for bend in self._bends]
+        return np.stack([logs, *bent], axis=-1)
+
+    def _has(self, column: Floats, n: int) -> NDArray[np.bool_]:
+        return np.repeat(column > 0, n, axis=1)
+
+    def _bounds(self, n_sets: int, low: float, high: float) -> tuple[float | None, float | None]:
+        return (defined(low), defined(high)) if n_sets >= LEAST_SETS else (None, None)
+
+
+def share_by_length(difference: Difference) -> float | None:
+    """Share of a clear difference that goes with length, where that is clear, too, and half of it or more."""
+    found = difference.at_equal_length
+    if found is None or difference.verdict == "no clear difference" or difference.mean is None:
+        return None
+    share = found.by_length / difference.mean
+    return share if is_by_length(found) and share >= MOST_OF_IT else None
+
+
+def is_by_length(found: AtEqualLength) -> bool:
+    """Whether some part of a difference clearly goes with length."""
+    return verdict(INTERVAL, found.by_length, (found.by_length_low, found.by_length_high)) != "no clear difference"
+
+
+def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Values less the mean of their request's known ones; 0 where unknown. (requests, candidates, columns)."""
+    values = np.where(known[..., None], table, 0.0)
+    n = np.maximum(known.sum(axis=1), 1)[:, None, None]
+    return np.where(known[..., None], values - values.sum(axis=1, keepdims=True) / n, 0.0)
+
+
+def _line_of(sums: Floats) -> Floats:
+    """The curve from the sums of `_curve`, (..., WIDTH)."""
+    products = sums[..., :WIDTH, None]
+    squares = sums[..., WIDTH : WIDTH + WIDTH**2].reshape(*sums.shape[:-1], WIDTH, WIDTH)
+    return (np.linalg.pinv(squares, LEAST_VARIATION, hermitian=True) @ products)[..., 0]  # type: ignore[no-any-return]
+
+
+def _slope(sums: Floats) -> Floats:
+    """Mean growth of the curve, (..., 1)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grown = sums[..., -1 - WIDTH : -1] / sums[..., -1:]
+    return (_line_of(sums) * grown).sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _parts(sums: Floats) -> Floats:
+    """The part of the difference that goes with length, and the rest, (..., 2)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums[..., 1 : 2 + WIDTH] / sums[..., :1]
+    by_length = (_line_of(sums[..., 2 + WIDTH :]) * means[..., 1:]).sum(axis=-1)
+    return np.stack([by_length, means[..., 0] - by_length], axis=-1)

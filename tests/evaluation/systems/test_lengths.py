@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from evenhand.evaluation.pages.words import gone_with_length, slope_words
+from evenhand.evaluation.systems.compare import Comparer
+from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote
+from evenhand.evaluation.systems.lengths import Lengths, share_by_length
+from evenhand.evaluation.systems.ranked import Ranked
+from evenhand.evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
+from evenhand.resampling import Bootstrap
+
+JUDGE = JudgeNote(name="judge", signature="s", role="report", better="higher")
+
+
+def output(name: str, words: list[list[float]], scores: list[list[float]]) -> PolicyOutput:
+    """Candidates of requests of one set each, best first."""
+    w, s = np.array(words, dtype=float), np.array(scores, dtype=float)
+    place = np.tile(np.arange(float(w.shape[1])), (len(w), 1))
+    ranked = Ranked(np.full(len(w), w.shape[1]), -place, place, {"judge": s, WORDS: w}, {})
+    requests = tuple(Asked(str(k), str(k), "all", (None, None), "") for k in range(len(w)))
+    return PolicyOutput(name, None, requests, ranked, None, name, {})  # type: ignore[arg-type]
+
+
+def lengths(*outputs: PolicyOutput) -> Lengths:
+    return Lengths(Comparer(outputs[0].requests, Bootstrap(resamples=100)), outputs)
+
+
+def test_a_judge_that_sees_the_logarithm_of_words_alone_has_no_difference_at_equal_length():
+    # score = ln words: the difference is ln 2, and all of it goes with length
+    one, other = [[10, 20, 40], [8, 16, 64]] * 3, [[20, 40, 80], [16, 32, 128]] * 3
+    outputs = output("a", one, np.log(one)), output("b", other, np.log(other))
+    found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
+    assert (found.mean, found.by_length) == (pytest.approx(0, abs=1e-9), pytest.approx(np.log(2)))
+    slope = lengths(*outputs).slope("judge")
+    assert (slope.mean, slope.low, slope.high) == (pytest.approx(np.log(1.1)),) * 3
+
+
+def test_a_gain_at_the_same_lengths_is_kept():
+    words = [[10, 20, 40], [8, 16, 64]] * 3
+    scores = [[0.1, 0.3, 0.2], [0.5, 0.2, 0.4]] * 3
+    outputs = output("a", words, scores), output("b", words, [[score + 0.25 for score in row] for row in scores])
+    found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
+    assert (found.mean, found.by_length) == (pytest.approx(0.25), pytest.approx(0))
+
+
+@pytest.mark.parametrize("words", [[[10]] * 6, [[10, 10]] * 6])
+def test_nothing_is_said_of_candidates_that_do_not_differ_in_length(words: list[list[float]]):
+    outputs = output("a", words, words), output("b", words, words)
+    found = lengths(*outputs)
+    assert found.slope("judge") is None
+    assert found.at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None) is None
+    assert "unknown" in slope_words([], "judge")
+
+
+def test_four_sets_have_a_number_and_no_interval():
+    one, other = [[10, 20, 40]] * 4, [[20, 41, 80]] * 4
+    outputs = output("a", one, np.log(one)), output("b", other, np.log(other))
+    found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
+    assert found.mean is not None and found.low is None and found.by_length_low is None
+
+
+def test_summaries_without_a_word_or_a_score_are_left_out():
+    words = [[10, 20, 40, 0, 30]] * 6
+    scores = [[0.1, 0.2, 0.3, 0.0, np.nan]] * 6
+    outputs = output("a", words, scores), output("b", words, [[s + 0.1 for s in row] for row in scores])
+    found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
+    assert found.mean == pytest.approx(0.1)
+
+
+def test_half_of_a_clear_difference_is_said_to_go_with_length():
+    numbers = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
+    part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
+    clear = Difference(
+        **numbers, measure="judge", subject="a - b", side=None, mean=0.1, low=0.05, high=0.15, verdict="higher",
+        at_equal_length=part,
+    )  # fmt: skip
+    assert share_by_length(clear) == pytest.approx(0.7)
+    said = gone_with_length(clear, JUDGE, (33.0, 25.0))
+    assert all(each in said for each in ("70 % of the gain", "shorter", "33.0", "25.0", "+0.030"))
+    unsure = part.model_copy(update={"by_length_low": -0.01})
+    for other in (
+        {"verdict": "no clear difference"},
+        {"at_equal_length": part.model_copy(update={"by_length": 0.04})},
+        {"at_equal_length": unsure},
+        {"at_equal_length": None},
+    ):
+        assert gone_with_length(clear.model_copy(update=other), JUDGE, (33.0, 25.0)) == ""
