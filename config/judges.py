@@ -7,7 +7,7 @@ from pydantic import Field
 from .fairness import FairnessJudge
 from .metrics import Metric
 from .model import refuse_no_room
-from .needs import SPLITTER_LIBRARIES, AskingSection, SplitterName, TextJudgeSection
+from .needs import SPLITTER_LIBRARIES, AskingSection, JudgeSection, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
 
@@ -224,7 +224,36 @@ class RuleJudge(TextJudgeSection):
         refuse_without_effect(self, ("against",), False, "with a judge that reads the text")
 
 
+class ConsensusJudge(JudgeSection):
+    """Minimum Bayes risk: how near the summary is to the other candidates of its request."""
+
+    kind: Literal["consensus"]
+    # whose F1 says how near two candidates are
+    type: Literal["rouge1", "rouge2", "rougeL"] = "rouge1"
+    # the other candidates; nothing else can be written here
+    against: Literal["candidates"] = "candidates"
+    reads_text: ClassVar[bool] = False
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """ROUGE's own."""
+        return ("rouge_score",)
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Neither: nearness to candidates of one's own chooses among them and compares no systems."""
+        return None
+
+
 JudgeOptions = Annotated[
-    RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge | FairnessJudge,
+    RubricJudge
+    | FineSurEJudge
+    | ExtractJudge
+    | AlignmentJudge
+    | Metric
+    | RougeJudge
+    | RuleJudge
+    | ConsensusJudge
+    | FairnessJudge,
     Field(discriminator="kind"),
 ]

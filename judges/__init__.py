@@ -6,6 +6,7 @@ from ..config import JudgeOptions
 from .alignment import ALIGNMENT
 from .bertscore import BERTSCORE
 from .bleurt import BLEURT
+from .consensus import CONSENSUS
 from .contrast import CONTRAST
 from .equal_coverage import EQUAL_COVERAGE
 from .extract import EXTRACT
@@ -35,6 +36,7 @@ JUDGES: dict[str, Kind] = {
     "rouge": ROUGE,
     "length": LENGTH,
     "contract": CONTRACT,
+    "consensus": CONSENSUS,
     "value-shares": VALUE_SHARES,
     "equal-coverage": EQUAL_COVERAGE,
     "opinion-graph": OPINION_GRAPH,

@@ -26,6 +26,7 @@ MISSING_REFERENCE = {
     "key_points": "no key points listed",
     "documents": "no documents with an attribute value",
     "sources": "no source text",
+    "candidates": "no other candidate",
 }
 
 
@@ -197,6 +198,8 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
     for request, _ in candidates:
         if request.id not in templates:
             templates[request.id] = _of_request(request, against)
+    if against == "candidates":
+        templates = {name: replace(each, reference=_company(name, candidates)) for name, each in templates.items()}
     return [
         replace(
             templates[request.id], candidate_id=candidate.id, text=candidate.text, contract_ok=candidate.contract_ok
@@ -205,10 +208,16 @@ def judge_inputs(against: Against | None, candidates: Sequence[tuple[SummaryRequ
     ]
 
 
+def _company(request_id: str, candidates: Sequence[tuple[SummaryRequest, Candidate]]) -> str:
+    """The texts of a request's candidates, spelt out; "" where there is one. Summaries of copies answer another prompt."""
+    texts = [each.text for request, each in candidates if request.id == request_id and each.answers_request]
+    return canonical_json(texts) if len(texts) > 1 else ""
+
+
 def _of_request(request: SummaryRequest, against: Against | None) -> JudgeInput:
     """What the inputs of a request have in common."""
     bare = JudgeInput(candidate_id="", request_id=request.id, text="", contract_ok=False, reference="")
-    if against is None:
+    if against is None or against == "candidates":
         return bare
     if against == "documents":
         found = labelled_documents(request)

@@ -12,8 +12,8 @@ from ..records import SEPARATOR
 from .shared import SharedModels
 
 # the text that a summary is compared with; "documents" are those of all sides, each with its attribute value, "sources" those
-# that the summary is to represent, one by one
-Against = Literal["source", "opposing", "key_points", "documents", "sources"]
+# that the summary is to represent, one by one; "candidates" are all summaries of the same request
+Against = Literal["source", "opposing", "key_points", "documents", "sources", "candidates"]
 
 # requests judged between two entries of the journal, where no backend section says otherwise
 REQUESTS_PER_BATCH = 64

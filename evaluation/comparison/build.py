@@ -16,11 +16,12 @@ from ..systems.pareto import axes, fairness_judges, planes
 from ..systems.roles import judge_notes
 from ..systems.systems import CUT_OFF, TRAITS, WORDS, System, budget_name, trait_names
 from ..systems.worst_group import worst_groups
+from .baselines import against_baselines, baseline_findings
 from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking, WorstSides
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
-from .paired_tests import paired_tests
+from .paired_tests import paired_tests, pairs
 from .ranking import rank
 from .rounds import has_rounds, round_entries
 
@@ -78,6 +79,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         findings=(
             *findings(numbers.judges, numbers.tests, numbers.rankings),
             *worst_side_findings(numbers.worst_sides),
+            *baseline_findings(numbers.judges, numbers.baselines),
         ),
         warnings=(*warnings(entries, numbers.budgets), *length_warnings(numbers.judges, numbers.tests, numbers.words)),
         entries=tuple(
@@ -100,6 +102,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         n_sets=len({request.set_id for request in requests}),
         scores=tuple(e for judge in numbers.judges for e in numbers.estimates(judge)),
         tests=tuple(numbers.tests),
+        baselines=tuple(numbers.baselines),
         slopes=tuple(filter(None, (numbers.lengths.slope(judge.name) for judge in numbers.judges))),
         rankings=tuple(numbers.rankings),
         worst_sides=tuple(numbers.worst_sides),
@@ -151,7 +154,13 @@ class _Numbers:
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return [test for judge in self.judges for test in paired_tests(judge, self.systems, self.lengths)]
+        return [test for judge in self.judges for test in paired_tests(judge, pairs(self.systems), self.lengths)]
+
+    @cached_property
+    def baselines(self) -> list[PairedTest]:
+        """What each reward chooses against what is chosen without a judge."""
+        tested = [pair for entry in self.entries for pair in against_baselines(entry)]
+        return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
 
     @property
     def words(self) -> dict[tuple[str, int], float | None]:

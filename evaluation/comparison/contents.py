@@ -116,6 +116,8 @@ class Comparison(Record):
     # by judge, budget, entry and side
     scores: tuple[BudgetEstimate, ...]
     tests: tuple[PairedTest, ...]
+    # the best of all of an entry's candidates by its reward minus what is chosen of them without a judge, which is `reference`
+    baselines: tuple[PairedTest, ...] = ()
     # of each judge whose candidates differ in length
     slopes: tuple[LengthSlope, ...] = ()
     rankings: tuple[Ranking, ...]

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from ...config import Recipe
 from ...errors import DataError
 from ...generate.stage import GenerateCounts
-from ...records import ScoredCandidate, SummaryRequest
+from ...judges.consensus import consensus
+from ...records import CandidateGroup, SummaryRequest
 from ...runfolder.phases import Phase, evaluations
 from ...runfolder.stages import read_receipt
 from ...storage import digest, listed
@@ -28,6 +30,8 @@ CHARACTERISTICS: dict[str, tuple[str, str]] = {
     "characters": ("characters", "characters of a summary"),
     "multi_sentence": ("several sentences", "share of summaries of more than one sentence"),
 }
+# of a candidate to the others of its request
+NEARNESS = "nearness to the other candidates"
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     for each in trained_last:
         untrained, *rounds = evaluations(each.recipe)
         for phase in (untrained, *rounds[-1:]):
-            output = read_policy(phase, copied)
+            output = read_policy(phase, compared)
             # the same candidates chosen among in another way are another entry
             same = (digest(each.recipe.reward.model_dump(mode="json")), output.candidates)
             is_base = each.recipe.rounds > 0 and phase.after_round is None
@@ -119,10 +123,17 @@ def read_entries(named: Sequence[Named]) -> list[Entry]:
     return sorted(entries, key=lambda entry: order[entry.recipe.output])
 
 
-def copied(request: SummaryRequest, scored: ScoredCandidate) -> Mapping[str, float | None]:
-    """The characteristics of a candidate, by the names that tables use."""
-    found = characteristics([document.text for document in request.source_documents], scored.candidate.text)
-    return {name: getattr(found, field) for field, (name, _) in CHARACTERISTICS.items()}
+def compared(request: SummaryRequest, group: CandidateGroup) -> Mapping[str, Mapping[str, float | None]]:
+    """The characteristics of each candidate, by the names that tables use, and how near it is to the others."""
+    passages = [document.text for document in request.source_documents]
+    candidates = [scored.candidate for scored in group.candidates]
+    near = consensus([each.text for each in candidates]) if find_spec("rouge_score") else [None] * len(candidates)
+    found = {}
+    for candidate, nearness in zip(candidates, near, strict=True):
+        mine = characteristics(passages, candidate.text)
+        named = {name: getattr(mine, field) for field, (name, _) in CHARACTERISTICS.items()}
+        found[candidate.id] = {**named, NEARNESS: nearness}
+    return found
 
 
 def read_cost(label: str, phase: Phase) -> Cost:

@@ -1,6 +1,7 @@
 """The comparison as a page: entries, scores at each budget, worst sides, tests and rankings."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
@@ -50,6 +51,7 @@ from ..pages.words import (
 from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
+from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
 from .paired_tests import RULE
 
@@ -71,6 +73,7 @@ def page(found: Comparison) -> Page:
             *gate_blocks(found.gate),
             *_scores(found),
             *_worst_sides(found),
+            *_baselines(found),
             *chart_section(
                 "Budgets",
                 "Mean score by the number of candidates among which the reward chooses. The band is the interval.",
@@ -264,6 +267,42 @@ def where_values_are(found: Comparison) -> str:
         "--summaries NAME=RUN/evaluation/base/best.jsonl (evaluation/round-NN of a trained checkpoint), RUN being the "
         "recipe's output."
     )
+
+
+def _baselines(found: Comparison) -> Iterator[Block]:
+    if not found.baselines:
+        return
+    yield Heading(
+        "What a reward must beat",
+        lead="The best of all of an entry's candidates by its reward, minus what is chosen of them without a judge: one draw, "
+        "by length (nearest to the words asked for, else the longest), or by consensus (minimum Bayes risk: the candidate "
+        "nearest to the others in words). Tested and adjusted as below, over all of these of the judge.",
+    )
+    for judge in found.judges:
+        mine = [test for test in found.baselines if test.measure == judge.name]
+        whole = {(test.subject, test.reference): test for test in mine if test.side is None}
+        places = places_of(found.scores, judge)
+        rows = (
+            row(entry.label, *(_against(whole.get((entry.label, name)), judge, places) for name in BASELINES))
+            for entry in found.entries
+            if (entry.label, BASELINES[0]) in whole
+        )
+        by_pair: dict[str, list[PairedTest]] = {}
+        for test in mine:
+            by_pair.setdefault(f"{test.subject}, {budget_name(test.k)} - {test.reference}", []).append(test)
+        groups = ((name, "", tests) for name, tests in by_pair.items())
+        tested = difference_table(judge, groups, places, is_tested=True)
+        yield Heading(judge.name, 3)
+        yield table(f"baselines by {judge.name}", ("entry", *(f"minus {name}" for name in BASELINES)), rows)
+        yield Details(
+            "By side, with tests and at equal length", (replace(tested, name=f"tests of baselines by {judge.name}"),)
+        )
+
+
+def _against(test: PairedTest | None, judge: JudgeNote, places: int) -> Number:
+    if test is None:
+        return Number(None)
+    return Number(test.mean, bounds(test), places, sign=True, tone=tone(test, judge))
 
 
 def _tests(found: Comparison) -> Iterator[Block]:

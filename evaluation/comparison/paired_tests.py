@@ -36,19 +36,19 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
     return list(found.values())
 
 
-def paired_tests(measured: Measured, systems: Sequence[System], lengths: Lengths) -> list[PairedTest]:
+def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:
     """All tests of one judge, by side and overall, corrected for their number.
 
     Args:
         measured: the judge.
-        systems: every entry at every budget.
+        tested: the pairs of systems.
         lengths: of the requests.
     """
     compare = lengths.compare
-    values = {(system.label, system.k): system.values(measured.name) for system in systems}
+    values = {id(system): system.values(measured.name) for pair in tested for system in pair}
     rows: list[tuple[Pair, Estimate, float | None]] = []
-    for pair in pairs(systems):
-        differences = minus(*(values[system.label, system.k] for system in pair))
+    for pair in tested:
+        differences = minus(*(values[id(system)] for system in pair))
         for estimate in compare.estimates(measured, pair[0].label, differences):
             p = sign_flip_p_value(*compare.of_side(differences, estimate.side), compare.bootstrap)
             rows.append((pair, estimate, p))

@@ -20,7 +20,7 @@ from ...runfolder.stages import Counts, Stage
 from ...storage import digest, file_digest, iter_jsonl, read_jsonl, write_jsonl
 from ..systems.systems import PolicyOutput, policy_output
 from .contents import Cost
-from .entries import Entry, copied, n_draws
+from .entries import Entry, compared, n_draws
 
 ROUNDS = "rounds"
 
@@ -118,5 +118,5 @@ def _output(entry: Entry, phase: Phase, ids: Set[str]) -> PolicyOutput:
         (request, score_group(phase, request, [c for c in candidates if c.id in ids], judgements, ranges))
         for request, candidates, judgements in with_judgements(phase.folder)
     )
-    found = policy_output(phase, groups, entry.output.signatures, copied)
+    found = policy_output(phase, groups, entry.output.signatures, compared)
     return replace(found, policy=entry.output.policy, phase=entry.output.phase)

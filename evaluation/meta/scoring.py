@@ -53,7 +53,11 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
     """Why a judge cannot be tried on controlled summaries; None when it can."""
     if options.kind == "contract":
         return "controlled summaries have no output contract"
-    absent = {"opposing": "documents of other sides", "documents": "documents with attribute values"}
+    absent = {
+        "opposing": "documents of other sides",
+        "documents": "documents with attribute values",
+        "candidates": "candidates that one policy drew",
+    }
     return f"controlled sets have no {absent[options.against]}" if options.against in absent else None
 
 

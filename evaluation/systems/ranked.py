@@ -61,6 +61,17 @@ class Ranked:
             issues={name: found[rows] for name, found in self.issues.items()},
         )
 
+    def ranked_by(self, column: Floats) -> "Ranked":
+        """The same candidates in the order of other numbers, the highest first, then of drawing; those without one last."""
+        order = np.lexsort((self.index, -column), axis=-1)
+        return replace(
+            self,
+            rewards=np.take_along_axis(column, order, axis=1),
+            index=np.take_along_axis(self.index, order, axis=1),
+            columns={name: np.take_along_axis(each, order, axis=1) for name, each in self.columns.items()},
+            issues={name: np.take_along_axis(each, order, axis=1) for name, each in self.issues.items()},
+        )
+
     def expected_best(self, column: Floats, n: int) -> list[float | None]:
         """Expected value for the best of `n` candidates by reward, of each request; None where no value is known."""
         chances = self._chances(column, n)

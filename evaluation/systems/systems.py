@@ -56,6 +56,8 @@ ISSUE = "issue: "
 # what begins the name of whether a candidate is of a sampling plan
 PLAN = "plan: "
 
+# what is measured of all candidates of a request, by id and name
+GroupNumbers = Callable[[SummaryRequest, CandidateGroup], Mapping[str, Mapping[str, float | None]]]
 # what is measured of a candidate, by name; the names are the same for all of them
 Numbers = Callable[[SummaryRequest, ScoredCandidate], Mapping[str, float | None]]
 
@@ -93,6 +95,10 @@ class PolicyOutput:
         if name.startswith(ISSUE):
             return self.ranked.issue(name.removeprefix(ISSUE))
         return self.ranked.columns[name] if name in self.ranked.columns else self.ranked.unknown()
+
+    def chosen_by(self, column: Floats) -> "PolicyOutput":
+        """The same candidates, chosen among by these numbers in place of the reward."""
+        return replace(self, ranked=self.ranked.ranked_by(column))
 
     def n_unscored(self, judge: str) -> int:
         """Candidates that the judge gave no score."""
@@ -144,7 +150,7 @@ class Signed(BaseModel):
     signature: str
 
 
-def read_policy(phase: Phase, more: Numbers | None = None) -> PolicyOutput:
+def read_policy(phase: Phase, more: GroupNumbers | None = None) -> PolicyOutput:
     """The judged candidates in an evaluation phase, as numbers: judges, traits, and what `more` measures.
 
     Raises:
@@ -170,7 +176,7 @@ def policy_output(
     phase: Phase,
     groups: Iterable[tuple[SummaryRequest, CandidateGroup]],
     signatures: dict[str, str],
-    more: Numbers | None = None,
+    more: GroupNumbers | None = None,
 ) -> PolicyOutput:
     """The numbers of these candidates, each request given with its own; no text is kept."""
     numbers = candidate_numbers(phase.recipe, phase.judges)
@@ -181,10 +187,11 @@ def policy_output(
     for request, group in groups:
         requests.append(asked(request))
         found = {}
+        also = more(request, group) if more else {}
         for scored in group.candidates:
             model = model or scored.candidate.model
             ids.update(f"{scored.candidate.id}\n".encode())
-            found[scored.candidate.id] = {**numbers(request, scored), **(more(request, scored) if more else {})}
+            found[scored.candidate.id] = {**numbers(request, scored), **also.get(scored.candidate.id, {})}
         ranking.add(group, found)
     return PolicyOutput(
         policy=UNTRAINED if phase.after_round is None else TRAINED,

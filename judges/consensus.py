@@ -1,0 +1,75 @@
+"""Minimum Bayes risk: how near a summary is to the other candidates of its request, without a source, a model or a judge.
+
+The candidates themselves are the sample over which the expected utility of each is taken: F1 of ROUGE, the mean over the others.
+Source: Kumar and Byrne 2004 (aclanthology.org/N04-1022), equation 1, with a utility in place of the loss; the other candidates as
+the sample: Eikema and Aziz 2020 (arXiv:2005.10283), section 6.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from ..config.judges import ConsensusJudge
+from .judge import REQUESTS_PER_BATCH, Against, Judge, JudgeInput, Kind, Verdict, judge_signature
+from .rouge import rouge, tokens
+from .shared import SharedModels
+
+KIND = "rouge1"
+ALONE = "no other candidate with words that ROUGE reads (a-z, 0-9)"
+
+
+def consensus(texts: Sequence[str], kind: str = KIND) -> list[float | None]:
+    """Mean F1 of each text with the others, in [0, 1]; None without another, and for texts without a word.
+
+    Args:
+        texts: all candidates of a request; equal ones count each.
+        kind: type of ROUGE.
+    """
+    read = [place for place, text in enumerate(texts) if tokens(text)]
+    nearness = np.zeros((len(texts), len(texts)))
+    for one, other in combinations(read, 2):
+        found = rouge(texts[one], texts[other], (kind,))[kind]["fmeasure"]
+        nearness[one, other] = nearness[other, one] = found
+    has_others = len(read) > 1
+    means = nearness.sum(axis=1) / max(1, len(read) - 1)
+    return [float(means[place]) if has_others and place in read else None for place in range(len(texts))]
+
+
+class Consensus:
+    """The consensus of the candidates as a judge, on a scale from 0 to 1."""
+
+    against: Against | None = "candidates"
+    loads = ""
+    requests_per_batch = REQUESTS_PER_BATCH
+    low = 0.0
+    high = 1.0
+
+    def __init__(self, name: str, options: ConsensusJudge) -> None:
+        self.name = name
+        self.signature = judge_signature(
+            f"{options.type}-fmeasure", "consensus", against="candidates", stemmer="no", package="0.1.2", v=1
+        )
+        self._of_group = lru_cache(maxsize=1)(lambda texts: consensus(texts, options.type))
+
+    def score(self, inputs: Sequence[JudgeInput]) -> list[Verdict]:
+        """One verdict for each input, in order; a candidate without company is unscored."""
+        verdicts = []
+        for each in inputs:
+            texts = tuple(json.loads(each.reference))
+            found = self._of_group(texts)[texts.index(each.text)]
+            verdicts.append(Verdict(found, None if found is not None else ALONE))
+        return verdicts
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def open_consensus(name: str, options: ConsensusJudge, models: SharedModels) -> Judge:
+    """The consensus judge that the options describe."""
+    return Consensus(name, options)
+
+
+CONSENSUS = Kind(open_consensus)
