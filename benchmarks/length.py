@@ -24,12 +24,12 @@ from ..runfolder.phases import Phase
 
 # what a judge gives so many words; each changes by 0.03 to 0.04 where three quarters of 30 words are left, but for the first
 CURVES: Mapping[str, Callable[[Floats], Floats]] = {
-    "none": np.zeros_like,
+    "none": lambda words: 0.0 * words,
     "logarithm": lambda words: 0.12 * np.log(words / 30),
     "straight": lambda words: 0.004 * (words - 30),
     "falling": lambda words: 4.0 / (words + 5),
-    "peak at 32": lambda words: -0.2 * np.log(words / 32) ** 2,
-    "cliff below 15": lambda words: -0.3 * (words < 15),
+    "peak at 32": lambda words: -0.2 * np.square(np.log(words / 32)),
+    "cliff below 15": lambda words: np.where(words < 15, -0.3, 0.0),
 }
 JUDGE = JudgeNote(name="judge", signature="simulated", role="report", better="higher")
 CANDIDATES, SIDES, SHORTER = 6, ("left", "right"), 0.75

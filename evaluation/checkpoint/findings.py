@@ -124,7 +124,7 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     """The deciding judges' differences of which length clearly explains a part."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"{judge.name} {signed(d.at_equal_length.mean)} (as they are {signed(d.mean)})"
+        f"by {judge.name} {signed(d.at_equal_length.mean)} (as it is {signed(d.mean)})"
         for d, judge in _overall(evidence)
         if d.subject == comparison and d.at_equal_length and is_by_length(d.at_equal_length)
     ]
@@ -134,7 +134,7 @@ def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
     words = f"from {number(before, 1)} to {number(after, 1)} words"
     return Finding(
         heading="At equal length",
-        text=f"{step} takes summaries {words}. If both were as long, differences would be: {'; '.join(parts)}.",
+        text=f"{step} takes summaries {words}. If both were as long, the difference would be {'; '.join(parts)}.",
         comparison=comparison,
     )
 

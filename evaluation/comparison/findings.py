@@ -59,7 +59,9 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
             said: dict[str, list[str]] = {}
             for test in here:
                 word = verdict(test, judge).text
-                shown = "" if word == UNSURE else f" ({signed(test.mean, places)})"
+                equal = test.at_equal_length
+                length = f", at equal length {signed(equal.mean, places)}" if equal else ""
+                shown = "" if word == UNSURE else f" ({signed(test.mean, places)}{length})"
                 said.setdefault(word, []).append(f"{test.subject}{shown}")
             unsure = said.pop(UNSURE, [])
             parts = [f"{joined(labels)} {word}" for word, labels in said.items()]

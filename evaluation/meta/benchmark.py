@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
+import numpy as np
 from pydantic import Field
 
 from ...corpora.controlled import ControlledSet
@@ -15,6 +16,9 @@ from ...extras import installed_versions
 from ...records import Judgement, Record
 from ...resampling import Bootstrap
 from ...runfolder.stages import RECORDED
+from ...text import words
+from ..systems.contents import LengthSlope
+from ..systems.lengths import slope_among
 from .agreement import Article, Ties, agreement, agreement_intervals
 
 Attribute = Literal["coverage", "faithfulness"]
@@ -94,6 +98,8 @@ class Benchmark(Record):
     versions: dict[str, str]
     rows: tuple[BenchmarkRow, ...]
     unscored: tuple[UnscoredRow, ...]
+    # of each judge, among the summaries of an article
+    slopes: tuple[LengthSlope, ...] = ()
     # judges that were not tried -> why
     not_tried: dict[str, str] = Field(default_factory=dict)
 
@@ -131,11 +137,24 @@ def benchmark(
             # a single side is shown once, as all
             for side in ([*sides, None] if len(sides) > 1 else [None])
         ),
+        slopes=tuple(filter(None, (_slope(judge, sets, scores, settings) for judge, scores in by_judge.items()))),
         unscored=tuple(
             UnscoredRow(judge=judge, side=side, reason=reason, count=count)
             for (judge, side, reason), count in sorted(unscored.items())
         ),
     )
+
+
+def _slope(
+    judge: str, sets: Sequence[ControlledSet], scores: dict[str, list[float | None]], settings: Settings
+) -> LengthSlope | None:
+    """How a judge's scores go with length, whatever is true of the summaries."""
+    shape = (len(sets), max((len(each.summaries) for each in sets), default=0))
+    lengths, found = np.full(shape, np.nan), np.full(shape, np.nan)
+    for row, each in enumerate(sets):
+        lengths[row, : len(each.summaries)] = [len(words(summary.text)) for summary in each.summaries]
+        found[row, : len(each.summaries)] = scores[each.id]
+    return slope_among(judge, lengths, found, [each.topic or each.id for each in sets], settings.bootstrap.level)
 
 
 def _row(

@@ -50,6 +50,7 @@ def page(found: Benchmark) -> Page:
         findings=(Prose(_counting(found, whole), "lead"),),
         body=(
             *(block for attribute in ATTRIBUTES for block in _section(found, attribute)),
+            *_length(found),
             Heading("Left out"),
             *_left_out(found),
             Heading("How it was made"),
@@ -65,6 +66,7 @@ def page(found: Benchmark) -> Page:
         main=(
             *(block for attribute in ATTRIBUTES for block in _short(found, attribute)),
             Prose(_counting(found, whole), "lead"),
+            *_length(found),
             *_left_out(found),
         ),
         footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
@@ -155,6 +157,17 @@ def _row(found: BenchmarkRow, length: float | None, *, in_short: bool) -> Row:
 
 def _number(found: Statistic) -> Number:
     return Number(found.value, bounds(found))
+
+
+def _length(found: Benchmark) -> Iterator[Block]:
+    if not found.slopes:
+        return
+    yield Heading(
+        "Length",
+        lead="What 10 % more words go with in a judge's scores, among the summaries of one article, right or wrong.",
+    )
+    rows = ((each.measure, Number(each.mean, bounds(each), 4, sign=True)) for each in found.slopes)
+    yield table("length", ("judge", "10 % more words"), rows)
 
 
 def _left_out(found: Benchmark) -> Iterator[Block]:

@@ -24,6 +24,8 @@ from .systems import WORDS, PolicyOutput, System
 BENDS = (0.25, 0.5, 0.75)
 # columns of the curve: its slope, and the change of it at each bend
 WIDTH = 1 + len(BENDS)
+# of what a request adds to it, see `_rows`
+COLUMNS = WIDTH + WIDTH**2 + WIDTH + 1
 # a slope is what so many times the words go with
 LONGER = 1.1
 # directions of the curve that vary less than this share of the one that varies most are not known
@@ -39,19 +41,12 @@ class Lengths:
         self.compare = compare
         # the same candidates chosen among in several ways count once
         self._outputs = list({output.candidates: output for output in outputs}.values())
-        known = [words[words > 0] for words in (output.column(WORDS) for output in self._outputs)]
-        counts = np.concatenate(known) if known else np.zeros(0)
-        self._bends = np.log(np.quantile(counts, BENDS)) if len(counts) else np.zeros(len(BENDS))
+        self._bends = _bends([output.column(WORDS) for output in self._outputs])
         self.curve = cache(self._curve)
 
     def slope(self, judge: str) -> LengthSlope | None:
         """What 10 % more words go with; None where no request has candidates of several lengths."""
-        sums = self.curve(judge)
-        if not sums[:, -1].any():
-            return None
-        found = t_interval(_slope, sums, self._has(sums[:, -1:], 1), self.compare.bootstrap.level)
-        low, high = self._bounds(int(sums[:, -1].astype(bool).sum()), found.low[0], found.high[0])
-        return LengthSlope(measure=judge, mean=float(found.estimate[0]), low=low, high=high)
+        return _length_slope(judge, self.curve(judge), self.compare.bootstrap.level)
 
     def at_equal_length(self, judge: str, first: System, second: System, side: str | None) -> AtEqualLength | None:
         """The first minus the second at equal length, over the requests of a side or all; None where lengths say nothing."""
@@ -64,9 +59,9 @@ class Lengths:
         n_sets = int((sums[:, 0] > 0).sum())
         if not n_sets or not curve[:, -1].any():
             return None
-        found = t_interval(_parts, sums, self._has(sums[:, :1], 2), self.compare.bootstrap.level)
-        explained = self._bounds(n_sets, found.low[0], found.high[0])
-        low, high = self._bounds(n_sets, found.low[1], found.high[1])
+        found = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), self.compare.bootstrap.level)
+        explained = _bounds(n_sets, found.low[0], found.high[0])
+        low, high = _bounds(n_sets, found.low[1], found.high[1])
         return AtEqualLength(
             mean=float(found.estimate[1]),
             low=low,
@@ -77,49 +72,31 @@ class Lengths:
         )
 
     def _curve(self, judge: str) -> Floats:
-        """What each set adds to the curve, (sets, columns): products of scores and lengths, of lengths, growth, candidates."""
-        rows = np.zeros((len(self.compare.sets), WIDTH + WIDTH**2 + WIDTH + 1))
+        """What each set adds to the curve, (sets, COLUMNS)."""
+        rows = np.zeros((len(self.compare.sets), COLUMNS))
         for output in self._outputs:
-            scores, basis = output.column(judge), self._basis(output, judge)
-            known = ~np.isnan(scores) & ~np.isnan(basis[..., 0])
-            n = known.sum(axis=1)
-            several = known & (n > 1)[:, None]
-            x, y = (_about_mean(table, several) for table in (basis, scores[..., None]))
-            longer = self._line(np.where(known, basis[..., 0], 0.0) + np.log(LONGER)) - np.nan_to_num(basis)
-            rows += np.concatenate(
-                [
-                    np.einsum("rki,rk->ri", x, y[..., 0]),
-                    np.einsum("rki,rkj->rij", x, x).reshape(len(x), -1),
-                    np.where(several[..., None], longer, 0.0).sum(axis=1),
-                    several.sum(axis=1, keepdims=True),
-                ],
-                axis=1,
-            )
-        sums = cluster_sums(rows, self.compare.sets)
-        # no lengths differ: nothing is known, whatever is left of rounding
-        return sums if sums[:, WIDTH : WIDTH + WIDTH**2].max(initial=0) > LEAST_VARIATION else np.zeros_like(sums)
+            rows += _rows(output.column(WORDS), output.column(judge), self._bends)
+        return _known(cluster_sums(rows, self.compare.sets))
 
     def _expected(self, judge: str, system: System) -> Floats:
         """Score and place on the curve that a system has for each request, (requests, 1 + WIDTH); nan where it has none."""
-        scores, basis = system.output.column(judge), self._basis(system.output, judge)
+        scores = system.output.column(judge)
+        basis = _basis(system.output.column(WORDS), scores, self._bends)
         columns = [np.where(np.isnan(basis[..., 0]), np.nan, scores), *np.moveaxis(basis, -1, 0)]
         return np.array([system.output.ranked.expected_best(each, system.k) for each in columns], dtype=float).T
 
-    def _basis(self, output: PolicyOutput, judge: str) -> Floats:
-        """The curve's columns of each candidate, (requests, candidates, WIDTH); nan without a word or a score."""
-        words = output.column(WORDS)
-        known = ~np.isnan(output.column(judge)) & (words > 0)
-        return np.where(known[..., None], self._line(np.log(np.where(known, words, 1.0))), np.nan)
 
-    def _line(self, logs: Floats) -> Floats:
-        bent = [np.maximum(logs - bend, 0.0) for bend in self._bends]
-        return np.stack([logs, *bent], axis=-1)
+def slope_among(judge: str, words: Floats, scores: Floats, sets: Sequence[str], level: float) -> LengthSlope | None:
+    """What 10 % more words go with among the summaries of a row; None where no row has several lengths.
 
-    def _has(self, column: Floats, n: int) -> NDArray[np.bool_]:
-        return np.repeat(column > 0, n, axis=1)
-
-    def _bounds(self, n_sets: int, low: float, high: float) -> tuple[float | None, float | None]:
-        return (defined(low), defined(high)) if n_sets >= LEAST_SETS else (None, None)
+    Args:
+        judge: whose scores they are.
+        words: of each summary, (rows, most summaries); nan for none.
+        scores: likewise.
+        sets: the document set of each row.
+        level: of the interval.
+    """
+    return _length_slope(judge, _known(cluster_sums(_rows(words, scores, _bends([words])), sets)), level)
 
 
 def share_by_length(difference: Difference) -> float | None:
@@ -136,6 +113,58 @@ def is_by_length(found: AtEqualLength) -> bool:
     return verdict(INTERVAL, found.by_length, (found.by_length_low, found.by_length_high)) != "no clear difference"
 
 
+def _bends(words: Sequence[Floats]) -> Floats:
+    """Where the curve bends, in the logarithm of words."""
+    known = np.concatenate([each[each > 0] for each in words]) if words else np.zeros(0)
+    return np.log(np.quantile(known, BENDS)) if len(known) else np.zeros(len(BENDS))
+
+
+def _line(logs: Floats, bends: Floats) -> Floats:
+    return np.stack([logs, *(np.maximum(logs - bend, 0.0) for bend in bends)], axis=-1)
+
+
+def _basis(words: Floats, scores: Floats, bends: Floats) -> Floats:
+    """The curve's columns of each candidate, (requests, candidates, WIDTH); nan without a word or a score."""
+    known = ~np.isnan(scores) & (words > 0)
+    return np.where(known[..., None], _line(np.log(np.where(known, words, 1.0)), bends), np.nan)
+
+
+def _rows(words: Floats, scores: Floats, bends: Floats) -> Floats:
+    """What each request adds to the curve, (requests, COLUMNS): products with scores, with each other, growth, candidates."""
+    basis = _basis(words, scores, bends)
+    known = ~np.isnan(basis[..., 0])
+    several = known & (known.sum(axis=1) > 1)[:, None]
+    x, y = (_about_mean(table, several) for table in (basis, scores[..., None]))
+    longer = _line(np.where(known, basis[..., 0], 0.0) + np.log(LONGER), bends) - np.nan_to_num(basis)
+    return np.concatenate(
+        [
+            np.einsum("rki,rk->ri", x, y[..., 0]),
+            np.einsum("rki,rkj->rij", x, x).reshape(len(x), -1),
+            np.where(several[..., None], longer, 0.0).sum(axis=1),
+            several.sum(axis=1, keepdims=True),
+        ],
+        axis=1,
+    )
+
+
+def _known(sums: Floats) -> Floats:
+    """The sums; zeros where no lengths differ, whatever is left of rounding."""
+    return sums if sums[:, WIDTH : WIDTH + WIDTH**2].max(initial=0) > LEAST_VARIATION else np.zeros_like(sums)
+
+
+def _length_slope(judge: str, sums: Floats, level: float) -> LengthSlope | None:
+    has = sums[:, -1:] > 0
+    if not has.any():
+        return None
+    found = t_interval(_slope, sums, has, level)
+    low, high = _bounds(int(has.sum()), found.low[0], found.high[0])
+    return LengthSlope(measure=judge, mean=float(found.estimate[0]), low=low, high=high)
+
+
+def _bounds(n_sets: int, low: float, high: float) -> tuple[float | None, float | None]:
+    return (defined(low), defined(high)) if n_sets >= LEAST_SETS else (None, None)
+
+
 def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
     """Values less the mean of their request's known ones; 0 where unknown. (requests, candidates, columns)."""
     values = np.where(known[..., None], table, 0.0)
@@ -144,10 +173,10 @@ def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:
 
 
 def _line_of(sums: Floats) -> Floats:
-    """The curve from the sums of `_curve`, (..., WIDTH)."""
+    """The curve from the sums of `_rows`, (..., WIDTH)."""
     products = sums[..., :WIDTH, None]
     squares = sums[..., WIDTH : WIDTH + WIDTH**2].reshape(*sums.shape[:-1], WIDTH, WIDTH)
-    return (np.linalg.pinv(squares, LEAST_VARIATION, hermitian=True) @ products)[..., 0]  # type: ignore[no-any-return]
+    return (np.linalg.pinv(squares, LEAST_VARIATION, hermitian=True) @ products)[..., 0]
 
 
 def _slope(sums: Floats) -> Floats:

@@ -7,7 +7,15 @@ from typing import get_args
 import pytest
 
 from evenhand.config.fairness import ContrastJudge, EqualCoverageJudge, OpinionGraphJudge, ValueSharesJudge
-from evenhand.config.judges import AlignmentJudge, ExtractJudge, FineSurEJudge, RougeJudge, RubricJudge, RuleJudge
+from evenhand.config.judges import (
+    AlignmentJudge,
+    ConsensusJudge,
+    ExtractJudge,
+    FineSurEJudge,
+    RougeJudge,
+    RubricJudge,
+    RuleJudge,
+)
 from evenhand.config.metrics import BertScoreJudge, BleurtJudge, MiniCheckJudge, SummacJudge, UniEvalJudge
 from evenhand.config.recipe_file import JUDGE_KINDS
 from evenhand.judges import JUDGES, open_judge, open_judges
@@ -28,6 +36,7 @@ OPTIONS = {
     "rouge": RougeJudge(kind="rouge"),
     "length": RuleJudge(kind="length"),
     "contract": RuleJudge(kind="contract"),
+    "consensus": ConsensusJudge(kind="consensus"),
     "value-shares": ValueSharesJudge.model_validate({"kind": "value-shares", "matcher": {"kind": "words"}}),
     "equal-coverage": EqualCoverageJudge.model_validate(
         {"kind": "equal-coverage", "entailer": {"kind": "nli", "model": "org/model"}}
@@ -122,9 +131,10 @@ def test_no_heavy_library_is_imported_with_the_folder():
 def test_against_of_judges_and_recipes_agree():
     from evenhand.judges.judge import Against
 
-    texts, documents = (section.model_fields["against"].annotation for section in (RougeJudge, OpinionGraphJudge))
+    sections = (RougeJudge, OpinionGraphJudge, ConsensusJudge)
+    texts, documents, candidates = (section.model_fields["against"].annotation for section in sections)
     # "sources" is no choice: it is what the opinion graph is given
-    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources")
+    assert get_args(Against) == (*get_args(texts), *get_args(documents), "sources", *get_args(candidates))
 
 
 def test_measures_on_one_encoder_share_it_with_other_judges():

@@ -72,3 +72,14 @@ def test_long_texts_are_scanned_in_moments():
     assert found.fragments == (("x",),) * 100
     # scanning the source word by word took half a minute
     assert time.process_time() - start < 3
+
+
+def test_copied_words_are_those_of_long_fragments():
+    source = "one two three four five six seven eight nine ten."
+    # a fragment of eight of eleven words; one of two
+    found = fragments([source], "one two three four five six seven eight, nine ten!")
+    assert found.copied == 1.0
+    found = fragments([source], "one two three four five six seven eight; then eleven, nine ten")
+    assert found.copied == pytest.approx(8 / 12)
+    assert fragments([source], "nine ten").copied == 0.0
+    assert fragments([source], "...").copied is None

@@ -102,7 +102,7 @@ def test_missing_scores_are_left_out_and_counted(make_run: Any):
 def test_traits_by_hand(make_run: Any):
     run = make_run(rounds=0)
     made = [
-        {"text": "One two three.", "contract_ok": False, "issues": ("missing_opener",)},
+        {"text": "I cannot summarise.", "contract_ok": False, "issues": ("missing_opener", "no_content")},
         {"text": "One two.", "finish_reason": "length"},
     ]
     run.write("evaluation/base", {"a/left": [(0.1, 0.1), (0.2, 0.2)]}, candidate=lambda r, i: dict(made[i]))
@@ -110,12 +110,20 @@ def test_traits_by_hand(make_run: Any):
     assert traits == {
         ("contract kept", "zero-shot"): 0.5,
         ("contract kept", "rerank"): 1.0,
+        ("refusals", "zero-shot"): 0.5,
+        ("refusals", "rerank"): 0.0,
+        ("says nothing", "zero-shot"): 0.5,
+        ("says nothing", "rerank"): 0.0,
+        ("copied", "zero-shot"): 0.0,
+        ("copied", "rerank"): 0.0,
         ("cut off", "zero-shot"): 0.5,
         ("cut off", "rerank"): 1.0,
         ("words", "zero-shot"): 2.5,
         ("words", "rerank"): 2.0,
         ("issue: missing_opener", "zero-shot"): 0.5,
         ("issue: missing_opener", "rerank"): 0.0,
+        ("issue: no_content", "zero-shot"): 0.5,
+        ("issue: no_content", "rerank"): 0.0,
     }
 
 

@@ -96,8 +96,8 @@ def test_table_tells_numbers_counts_and_reasons(found):
     assert "2 articles, 5 summaries" in told
     assert "ties count half" in told
     assert "length tired right 1" in told
-    # a row of each attribute stays on one line, and one says what was left out
-    assert sum(line.startswith("length") for line in text.splitlines()) == 3
+    # a row of each attribute and of slopes stays on one line, and one says what was left out
+    assert sum(line.startswith("length") for line in text.splitlines()) == 4
 
 
 def test_page_has_every_side_and_statistic(found):
