@@ -3,8 +3,15 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.checkpoint.findings import RERANKING, TRAINING, Evidence, findings, title
-from evenhand.evaluation.systems.contents import Difference, Estimate, JudgeNote, SideGap
+from evenhand.evaluation.checkpoint.findings import (
+    RERANKING,
+    TRAINING,
+    Evidence,
+    findings,
+    length_warnings,
+    title,
+)
+from evenhand.evaluation.systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, SideGap
 
 NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
 BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "no clear difference": (-0.01, 0.03)}
@@ -124,3 +131,18 @@ def test_many_judges_are_counted_not_listed():
     names = ["a", "b", "c", "d"]
     made = evidence([judge(n) for n in names], dict.fromkeys(names, "no clear difference"))
     assert findings(made)[0].text.endswith("no clear difference by a, b and 2 others.")
+
+
+def test_what_goes_with_length_is_said_and_warned_of():
+    part = AtEqualLength(mean=0.01, low=-0.01, high=0.03, by_length=0.02, by_length_low=0.01, by_length_high=0.03)
+    found = evidence(
+        [judge("a")], {"a": "higher"}, words={"zero-shot": 33.0, "DPO": 25.0, "rerank": 30.0, "DPO+RR": 30.0}
+    )
+    found.differences[:] = [
+        d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
+    ]
+    (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
+    assert "33.0 to 25.0 words" in said and "by a +0.010 (as it is +0.030)" in said
+    (warning,) = length_warnings(found)
+    assert "67 % of the gain by a goes with shorter summaries" in warning
+    assert list(length_warnings(evidence([judge("a")], {"a": "higher"}))) == []

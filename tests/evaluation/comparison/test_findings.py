@@ -5,8 +5,8 @@ import re
 import pytest
 
 from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.findings import title
-from evenhand.evaluation.systems.contents import JudgeNote
+from evenhand.evaluation.comparison.findings import length_warnings, title
+from evenhand.evaluation.systems.contents import AtEqualLength, JudgeNote
 
 JUDGES = [
     JudgeNote(name="recall", signature="r", role="report", better="higher"),
@@ -61,3 +61,13 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
 )  # fmt: skip
 def test_headline(tests, said):
     assert re.fullmatch(said, title(JUDGES, tests))
+
+
+def test_a_difference_that_goes_with_length_is_warned_of_once():
+    part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
+    tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
+    by_length = [test.model_copy(update={"at_equal_length": part}) for test in tests]
+    words = {("dpo", 8): 25.0, ("base", 8): 33.0, ("dpo", 1): None, ("base", 1): None}
+    (said,) = length_warnings(JUDGES, by_length, words)
+    assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
+    assert list(length_warnings(JUDGES, tests, words)) == []
