@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resampling import LEAST_SETS
+from ...resampling import FEW_SETS
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
@@ -46,8 +46,8 @@ class Named:
 
     @property
     def is_few(self) -> bool:
-        """Whether there can be no interval."""
-        return self.has_few or len(self.by_set) < LEAST_SETS
+        """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance."""
+        return self.has_few or len(self.by_set) < FEW_SETS
 
     @property
     def labels(self) -> tuple[str, ...]:

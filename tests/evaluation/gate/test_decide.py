@@ -54,8 +54,9 @@ def test_the_worst_is_the_farthest_beyond_the_limit():
 
 
 def test_too_few_sets_are_no_verdict():
-    found = judged(parse_limit("mean(score) < 1"), [named(0.0, 0.0, 0.0, 0.1)], PLAN, 1)
-    assert (found.outcome, found.low) == ("cannot tell", None)
+    found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 8, 10)]
+    assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
+    assert found[1].low is None
 
 
 def test_a_value_of_few_sets_is_left_out_of_the_worst_and_named():
