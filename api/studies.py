@@ -75,7 +75,7 @@ def audit(
             against the first.
         attribute: social attribute to be fair to; None takes that of the documents.
         out: folder for audit.json, audit.md and index.html; None writes nothing.
-        options: as those of `evenhand audit`: measures, matcher, entailer, models, mode, tau, target, opinion_units,
+        options: as those of `evenhand audit`: measures, matcher, entailer, models, mode, tau, target, opinion_units, word_lists,
             least_group, n_examples, resamples, level, seed, allow_missing.
 
     Raises:

@@ -147,6 +147,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Literal["sentences", "documents"],
         typer.Option(help="For opinions, what a summary could take over whole: documents for posts, else sentences."),
     ] = "sentences",
+    word_lists: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.yaml",
+            help="For word-lists, words of your groups: name: (what they are called) and groups: (group: [word, word]). Default: "
+            "words of the two genders, as HELM has them.",
+        ),
+    ] = None,
     least_group: Annotated[
         int,
         typer.Option(min=1, help="Values in fewer scored sets are marked few and get no verdict."),
@@ -202,7 +210,14 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     from ..evaluation.audit.contents import Audit
     from ..evaluation.audit.input import Wanted, read_input
     from ..evaluation.audit.page import page
-    from ..evaluation.audit.plan import AuditPlan, read_measures, read_sections, read_target, usual_measures
+    from ..evaluation.audit.plan import (
+        AuditPlan,
+        read_measures,
+        read_sections,
+        read_target,
+        read_word_lists,
+        usual_measures,
+    )
     from ..evaluation.audit.report import JSON, check_folder, replaced, write_audit
     from ..evaluation.gate.decide import gated
     from ..evaluation.pages import terminal
@@ -247,6 +262,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         target=read_target(target, given.values),
         tone=tone,
         opinion_units=opinion_units,
+        word_lists=read_word_lists(word_lists, asked),
         least_group=least_group,
         published=published,
         bounds=bounds,

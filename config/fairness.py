@@ -4,6 +4,7 @@ Default models are the published ones (docs/papers.md#zhang-neural and #li-entai
 reached: `encoder` has the embedded sentence encoder.
 """
 
+import re
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
 
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_no_room
 from .needs import JudgeSection, NeedySection
-from .section import refuse_without_effect
+from .section import Section, refuse_without_effect
 
 # kind -> what is loaded when no model is named
 MATCHER_MODELS = {"bertscore": "FacebookAI/roberta-large", "bartscore": "facebook/bart-large-cnn"}
@@ -21,6 +22,9 @@ IN_COMMON = "words in common"
 
 # names of the weights that bertscore's default layer and baseline belong to
 ROBERTA_LARGE = ("FacebookAI/roberta-large", "roberta-large")
+
+
+LISTED = re.compile(r"[^\W\d_]+")
 
 
 class MatcherSection(NeedySection):
@@ -90,6 +94,28 @@ class MatcherSection(NeedySection):
                 f"bertscore's layer 17 and baseline 0.8315 are those of RoBERTa-large; write {' and '.join(sorted(own))} for "
                 f"model {self.model_name!r} (baseline: 0 rescales nothing)"
             )
+
+
+class WordListsSection(Section):
+    """Words by which groups are told, in a file for `evenhand audit --word-lists`."""
+
+    # what the words are called, "gender words"
+    name: str = Field(default="listed words", min_length=1)
+    # group -> its words, each a run of letters; a word of two groups counts for the later one
+    groups: dict[str, tuple[str, ...]]
+
+    def refuse(self) -> None:
+        """Words must be such as texts are cut into."""
+        mistakes = [
+            f"groups.{group}: {word!r} is no single word of letters"
+            for group, words in self.groups.items()
+            for word in words
+            if not LISTED.fullmatch(word)
+        ]
+        mistakes += [f"groups.{group} has no word" for group, words in self.groups.items() if not words]
+        mistakes += ["groups has fewer than 2 groups to compare"] * (len(self.groups) < 2)
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
 
 
 class SplitterSection(NeedySection):

@@ -61,8 +61,8 @@ COVERAGE = Kind("coverage", is_tested=False)
 COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, votes=True)
 OPINION_GRAPH = Kind("opinion graph", is_share=False)
 WORD_LIST_BIAS = Kind("word-list bias", grows_by_chance=True)
-WORDS_IN_SOURCES = Kind("share of gender words in sources", is_tested=False)
-WORDS_IN_SUMMARIES = Kind("share of gender words in summaries", is_tested=False)
+WORDS_IN_SOURCES = Kind("share of listed words in sources", is_tested=False)
+WORDS_IN_SUMMARIES = Kind("share of listed words in summaries", is_tested=False)
 
 KINDS = {
     kind.name: kind

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ...config.fairness import EntailerSection, MatcherSection
 from ...errors import DataError, MissingExtra
 from ...extras import need
-from ...fairness.demographic.word_lists import WordLists
 from ...fairness.groups.coverage import CoverageMode
 from ...judges.measures import Entailer, Matcher, open_entailer, open_matcher
 from ...judges.measures.tone import SCORERS, ToneScorer
@@ -19,7 +18,7 @@ from .order import Order
 from .plan import BY_MATCHER, AuditPlan, usual_entailer
 from .shares import ValueShares
 from .tone import Tone
-from .word_lists import GenderWords
+from .word_lists import listed_words
 
 
 @dataclass(frozen=True)
@@ -99,5 +98,5 @@ def families(given: AuditInput, plan: AuditPlan, tools: Tools) -> list[Family]:
         need("networkx", "measure 'opinions'")
         found.append(Opinions(plan.opinion_units))
     if "word-lists" in plan.measures:
-        found.append(GenderWords(WordLists()))
+        found.append(listed_words(plan.word_lists))
     return found

@@ -351,9 +351,10 @@ def _measures(audit: Audit) -> Iterator[Block]:
             rows = (row(name, *(shown(n, 1) for n in mine if n.value == name)) for name in names)
             groups.append(group(rows, system.label))
     if groups:
-        yield Heading("Gender words", 3)
+        called = next(n.measure.by for n in audit.by_value if n.family == "word-lists")
+        yield Heading(f"Word lists: {called}", 3)
         heads = ("words", "in documents", "in summaries")
-        yield table("gender words", heads, groups)
+        yield table("word lists", heads, groups)
 
 
 def _aggregates(audit: Audit) -> Table:

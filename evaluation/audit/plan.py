@@ -11,7 +11,7 @@ from typing import TypeVar, get_args
 import regex
 from pydantic import ValidationError
 
-from ...config.fairness import ENTAILER_MODELS, EntailerSection, MatcherSection
+from ...config.fairness import ENTAILER_MODELS, EntailerSection, MatcherSection, WordListsSection
 from ...config.recipe_file import load_section
 from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
@@ -53,6 +53,8 @@ class AuditPlan:
     tone: ToneName = "vader"
     # what a summary could take over whole, for the opinion graph
     opinion_units: Units = "sentences"
+    # words of groups; None: those of the genders
+    word_lists: WordListsSection | None = None
     # sets that must have a value before anything is concluded of it
     least_group: int = LEAST_GROUP
     # whether to show what papers report beside these measures, and how low and high those of coverage can be
@@ -181,6 +183,20 @@ class Named:
     def takes_model(self) -> bool:
         """Whether --model may name its model."""
         return not self.is_file and self.text not in WITHOUT_MODEL
+
+
+def read_word_lists(path: Path | None, measures: Sequence[str]) -> WordListsSection | None:
+    """Words of groups in a YAML file.
+
+    Raises:
+        DataError: they would have no effect.
+        RecipeError: the file cannot be read or its keys are wrong; all mistakes are listed.
+    """
+    if path is None:
+        return None
+    if "word-lists" not in measures:
+        raise DataError("--word-lists has no effect without measure 'word-lists'; add it to --measures")
+    return load_section(path.expanduser(), WordListsSection, "word lists")
 
 
 def read_sections(

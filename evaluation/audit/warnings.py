@@ -28,7 +28,7 @@ from .figures import NO_WORD, Measured
 from .input import AuditInput
 from .plan import AuditPlan
 from .shares import ValueShares, one_valued_sets, unmatched_summaries
-from .word_lists import GenderWords, n_words
+from .word_lists import ListedWords, n_words
 
 # values that a warning names
 MOST_NAMED = 8
@@ -49,11 +49,11 @@ def warnings(
     for each in measured:
         if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.voting:
             yield from _of_unfound(each, each.family)
-        if isinstance(each.family, GenderWords):
+        if isinstance(each.family, ListedWords):
             source, summary = n_words(each.figures)
             if 0 < min(source, summary) < plan.least_group:
                 yield (
-                    f"{each.system}: word lists rest on {source:,} gender words in the documents and {summary:,} in the "
+                    f"{each.system}: word lists rest on {source:,} {each.family.called} in the documents and {summary:,} in the "
                     "summaries, however many sets there are."
                 )
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}

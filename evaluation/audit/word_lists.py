@@ -1,4 +1,4 @@
-"""Word lists: whether summaries use the words of the two genders in their documents' proportions.
+"""Word lists: whether summaries use the words of groups, by default of the two genders, in their documents' proportions.
 
 Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
 the score would fall most. Source: Steen and Markert 2024, section 3.1, with HELM's lists;
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...config.fairness import WordListsSection
 from ...fairness.demographic.counts import shares
 from ...fairness.demographic.word_lists import GENDER_WORDS, WordLists, word_list_scores
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
@@ -24,10 +25,13 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class GenderWords:
+class ListedWords:
     """The family of word-list inclusion bias."""
 
     lists: WordLists
+    # what the words are called, and the digest of the lists
+    called: str = "gender words"
+    digest: str = f"helm-gender:{digest(GENDER_WORDS, 6)}"
 
     name = "word-lists"
     by = ""
@@ -35,10 +39,10 @@ class GenderWords:
     @property
     def signature(self) -> str:
         """The lists."""
-        return f"word-lists|helm-gender:{digest(GENDER_WORDS, 6)}|reference:source|v:1"
+        return f"word-lists|{self.digest}|reference:source|v:1"
 
     def measure(self, items: Sequence[LabelledSummary]) -> list[Counts | Unscored]:
-        """Gender words in sources and summary of each, (2, groups)."""
+        """Listed words in sources and summary of each, (2, groups)."""
         return [
             np.stack(
                 [sum(self.lists.count(document.text) for document in item.documents), self.lists.count(item.summary)]
@@ -60,8 +64,12 @@ class GenderWords:
         rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
         without = [what for what, n in zip(("document", "summary"), _counts(columns).sum(axis=1), strict=True) if not n]
         quantities = (
-            Quantity(Measure(WORD_LIST_BIAS, "gender words")),
-            *(Quantity(Measure(kind), group) for group in groups for kind in (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES)),
+            Quantity(Measure(WORD_LIST_BIAS, self.called)),
+            *(
+                Quantity(Measure(kind, self.called), group)
+                for group in groups
+                for kind in (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES)
+            ),
         )
         return Figures(
             quantities=quantities,
@@ -70,7 +78,7 @@ class GenderWords:
             rests_on=np.repeat(scored[:, None], len(quantities), axis=1),
             unfairness=np.where(scored, rises, np.nan),
             left_out=reasons(found),
-            undefined=f"no gender word in any {' or '.join(without)}",
+            undefined=f"no listed word in any {' or '.join(without)}",
         )
 
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
@@ -79,12 +87,12 @@ class GenderWords:
         source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
         n_source, n_summary = n_words(figures)
         return (
-            f"Of the gender words {source} are {first} in the documents and {summary} in the summaries "
+            f"Of the {self.called} {source} are {first} in the documents and {summary} in the summaries "
             f"({n_source:,} and {n_summary:,} words)."
         )
 
     def example(self, item: LabelledSummary, found: Counts, unfairness: float) -> Example:
-        """The set's gender words in documents and summary, sentence by sentence."""
+        """The set's listed words in documents and summary, sentence by sentence."""
         groups = self.lists.groups
         lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
         worst = most(dict(zip(groups, lacking.tolist(), strict=True)))
@@ -111,8 +119,15 @@ class GenderWords:
         return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
 
 
+def listed_words(section: WordListsSection | None) -> ListedWords:
+    """The words of the user's lists; HELM's of the genders without any."""
+    if section is None:
+        return ListedWords(WordLists())
+    return ListedWords(WordLists(section.groups), section.name, f"lists:{digest(section.groups, 6)}")
+
+
 def n_words(figures: Figures) -> tuple[int, int]:
-    """Gender words in all documents and in all summaries."""
+    """Listed words in all documents and in all summaries."""
     source, summary = _counts(figures.columns).sum(axis=1)
     return int(source), int(summary)
 

@@ -9,7 +9,7 @@ from evenhand.evaluation.audit.figures import Measured
 from evenhand.evaluation.audit.pairs import paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.audit.word_lists import GenderWords
+from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.fairness.groups.evidence import SetCoverage
 from evenhand.fairness.groups.masses import Masses
@@ -149,7 +149,7 @@ def test_which_system_is_the_reference_does_not_matter():
 def test_a_pattern_that_leaves_nothing_to_compare_counts_as_differing():
     # gender words of two sets, female and male: sources 2 and 2; one: 1, 0; other: 0, 1 and no word in the second set.
     # Nothing is exchanged, or both: |1/2 - 1/2| = 0. Every pattern is as far as the 0 that was found.
-    words = GenderWords(WordLists())
+    words = ListedWords(WordLists())
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(2)]
     given = make_input(spoken, one=["She.", "Rain."], other=["Rain.", "He."])
     (found,) = build_audit(given, PLAN, [words]).differences

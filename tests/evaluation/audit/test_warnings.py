@@ -8,7 +8,7 @@ from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import UnitCoverage
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
-from evenhand.evaluation.audit.word_lists import GenderWords
+from evenhand.evaluation.audit.word_lists import ListedWords
 from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.judges.measures.measure import ModelMasses
@@ -24,7 +24,7 @@ def audit(given, plan=PLAN, words=False):
         ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio"),
         UnitCoverage(open_entailer(EntailerSection(kind="words")), ATTRIBUTE, given.values, "released"),
     ]
-    return build_audit(given, plan, [GenderWords(WordLists())] if words else families)
+    return build_audit(given, plan, [ListedWords(WordLists())] if words else families)
 
 
 def test_few_is_said_of_the_family_and_system_where_it_holds():
@@ -87,7 +87,7 @@ def test_a_measure_without_a_number_says_why():
     spoken = [make_set(f"set-{k}", ("left", "She saw him.")) for k in range(3)]
     found = audit(make_input(spoken, mine=["Rain."] * 3), words=True)
     (bias,) = found.aggregates
-    assert (bias.estimate, bias.sentence) == (None, "Undefined: no gender word in any summary.")
+    assert (bias.estimate, bias.sentence) == (None, "Undefined: no listed word in any summary.")
 
 
 class ShortSighted:
