@@ -49,6 +49,11 @@ def test_nobody_is_named_by_coverage_in_more_than_a_twentieth_of_fair_corpora_an
     assert sum(each.largest for each in found) >= 0.4 * trials
 
 
+def test_nothing_is_said_of_coverage_where_most_of_what_summaries_say_is_in_no_document():
+    found = count_named(Corpus((7, 1), 12, 0.3, "words"), 2, "coverage")
+    assert (found.false, found.smallest, found.largest) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("measure", ["shares", "coverage"])
 def test_sentences_of_real_documents_take_no_side(measure):
     found = [
