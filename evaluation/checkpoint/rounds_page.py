@@ -7,7 +7,7 @@ from ..pages.blocks import Block, Charts, Code, Column, Heading, Heads, Number, 
 from ..pages.charts import Line, Point, panel
 from ..pages.numbers import number
 from ..pages.systems import judge_panels, places_of, points_of
-from ..pages.words import ALL, capital
+from ..pages.words import ALL, capital, joined
 from ..systems.contents import Estimate, JudgeNote, Report, Rounds
 from ..systems.systems import UNTRAINED
 from ..systems.worst_group import WorstGroups, without_part
@@ -42,7 +42,7 @@ def _gains(found: Rounds) -> Charts:
     """The reward beside the report's judges."""
     by_name = {each.measure: [e for e in found.gains if e.measure == each.measure] for each in found.gains}
     lines = [Line(name, place, tuple(_points(found, mine))) for place, (name, mine) in enumerate(by_name.items())]
-    return Charts((panel("reward and report judges", "gain in standard deviations", ROUND, lines),))
+    return Charts((panel(joined(list(by_name)), "gain in standard deviations", ROUND, lines),))
 
 
 def _lines(found: Rounds, judge: JudgeNote) -> Iterator[tuple[str, list[Point]]]:
