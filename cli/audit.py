@@ -109,7 +109,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
             metavar="NAME|FILE.yaml",
             help="For coverage. words: runs anywhere; encoder: needs a sentence encoder; nli: needs a classifier; or a YAML file "
             "with the keys of a recipe's entailer, for units of a language model (units: llm). Default: encoder where its "
-            "embedded model is installed and the documents have at most 50,000 words in Latin letters, else words.",
+            "embedded model is installed and the documents have at most 20,000 words in Latin letters, else words.",
         ),
     ] = None,
     model: Annotated[

@@ -61,6 +61,8 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 GAP = "gap to expected"
+# families that name attribute values
+NAMING = ("value-shares", "coverage")
 # families whose examples set counts side by side, not shares
 COUNTING = ("opinions", "word-lists")
 # families whose numbers are not by attribute value, but by groups of their own
@@ -609,10 +611,13 @@ def _main(audit: Audit) -> Iterator[Block]:
     columns = _columns(measures, calibrated, is_first=True)
     yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
     for system in audit.systems:
-        for each in audit.represented:
-            is_said = each.sentence.removesuffix(".") in audit.title
-            if each.system == system.label and (each.under or each.over) and not is_said:
-                yield Prose(each.sentence, head=f"{system.label}:" if several else "")
+        said = (
+            each.sentence
+            for each in audit.represented
+            if each.system == system.label and each.family in NAMING and (each.under or each.over)
+        )
+        if sentence := next((each for each in said if each.removesuffix(".") not in audit.title), ""):
+            yield Prose(sentence, head=f"{system.label}:" if several else "")
     yield from _orders(audit)
     yield from _beside(audit)
 

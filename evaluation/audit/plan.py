@@ -155,8 +155,8 @@ def _is_weight(text: str) -> bool:
 
 MATCHERS = get_args(MatcherSection.model_fields["kind"].annotation)
 ENTAILERS = get_args(EntailerSection.model_fields["kind"].annotation)
-# words of documents up to which the encoder is the usual entailer: it reads some 2,000 of them a second on one core
-MOST_ENCODED = 50_000
+# words of documents up to which the encoder is the usual entailer: it reads some 500 of them a second on one core
+MOST_ENCODED = 20_000
 LETTER, LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 # those that have no model are not asked for one
 WITHOUT_MODEL = ("ngram", "words")
