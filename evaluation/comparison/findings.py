@@ -152,6 +152,12 @@ def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:
             f"Its reward is a mean of z-scores among all {entry.n_candidates} candidates of a request: the best of fewer "
             "is chosen by those, not by z-scores among the fewer."
         )
+    has_consensus = any(entry.recipe.judges[name].kind == "consensus" for name in entry.recipe.reward.judges)
+    if has_consensus and any(1 < k < entry.n_candidates for k in budgets):
+        yield (
+            f"Its reward rests on how near a candidate is to all {entry.n_candidates} of a request: the best of fewer is chosen "
+            "by that, not by nearness among the fewer."
+        )
     if entry.recipe.task.scope == "side" and wrong_side_judges(entry.recipe) is None:
         yield (
             f"Has no {WRONG_SIDE!r} rate: it needs two judges of kind alignment that differ in against: source and opposing "

@@ -51,3 +51,11 @@ def test_length_is_nearness_to_the_words_that_were_asked_for(make_run: Any):
     found = build_comparison([replace(entry, output=replace(entry.output, requests=asked))]).baselines
     # the first has four words and 0.2
     assert [test.mean for test in found if test.reference == BY_LENGTH] == pytest.approx([0.3])
+
+
+def test_consensus_among_all_candidates_is_told_where_fewer_are_looked_at(make_run: Any):
+    run = make_run(rounds=0, judges={"fit": {"kind": "consensus"}, "overlap": {"kind": "rouge"}})
+    run.write("evaluation/base", {f"{name}/left": SCORES for name in "abcdef"})
+    entries = read_entries([Named("plain", run.recipe)])
+    assert any("nearness among the fewer" in each for each in build_comparison(entries, (1, 2, 3)).warnings)
+    assert not any("nearness among the fewer" in each for each in build_comparison(entries, (1, 3)).warnings)
