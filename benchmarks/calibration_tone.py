@@ -122,7 +122,9 @@ def count(corpus: Corpus, manner: Manner, planted: Planted, trials: int) -> int:
         if planted in ("fair", "room"):
             said += any(chance.verdict != "no clear difference" for chance in found.values())
         else:
-            said += found[corpus.values[-1]].verdict == "lower"
+            # few summaries speak of a small value in a word of its own
+            last = found.get(corpus.values[-1])
+            said += last is not None and last.verdict == "lower"
     return said
 
 
