@@ -619,6 +619,9 @@ def _main(audit: Audit) -> Iterator[Block]:
         if sentence := next((each for each in said if each.removesuffix(".") not in audit.title), ""):
             yield Prose(sentence, head=f"{system.label}:" if several else "")
     yield from _orders(audit)
+    yield from _tones(audit)
+    if not groups:
+        yield from _places(audit)
     yield from _beside(audit)
 
 
