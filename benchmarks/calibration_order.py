@@ -50,7 +50,8 @@ def orders(
     corpus: Corpus, halved: Halved, generator: np.random.Generator, n_orders: int, *, by_documents: bool
 ) -> list[list[LabelledSummary]]:
     """Summaries in each of the turns; `by_documents` halves what stands in the third in the file, wherever it stands."""
-    sets, found = drawn_sets(corpus, generator), []
+    sets = drawn_sets(corpus, generator)
+    found: list[list[LabelledSummary]] = []
     for turn in range(n_orders):
         found.append([])
         for name, documents in enumerate(sets):

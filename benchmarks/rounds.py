@@ -53,7 +53,7 @@ class Run:
     def truth(self) -> Floats:
         """Gains of reward and report judges at the untrained model and after each round, (2, rounds + 1)."""
         shares = np.linspace(0, 1, self.n_rounds + 1)
-        return np.array([np.interp(shares, *zip(*curve, strict=True)) for curve in RUNS[self.kind]])
+        return np.array([np.interp(shares, *np.transpose(curve)) for curve in RUNS[self.kind]])
 
 
 def drawn(run: Run, generator: np.random.Generator) -> tuple[Floats, Floats, list[str]]:

@@ -64,7 +64,7 @@ def parts(request: SummaryRequest, recipe: Recipe) -> list[tuple[Document, ...]]
         return _cut(request.source_documents, options.per_part)
     by_side: dict[str | None, list[Document]] = {}
     for document in mixed_documents(request.document_set):
-        by_side.setdefault(document.attributes.get(request.attribute), []).append(document)
+        by_side.setdefault(document.attributes.get(request.attribute or ""), []).append(document)
     found = [part for documents in by_side.values() for part in _cut(documents, options.per_part)]
     random.Random(digest(["parts", request.document_set.id])).shuffle(found)  # noqa: S311
     return found

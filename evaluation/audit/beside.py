@@ -8,6 +8,7 @@ under-represented (Li et al. 2025, section 3.3; docs/papers.md#li-significance),
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -67,7 +68,11 @@ def _significance(each: Measured, bootstrap: Bootstrap) -> Iterator[Beside]:
                 gaps.setdefault(found.values[label], []).append((covered or 0.0) - overall)
             n_sets.update({found.values[label] for label in found.labels})
     means = {value: float(np.mean(its)) for value, its in gaps.items()}
-    for value, direction in ((max(means, key=means.__getitem__), "over"), (min(means, key=means.__getitem__), "under")):
+    extremes: tuple[tuple[str, Literal["over", "under"]], ...] = (
+        (max(means, key=means.__getitem__), "over"),
+        (min(means, key=means.__getitem__), "under"),
+    )
+    for value, direction in extremes:
         p_value = parity_significance(gaps[value], direction, resamples=bootstrap.resamples, seed=bootstrap.seed)
         row = _made(
             each,

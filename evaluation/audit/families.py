@@ -56,7 +56,8 @@ def open_tools(
         MissingExtra: a library of what is named is not installed.
         DataError: matcher "ngram" is named, and NLTK's data is absent.
     """
-    models, notes, asked = SharedModels(), [], None
+    models, asked = SharedModels(), None
+    notes: list[str] = []
     if "coverage" in plan.measures:
         if entailer is None:
             entailer, said = usual_entailer(

@@ -242,7 +242,7 @@ def _orders(audit: Audit) -> Iterator[Block]:
         )
         for third in dict.fromkeys(each.place for each in audit.orders)
     )
-    heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
+    heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
     yield table("place or documents", heads, rows)
     yield Prose(f"{order_sentence(audit.orders, 'place')} {order_sentence(audit.orders, 'documents')}")
 

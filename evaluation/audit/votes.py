@@ -52,8 +52,8 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
         for key, p_value in zip(naming, adjusted([found[key].p_value for key in naming]), strict=True):
             chance = found[key]
             bounds = chance.low, chance.high
-            said = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
-            found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": said})
+            what = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
+            found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": what})
     return found
 
 

@@ -140,7 +140,7 @@ def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
     for phase in phases(recipe):
         mine = [*(phase.folder / name for name in READ), *sorted((phase.folder / "receipts").glob("*.json"))]
         files |= {str(path.relative_to(recipe.output)): path for path in mine}
-    inputs = {
+    inputs: dict[str, object] = {
         "format": FORMAT,
         "recipe": recipe.model_dump(mode="json"),
         "files": {name: file_digest(path) for name, path in files.items() if path.exists()},

@@ -120,7 +120,7 @@ def part(
         sets: document set of each request.
         level: one less the level of the tests.
     """
-    known = ~np.isnan(reward + report).any(axis=0)
+    known = np.asarray(~np.isnan(reward + report).any(axis=0))
     rows = np.vstack([np.ones(len(known)), reward, report]).T[known]
     columns = cluster_sums(rows, [name for name, is_known in zip(sets, known, strict=True) if is_known])
     if len(columns) < LEAST_SETS:

@@ -131,7 +131,7 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
 
 def _estimates(functions: tuple[str, ...], found: Iterable[Estimate], sets: Sequence[str]) -> Iterator[Named]:
     for each in found:
-        system, aliases = each.subject, ()
+        system, aliases = each.subject, tuple[str, ...]()
         if isinstance(each, BudgetEstimate):
             system, aliases = _at(each.subject, each.k)
         elif isinstance(each, PairedTest):

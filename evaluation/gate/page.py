@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from ..pages.blocks import Block, Column, Heading, Text, Tone, bounds, count, table
+from ..pages.blocks import Block, Cell, Column, Heading, Text, Tone, bounds, count, table
 from ..pages.blocks import Number as NumberCell
 from ..pages.numbers import Unit
 from ..pages.words import counted
@@ -33,7 +33,7 @@ def gate_blocks(gate: Gate | None) -> Iterator[Block]:
     yield table("gate", heads, map(_cells, gate.rows))
 
 
-def _cells(row: GateRow) -> tuple[Text, Text, NumberCell, NumberCell, Text]:
+def _cells(row: GateRow) -> tuple[Cell, ...]:
     return (
         Text(row.limit, note=row.name),
         Text(row.outcome, tone=TONES[row.outcome]),

@@ -29,7 +29,7 @@ def thirds(places: Sequence[int]) -> Places:
 
 def by_third(amounts: Floats, of: Places) -> Floats:
     """Sums over the documents of each third, (thirds,)."""
-    return np.bincount(of, weights=amounts, minlength=len(THIRDS))
+    return np.bincount(of, weights=amounts, minlength=len(THIRDS)).astype(float)
 
 
 def expected_within(room: Floats, expected: Floats, labels: Sequence[int]) -> Floats:
@@ -43,16 +43,16 @@ def expected_within(room: Floats, expected: Floats, labels: Sequence[int]) -> Fl
         expected: the same of a summary that takes no side.
         labels: value of each document.
     """
-    labels = np.asarray(labels)
-    found, due = (np.bincount(labels, weights=each) for each in (room, expected))
-    return np.asarray(expected * np.nan_to_num(over(found, due))[labels])
+    places = np.asarray(labels)
+    found, due = (np.bincount(places, weights=each).astype(float) for each in (room, expected))
+    return np.asarray(expected * np.nan_to_num(over(found, due))[places])
 
 
 def can_be_told(labels: Sequence[int], of: Places) -> NDArray[np.bool_]:
     """Whether some value has documents in the third and in another, (thirds,): else place and value are the same."""
     counts = np.zeros((max(labels) + 1, len(THIRDS)))
     np.add.at(counts, (np.asarray(labels), of), 1)
-    return ((counts > 0) & (counts < counts.sum(axis=1, keepdims=True))).any(axis=0)
+    return np.asarray(((counts > 0) & (counts < counts.sum(axis=1, keepdims=True))).any(axis=0))
 
 
 # what a set adds to `place_and_documents`: normal equations (a matrix and a vector), room of the thirds, gaps of the documents by
