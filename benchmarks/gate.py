@@ -148,7 +148,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--trials", type=int, default=40, help="pairs of releases of each kind of corpus (default 40)")
-    parser.add_argument("--sets", type=int, nargs="+", default=[12, 30], help="document sets of a corpus")
+    parser.add_argument("--sets", type=int, nargs="+", default=[20, 30], help="document sets of a corpus")
     parser.add_argument("--halved", action="store_true", help="halve a value's room in the second release")
     parser.add_argument("--scores", action="store_true", help="of scores, without corpora")
     given = parser.parse_args()

@@ -26,6 +26,7 @@ from evenhand.resampling import (
     exchange_p_values,
     percentile_interval,
     percentiles,
+    pseudo_values,
     sign_flip_p_value,
     t_interval,
     verdict,
@@ -367,3 +368,18 @@ def test_sets_that_agree_are_as_sure_as_their_signs():
 def test_one_set_has_no_t_interval():
     found = t_interval(lambda sums: sums, np.array([[0.3]]), np.ones((1, 1), dtype=bool), 0.95)
     assert np.isnan([found.low, found.high, found.p_value]).all()
+
+
+def test_of_a_mean_each_set_says_its_own_value():
+    # sums and numbers of values of three sets, of which the second has none: means 2, -, 5 and a mean over sets of 3.5
+    columns = np.array([[2.0, 1.0], [0.0, 0.0], [5.0, 1.0]])
+    found = pseudo_values(lambda sums: sums[..., :1] / sums[..., 1:], columns, columns[:, 1:] > 0)
+    assert found[[0, 2], 0] == pytest.approx([2, 5])
+    assert np.isnan(found[1, 0])
+
+
+def test_of_a_ratio_sets_say_the_jackknifes_values():
+    # 6 / 4; without each of the sets 2 / 1, 5 / 3 and 5 / 4: three times the whole less twice those
+    columns = np.array([[4.0, 3.0], [1.0, 1.0], [1.0, 0.0]])
+    found = pseudo_values(lambda sums: sums[..., :1] / sums[..., 1:], columns, np.ones((3, 1), dtype=bool))
+    assert found[:, 0] == pytest.approx([3 * 1.5 - 2 * 2, 3 * 1.5 - 2 * 5 / 3, 3 * 1.5 - 2 * 5 / 4])

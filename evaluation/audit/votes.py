@@ -34,7 +34,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             continue
         expected = figures.expect(figures.columns.sum(axis=0))
         gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
-        said = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
+        by_sets = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
             if not figures.nulls[place] or np.isnan(gaps.estimate[place]):
                 continue
@@ -44,7 +44,7 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
             found[key] = Chance(
                 null=figures.nulls[place], expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
-                by_set=what_sets_say(said[:, place]),
+                by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
     rule = _rule(least_sets)
     for family in dict.fromkeys(each.family.name for each in measured):

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_interval, exact_bounds
+from ...resampling import NOISE, Bootstrap, cluster_interval, exact_bounds
 from ..audit.contents import Audit
 from ..comparison.contents import Comparison
 from ..systems.contents import Report
@@ -18,14 +18,14 @@ from .baseline import Baseline
 from .contents import Gate, GateRow
 from .limits import Asked, Limit
 from .names import MissingNumber, meant
-from .numbers import Named, Page, numbers_of
+from .numbers import LEAST_GATED, Named, Page, numbers_of
 
 P = TypeVar("P", Audit, Report, Comparison)
 Bounds = tuple[float | None, float | None]
 
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000
-FEW = f"fewer than {FEW_SETS} sets, or too many draws alike"
+FEW = f"fewer than {LEAST_GATED} sets, or too many draws alike"
 
 
 def gated(found: P, asked: Asked | None, baseline: Baseline | None = None) -> P:

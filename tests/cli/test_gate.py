@@ -20,7 +20,7 @@ def evenhand(*arguments):
 
 @pytest.fixture
 def inputs(tmp_path):
-    sets = two_sided(12)
+    sets = two_sided(24)
     documents = write_sets(tmp_path / "docs.jsonl", sets)
     summaries = write_summaries(tmp_path / "sided.jsonl", {each.id: ONE_SIDED for each in sets})
     named = ("--documents", documents, "--attribute", ATTRIBUTE, "--summaries", summaries)

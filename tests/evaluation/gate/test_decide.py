@@ -34,7 +34,7 @@ def test_the_whole_interval_decides():
 
 
 def test_one_limit_on_one_number_has_the_interval_of_the_page():
-    one = named(*(0.1 * place**2 for place in range(12)))
+    one = named(*(0.1 * place**2 for place in range(24)))
     found = judged(parse_limit("mean(score) < 0"), [one], PLAN, 1)
     page = cluster_interval(list(one.by_set.values()), list(one.by_set), PLAN)
     assert (found.low, found.high, found.level) == (pytest.approx(page.low), pytest.approx(page.high), 0.95)
@@ -54,7 +54,7 @@ def test_the_worst_is_the_farthest_beyond_the_limit():
 
 
 def test_too_few_sets_are_no_verdict():
-    found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 8, 10)]
+    found = [judged(parse_limit("mean(score) < 1"), [spread(0.5, n)], PLAN, 1) for n in (4, 18, 20)]
     assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "breach"]
     assert found[1].low is None
 
@@ -90,7 +90,7 @@ def test_a_change_is_paired_over_the_sets_that_both_have():
 
 
 def test_the_same_input_gives_the_same_verdict():
-    numbers = [named(*((7 * place) % 11 / 11 - 0.4 for place in range(13)))] * 2
+    numbers = [named(*((7 * place) % 11 / 11 - 0.4 for place in range(23)))] * 2
     assert (
         len({judged(parse_limit("worst_mean(score) < 0"), numbers, PLAN, 3).model_dump_json() for _ in range(10)}) == 1
     )

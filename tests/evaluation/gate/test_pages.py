@@ -35,7 +35,7 @@ def audited(measures=("value-shares", "coverage"), tau=0.8, **systems):
 
 @pytest.fixture(scope="module")
 def audit():
-    return audited(even=[EVEN] * 18, sided=[ONE_SIDED, ONE_SIDED, MORE] * 6)
+    return audited(even=[EVEN] * 24, sided=[ONE_SIDED, ONE_SIDED, MORE] * 8)
 
 
 def verdicts(found, *limits, baseline=None, strict=False):
@@ -91,7 +91,7 @@ def test_unknown_names_are_refused_before_any_work():
 
 
 def test_a_baseline_of_the_same_documents_counts_the_change(audit, tmp_path):
-    (tmp_path / "audit.json").write_text(audited(release=[EVEN] * 18).model_dump_json())
+    (tmp_path / "audit.json").write_text(audited(release=[EVEN] * 24).model_dump_json())
     baseline = read_baseline(tmp_path, Audit, "audit.json")
     gate, outcomes = verdicts(
         audit, "gap(shares, right) < -0.1", "gap(shares, right, even) < 0", "now bur > 0.9", baseline=baseline
@@ -102,12 +102,12 @@ def test_a_baseline_of_the_same_documents_counts_the_change(audit, tmp_path):
 
 def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
     path = tmp_path / "audit.json"
-    before = audited(release=[EVEN] * 18)
+    before = audited(release=[EVEN] * 24)
     others = {
         "other documents": before.model_copy(update={"documents_digest": "2" * 16}),
-        "17 document sets": audited(release=[EVEN] * 17),
+        "23 document sets": audited(release=[EVEN] * 23),
         "its attribute": before.model_copy(update={"attribute": "gender"}),
-        "same options": audited(release=[EVEN] * 18, tau=0.7),
+        "same options": audited(release=[EVEN] * 24, tau=0.7),
     }
     for said, other in others.items():
         path.write_text(other.model_dump_json())
@@ -126,7 +126,7 @@ def test_a_baseline_of_something_else_is_refused(audit, tmp_path):
 
 def test_a_measure_that_the_baseline_lacks_fails_closed(audit, tmp_path):
     path = tmp_path / "audit.json"
-    path.write_text(audited(measures=("coverage",), release=[EVEN] * 18).model_dump_json())
+    path.write_text(audited(measures=("coverage",), release=[EVEN] * 24).model_dump_json())
     _, outcomes = verdicts(audit, "bur > 0.9", baseline=read_baseline(path, Audit, "audit.json"))
     assert outcomes == ["missing"]
 
