@@ -22,18 +22,10 @@ Undefined = Literal["omit", "propagate"]
 
 # differences up to this size are rounding noise: the mean of equal scores is not always equal to them
 NOISE = 1e-9
-# with fewer document sets, percentile intervals are too narrow: pages warn, and nothing is chosen
-FEW_SETS = 10
-# with fewer there is a mean, and neither an interval of it nor a verdict
+# with fewer document sets there is a number, and neither an interval of it nor a verdict
 LEAST_SETS = 5
-# with fewer documents nothing leans in a bias study, whose intervals are percentiles: even if all lean to one side, that is
-# chance in 2 / 2**5 = 6 %
-LEAST_LEANING = 6
-# with fewer, an attribute value of an audit has numbers and no verdict
-LEAST_GROUP = 5
-# with fewer originals, intervals of a bias study are too narrow: of 200 studies of random sentences of the twelve sample
-# documents (level 0.95) 9.5 % lean in word lists and 12 % in inclusion instead of 5 %, and 5.5 % differ instead of 2.5 %
-FEW_ORIGINALS = 30
+# bounds of a mean are at most so often as far from it as those of Student's t; docs/run-folder.md#intervals
+MOST_REACH = 1.75
 # least share of draws that define a number, below which its interval is doubtful
 LEAST_DEFINED = 0.95
 
@@ -140,17 +132,21 @@ def cluster_mean_draws(
     return np.concatenate(blocks)
 
 
-def cluster_interval(values: Sequence[float | None], clusters: Sequence[str], plan: Bootstrap) -> ClusterMean:
+def cluster_interval(
+    values: Sequence[float | None], clusters: Sequence[str], plan: Bootstrap, *, is_rate: bool = False
+) -> ClusterMean:
     """Mean of the values and its bootstrap-t interval, whole clusters drawn with replacement.
 
     The distance of each draw's mean is divided by the draw's own standard error (Efron 1981; Hall 1988): percentiles of the means
-    themselves are far too narrow over few clusters. Fewer than `LEAST_SETS` clusters with a value have no interval, nor have
-    values of which too many draws are all alike. How often it holds was simulated: docs/run-folder.md#intervals.
+    themselves are far too narrow over few clusters. No bound is further off than `MOST_REACH` times that of Student's t, which
+    draws of few clusters, many alike, would otherwise have. Fewer than `LEAST_SETS` clusters with a value have no interval, nor
+    have five that agree. How often it holds was simulated: docs/run-folder.md#intervals.
 
     Args:
         values: one a request; None is left out. For a paired comparison, the differences.
         clusters: the document set of each value.
         plan: of the draws.
+        is_rate: the values are shares of a count, in [0, 1]: the interval is that of `rate_bounds`. Differences never are.
 
     Raises:
         DataError: values and clusters differ in number.
@@ -163,46 +159,68 @@ def cluster_interval(values: Sequence[float | None], clusters: Sequence[str], pl
     mean = float(cluster_sums([value for value, _ in known], [cluster for _, cluster in known]).sum() / len(known))
     # what each cluster adds to the distance from the mean and to the number of values, (clusters, 2)
     table = cluster_sums([[value - mean, 1.0] for value, _ in known], [cluster for _, cluster in known])
-    if len(table) < LEAST_SETS:
-        return ClusterMean(mean, None, None, 0, 0, n=len(known), n_clusters=len(table))
-    low, high, n_defined = _bootstrap_t(table, plan)
-    if low is not None and high is not None:
-        low, high = mean + low, mean + high
-    return ClusterMean(mean, low, high, plan.resamples, n_defined, n=len(known), n_clusters=len(table))
+    bounds = None
+    if len(table) >= LEAST_SETS:
+        most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
+        bounds = rate_bounds(mean, table, most, plan.level) if is_rate else _bootstrap_t(table, plan)
+    low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
+    n_draws = 0 if bounds is None else plan.resamples
+    return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 
-def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float | None, float | None, int]:
-    """Bounds about a mean of 0, None where they are infinite, and the draws that have a standard error.
+def _bootstrap_t(table: Floats, plan: Bootstrap) -> tuple[float, float] | None:
+    """Bounds about a mean of 0; None where too few clusters agree.
 
     Args:
         table: sums and numbers of values of each cluster, (clusters, 2).
         plan: of the draws.
     """
+    from scipy.stats import t
+
     n = len(table)
-    sums, counts = table.T
-
-    def mean_and_error(weights: Floats) -> tuple[Floats, Floats]:
-        """Of each row of weights, (draws,)."""
-        totals = weights @ counts
-        means = weights @ sums / totals
-        left = (weights * (sums - means[:, None] * counts) ** 2).sum(axis=1)
-        return means, np.sqrt(n / (n - 1) * left) / totals
-
-    error = float(mean_and_error(np.ones((1, n)))[1][0])
+    error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
     if error <= NOISE:  # all clusters agree: no more is known than that they do
-        is_sure = 2.0 ** (1 - n) <= 1 - plan.level
-        return (0.0, 0.0, plan.resamples) if is_sure else (None, None, 0)
+        return (0.0, 0.0) if 2.0 ** (1 - n) <= 1 - plan.level else None
     found = []
     for weights in drawn_weights(n, plan):
-        means, errors = mean_and_error(weights)
+        means, errors = _mean_and_error(table, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.append(np.where(np.abs(means) <= NOISE, 0.0, means / np.where(errors > NOISE, errors, 0.0)))
-    draws = np.concatenate(found)
-    least, most = (float(bound) for bound in percentiles(draws, plan.level))
-    n_defined = int(np.isfinite(draws).sum())
-    if not (math.isfinite(least) and math.isfinite(most)):
-        return None, None, n_defined
-    return -most * error, -least * error, n_defined
+    most = MOST_REACH * float(t.ppf((1 + plan.level) / 2, n - 1))
+    low, high = (float(np.clip(bound, -most, most)) for bound in percentiles(np.concatenate(found), plan.level))
+    return -high * error, -low * error
+
+
+def _mean_and_error(table: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard error of each row of weights, (draws,), the table being of sums and numbers of values, (clusters, 2)."""
+    n, (sums, counts) = len(table), table.T
+    totals = weights @ counts
+    means = weights @ sums / totals
+    left = (weights * (sums - means[:, None] * counts) ** 2).sum(axis=1)
+    return means, np.sqrt(n / (n - 1) * left) / totals
+
+
+def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tuple[float, float]:
+    """Exact interval of a rate over clusters, in [0, 1]: that of Clopper and Pearson of as many independent values.
+
+    Independent are as many as give the rate its standard error over clusters, corrected for the few degrees of freedom of that
+    and never more than there are values; where all agree, as many as there are clusters. Source: Korn and Graubard 1998.
+
+    Args:
+        rate: mean of all values.
+        table: sums of the distances from it and numbers of values of each cluster, (clusters, 2).
+        n_values: as many as there are of 0 and 1; infinite of shares, each of which rests on several.
+        level: of the interval.
+    """
+    from scipy.stats import t
+
+    n = len(table)
+    if not NOISE < rate < 1 - NOISE:
+        return exact_bounds(round(rate), n, level)
+    error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
+    ratio = t.ppf((1 + level) / 2, n_values - 1) / t.ppf((1 + level) / 2, n - 1)
+    independent = rate * (1 - rate) / max(error, NOISE) ** 2 * float(ratio) ** 2
+    return exact_bounds(rate, min(independent, n_values), level)
 
 
 def percentiles(draws: ArrayLike, level: float) -> tuple[Floats, Floats]:
@@ -252,9 +270,10 @@ class TInterval:
 
     # nan where undefined
     estimate: Floats
-    # nan with fewer than two sets
+    # nan with fewer than `LEAST_SETS` sets
     low: Floats
     high: Floats
+    # nan with fewer than two
     p_value: Floats
 
 
@@ -271,11 +290,25 @@ def t_interval(
         rests_on: which sets each quantity rests on, (sets, quantities).
         level: of the intervals.
     """
+    whole = columns.sum(axis=0)
+    estimate = quantities(whole)
+    without = quantities(whole - columns) if len(columns) else np.empty((0, len(estimate)))
+    return jackknife_t(estimate, without, rests_on, level)
+
+
+def jackknife_t(estimate: Floats, without: Floats, rests_on: NDArray[np.bool_], level: float) -> TInterval:
+    """The same of quantities that are no functions of sums.
+
+    Args:
+        estimate: of all sets, (quantities,).
+        without: without each set, (sets, quantities); an interval needs all of them.
+        rests_on: as above.
+        level: of the intervals.
+    """
     from scipy.stats import t
 
-    whole = columns.sum(axis=0)
-    estimate, n = quantities(whole), rests_on.sum(axis=0).astype(float)
-    without = np.where(rests_on, quantities(whole - columns) - estimate, 0.0)  # (sets, quantities)
+    n = rests_on.sum(axis=0).astype(float)
+    without = np.where(rests_on, without - estimate, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = without.sum(axis=0) / n
         spread = np.where(rests_on, (without - centre) ** 2, 0.0).sum(axis=0)
@@ -284,7 +317,13 @@ def t_interval(
         p_value = 2 * t.sf(np.abs(estimate) / error, n - 1)
     is_zero, agree = np.abs(estimate) <= NOISE, error <= NOISE
     p_value = np.where(agree, np.where(is_zero, 1.0, 2.0 ** np.minimum(1 - n, 0)), p_value)
+    reach = np.where(n < LEAST_SETS, np.nan, reach)
     return TInterval(estimate, estimate - reach, estimate + reach, p_value)
+
+
+def least_p_value(n_sets: int) -> float:
+    """Chance that as many sets have equal signs where nothing differs: no test of exchanges has a smaller p-value."""
+    return 2.0 ** min(1 - n_sets, 0)
 
 
 def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests_on: NDArray[np.bool_]) -> Floats:
@@ -302,12 +341,13 @@ def pseudo_values(quantities: Callable[[Floats], Floats], columns: Floats, rests
     return np.where(rests_on, n * quantities(whole) - (n - 1) * quantities(whole - columns), np.nan)
 
 
-def exact_bounds(rate: float, n: int, level: float) -> tuple[float, float]:
-    """Exact interval of Clopper and Pearson (1934) of a rate over `n` sets, in [0, 1]."""
-    from scipy.stats import binomtest
+def exact_bounds(rate: float, n: float, level: float) -> tuple[float, float]:
+    """Interval of Clopper and Pearson (1934) of a rate over `n` independent values, which need not be whole, in [0, 1]."""
+    from scipy.stats import beta
 
-    found = binomtest(round(rate * n), n).proportion_ci(confidence_level=level, method="exact")
-    return float(found.low), float(found.high)
+    hits, tail = rate * n, (1 - level) / 2
+    low = float(beta.ppf(tail, hits, n - hits + 1)) if rate > NOISE else 0.0
+    return low, float(beta.ppf(1 - tail, hits + 1, n - hits)) if rate < 1 - NOISE else 1.0
 
 
 def sign_flip_p_value(differences: Sequence[float | None], sets: Sequence[str], plan: Bootstrap) -> float | None:
@@ -374,48 +414,29 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else float(next(found)) for p in p_values]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What it takes to call a difference higher or lower than zero; anything less is no clear difference."""
-
-    # as a page says it: "higher or lower means that ..."
-    name: str
-    by_interval: bool = True
-    by_test: bool = False
-    least_sets: int = 0
-
-
-INTERVAL = Rule("the interval excludes zero")
-TEST = Rule("the adjusted p-value is at most 1 - level", by_interval=False, by_test=True)
-INTERVAL_AND_TEST = Rule("the interval excludes zero and the adjusted p-value is at most 1 - level", by_test=True)
-INTERVAL_OF_SETS = Rule(
-    f"the interval excludes zero and rests on at least {LEAST_LEANING} documents", least_sets=LEAST_LEANING
-)
+# what it takes to call a difference higher or lower than zero, as a page says it; anything less is no clear difference
+CLEAR = "the interval excludes zero and the adjusted p-value is at most 1 - level"
 
 
 def verdict(
-    rule: Rule,
-    estimate: float | None,
     bounds: tuple[float | None, float | None],
+    adjusted_p: float | None,
     *,
-    adjusted_p: float | None = None,
-    level: float = 0.95,
-    n_sets: int = 0,
+    level: float,
+    n_sets: int,
+    least_sets: int = LEAST_SETS,
 ) -> Verdict:
-    """Whether a number is above or below zero by the rule; only the arguments that the rule names are read.
+    """Whether a number is above or below zero.
 
     Args:
-        rule: what it takes.
-        estimate: gives the direction where the interval does not.
         bounds: of its interval.
         adjusted_p: of the test, corrected for the number of tests.
         level: one less the level of the test.
         n_sets: what the number rests on.
+        least_sets: with fewer there is no verdict.
     """
-    if n_sets < rule.least_sets or (rule.by_test and (adjusted_p is None or adjusted_p > 1 - level)):
-        return "no clear difference"
-    least, most = bounds if rule.by_interval else (estimate, estimate)
-    if least is None or most is None:
+    least, most = bounds
+    if least is None or most is None or n_sets < least_sets or adjusted_p is None or adjusted_p > 1 - level:
         return "no clear difference"
     return "higher" if least > NOISE else "lower" if most < -NOISE else "no clear difference"
 

@@ -34,7 +34,7 @@ from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures import open_entailer
 from ..judges.measures.words import WordMatcher
 from ..judges.shared import SharedModels
-from ..resampling import LEAST_GROUP
+from ..resampling import LEAST_SETS
 from ..text import sentences
 
 Manner = Literal["extract", "lead", "words", "common words"]
@@ -165,14 +165,14 @@ def measured(family: Family, given: Sequence[LabelledSummary], system: str = "sy
 
 def verdicts(family: Family, given: Sequence[LabelledSummary]) -> dict[str | None, Chance]:
     """By value, what an audit says of the gaps by which it names groups."""
-    found = chance_levels([measured(family, given)], LEVEL, LEAST_GROUP)
+    found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
     return {quantity.value: chance for (_, quantity), chance in found.items() if quantity.kind.names}
 
 
 def vote(family: Family, one: Sequence[LabelledSummary], other: Sequence[LabelledSummary]) -> Vote:
     """Whether `one` is fairer than `other`."""
     both = [measured(family, other, "reference"), measured(family, one, "system")]
-    (found,) = votes(both, ["reference", "system"], LEVEL, LEAST_GROUP)
+    (found,) = votes(both, ["reference", "system"], LEVEL, LEAST_SETS)
     return found
 
 

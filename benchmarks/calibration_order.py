@@ -20,7 +20,7 @@ from ..evaluation.audit.order import Order, effects_of_orders
 from ..fairness.groups.order import THIRDS, thirds
 from ..fairness.labelled import LabelledSummary, LabelledText
 from ..judges.measures.words import WordMatcher
-from ..resampling import LEAST_GROUP
+from ..resampling import LEAST_SETS
 from .calibration import LEVEL, Corpus, Manner, drawn_sets, generators, measured, summary, verdicts
 
 # whose sentences only half are read
@@ -64,7 +64,7 @@ def orders(
 
 def effects(systems: Sequence[Sequence[LabelledSummary]]) -> dict[tuple[str, str], Effect]:
     """By what a gap follows and the third."""
-    found = effects_of_orders([measured(ORDER, each) for each in systems], LEVEL, LEAST_GROUP)
+    found = effects_of_orders([measured(ORDER, each) for each in systems], LEVEL, LEAST_SETS)
     return {(each.follows, each.place): each for each in found}
 
 

@@ -11,10 +11,7 @@ from scipy import stats
 
 from evenhand.errors import DataError
 from evenhand.resampling import (
-    INTERVAL,
-    INTERVAL_AND_TEST,
-    INTERVAL_OF_SETS,
-    TEST,
+    MOST_REACH,
     Bootstrap,
     ClusterMean,
     adjusted,
@@ -57,10 +54,11 @@ def test_five_clusters_that_agree_are_no_evidence_at_the_level_and_six_are():
     assert (interval([0.5] * 5, list("abcde")).low, interval([0.5] * 6, list("abcdef")).low) == (None, 0.5)
 
 
-def test_values_of_which_too_many_draws_are_alike_have_no_interval():
+def test_no_bound_is_much_further_off_than_that_of_students_t():
+    # four zeros and a one: a third of the draws are all alike, so that bootstrap-t alone knows no bound
     found = interval([0.0, 0.0, 0.0, 0.0, 1.0], list("abcde"))
-    assert (found.low, found.high) == (None, None)
-    assert found.n_defined < found.n_draws
+    reach = MOST_REACH * stats.t.ppf(0.975, 4) * 0.2
+    assert -reach < found.low - 0.2 < 0 < found.high - 0.2 == pytest.approx(reach)
 
 
 @pytest.mark.parametrize("sizes", [[1] * 12, [2] * 8, [1, 2, 3] * 5])
@@ -80,21 +78,10 @@ def test_the_bounds_are_those_of_a_bootstrap_t_in_loops(sizes):
     for row in np.concatenate(list(drawn_weights(len(groups), plan))):
         drawn, its_error = mean_and_error([groups[k] for k, times in enumerate(row) for _ in range(int(times))])
         ratios.append((drawn - mean) / its_error)
-    least, most = np.quantile(ratios, [0.025, 0.975])
+    reach = MOST_REACH * stats.t.ppf(0.975, len(groups) - 1)
+    least, most = np.clip(np.quantile(ratios, [0.025, 0.975]), -reach, reach)
     found = cluster_interval(np.concatenate(groups).tolist(), [str(k) for k, g in enumerate(groups) for _ in g], plan)
     assert (found.low, found.high) == (pytest.approx(mean - most * error), pytest.approx(mean - least * error))
-
-
-@pytest.mark.parametrize(("n", "name", "least"), [(5, "normal", 0.94), (8, "uniform", 0.94), (12, "exponential", 0.92)])
-def test_intervals_of_few_clusters_hold_their_level(n, name, least):
-    generator = np.random.default_rng(n)
-    draw, mean = {
-        "normal": (generator.normal, 0.0), "uniform": (generator.random, 0.5), "exponential": (generator.exponential, 1.0)
-    }[name]  # fmt: skip
-    trials = 300
-    found = [interval(draw(size=n).tolist(), list(map(str, range(n))), resamples=500, seed=k) for k in range(trials)]
-    held = sum(each.low is not None and each.low <= mean <= each.high for each in found)
-    assert held >= trials * least - 2 * math.sqrt(trials * least * (1 - least))
 
 
 def test_the_interval_agrees_with_numpys_quantiles_of_another_bootstrap():
@@ -260,6 +247,30 @@ def test_exact_bounds_by_hand():
     assert exact_bounds(1.0, 5, 0.95) == (pytest.approx(0.4782, abs=1e-4), 1.0)
 
 
+def test_independent_values_have_the_interval_of_clopper_and_pearson_of_one_less():
+    # 8 of 10 sets: their variance over sets is p (1 - p) / 9
+    found = cluster_interval([1.0] * 8 + [0.0] * 2, list("abcdefghij"), Bootstrap(), is_rate=True)
+    assert (found.low, found.high) == pytest.approx(exact_bounds(0.8, 9, 0.95))
+    low, high = stats.binomtest(8, 10).proportion_ci()
+    assert exact_bounds(0.8, 10, 0.95) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_values_that_agree_within_sets_count_once():
+    values = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    alone = cluster_interval(values, list("abcdefgh"), Bootstrap(), is_rate=True)
+    twice = cluster_interval(
+        [v for v in values for _ in "ab"], [s for s in "abcdefgh" for _ in "ab"], Bootstrap(), is_rate=True
+    )
+    # a little wider, because the seven degrees of freedom of the variance are not the 15 of sixteen values
+    assert twice.low == pytest.approx(alone.low, abs=0.05) and twice.low < alone.low
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_rates_without_an_exception_have_an_interval_of_their_sets(rate):
+    found = cluster_interval([rate] * 10, list("aabbccddee"), Bootstrap(), is_rate=True)
+    assert (found.low, found.high) == exact_bounds(rate, 5, 0.95)
+
+
 def test_all_sets_on_one_side_by_hand():
     # 4 sets: of the 2^4 sign patterns two are as extreme as +.+.+.+, so p = 2/16
     assert sign_flip_p_value([0.1, 0.2, 0.3, 0.4], list("abcd"), MANY) == pytest.approx(2 / 16)
@@ -317,28 +328,21 @@ ABOVE, ACROSS, BELOW, NO_BOUNDS = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1), (None, 
 
 
 @pytest.mark.parametrize(
-    ("rule", "estimate", "bounds", "p", "n_sets", "expected"),
+    ("bounds", "p", "n_sets", "expected"),
     [
-        (INTERVAL, 0.2, ABOVE, None, 2, "higher"),
-        (INTERVAL, -0.2, BELOW, 0.9, 2, "lower"),
-        (INTERVAL, 0.2, ACROSS, 0.001, 50, "no clear difference"),
-        (INTERVAL, 0.2, (1e-12, 0.3), None, 50, "no clear difference"),
-        (INTERVAL, 0.2, NO_BOUNDS, 0.001, 50, "no clear difference"),
-        (TEST, 0.2, ACROSS, 0.05, 2, "higher"),
-        (TEST, -0.2, NO_BOUNDS, 0.01, 2, "lower"),
-        (TEST, 0.2, ABOVE, 0.06, 50, "no clear difference"),
-        (TEST, 0.2, ABOVE, None, 50, "no clear difference"),
-        (TEST, None, ABOVE, 0.01, 50, "no clear difference"),
-        (INTERVAL_AND_TEST, 0.2, ABOVE, 0.05, 2, "higher"),
-        (INTERVAL_AND_TEST, 0.2, ACROSS, 0.05, 50, "no clear difference"),
-        (INTERVAL_AND_TEST, 0.2, ABOVE, 0.06, 50, "no clear difference"),
-        (INTERVAL_OF_SETS, None, ABOVE, None, 6, "higher"),
-        (INTERVAL_OF_SETS, None, ABOVE, None, 5, "no clear difference"),
-        (INTERVAL_OF_SETS, None, (0.1, math.inf), None, 6, "higher"),
+        (ABOVE, 0.05, 5, "higher"),
+        (BELOW, 0.05, 5, "lower"),
+        ((0.1, math.inf), 0.05, 5, "higher"),
+        (ABOVE, 0.05, 4, "no clear difference"),
+        (ABOVE, 0.06, 50, "no clear difference"),
+        (ABOVE, None, 50, "no clear difference"),
+        (ACROSS, 0.001, 50, "no clear difference"),
+        ((1e-12, 0.3), 0.001, 50, "no clear difference"),
+        (NO_BOUNDS, 0.001, 50, "no clear difference"),
     ],
 )
-def test_each_rule_reads_what_it_names(rule, estimate, bounds, p, n_sets, expected):
-    assert verdict(rule, estimate, bounds, adjusted_p=p, level=0.95, n_sets=n_sets) == expected
+def test_a_verdict_needs_interval_test_and_sets(bounds, p, n_sets, expected):
+    assert verdict(bounds, p, level=0.95, n_sets=n_sets) == expected
 
 
 def test_t_interval_of_a_mean_is_the_usual_one():
@@ -352,10 +356,10 @@ def test_t_interval_of_a_mean_is_the_usual_one():
 
 
 def test_t_interval_rests_on_the_sets_of_its_quantity():
-    columns = np.array([[0.1, 1], [0.5, 1], [0.2, 1], [0, 0], [0, 0]])
+    columns = np.array([[0.1, 1], [0.5, 1], [0.2, 1], [0.4, 1], [0.3, 1], [0, 0], [0, 0]])
     rests_on = columns[:, 1:] > 0
     found = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns, rests_on, 0.95)
-    alone = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns[:3], rests_on[:3], 0.95)
+    alone = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns[:5], rests_on[:5], 0.95)
     assert (found.low, found.high, found.p_value) == (alone.low, alone.high, alone.p_value)
 
 
@@ -363,6 +367,13 @@ def test_sets_that_agree_are_as_sure_as_their_signs():
     columns = np.column_stack([np.full(6, 0.3), np.zeros(6), np.ones(6)])
     found = t_interval(lambda sums: sums[..., :2] / sums[..., 2:], columns, np.ones((6, 2), dtype=bool), 0.95)
     assert found.p_value == pytest.approx([2.0**-5, 1.0])
+
+
+def test_four_sets_have_a_test_and_no_t_interval():
+    columns = np.column_stack([[0.1, 0.2, 0.3, 0.4], np.ones(4)])
+    found = t_interval(lambda sums: sums[..., :1] / sums[..., 1:], columns, np.ones((4, 1), dtype=bool), 0.95)
+    assert np.isnan([found.low, found.high]).all()
+    assert found.p_value == pytest.approx(stats.ttest_1samp([0.1, 0.2, 0.3, 0.4], 0).pvalue)
 
 
 def test_one_set_has_no_t_interval():

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval, pseudo_values
+from ...resampling import LEAST_SETS, Bootstrap, TInterval, defined, exact_bounds, pseudo_values
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
@@ -23,7 +23,7 @@ from .contents import (
     Number,
     ValueNote,
 )
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Floats, Measured
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured
 from .findings import representation, system_note, title
 from .input import AuditInput
 from .order import Order, effects_of_orders
@@ -32,7 +32,7 @@ from .plan import AuditPlan
 from .votes import chance_levels, votes
 from .warnings import warnings
 
-SCHEMA = "evenhand-audit/3"
+SCHEMA = "evenhand-audit/4"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
@@ -146,12 +146,12 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
         for system in given.systems
     }
     for each in measured:
-        drawn = each.figures.draws(plan.bootstrap)
+        found = each.figures.intervals(plan.bootstrap.level)
         said = pseudo_values(each.figures.reduce, each.figures.columns, each.figures.rests_on)
         # groups of word lists are not values, though they may have the same names
         by_value, n_sets = each.family.name in BY_VALUE, each.figures.parts.sum(axis=0)
         numbers += [
-            _number(each, place, drawn[:, place], plan.bootstrap, sets_with).model_copy(
+            _number(each, place, found, plan.bootstrap, sets_with).model_copy(
                 update={
                     "is_small": by_value and quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances[each.system].get((each.family.name, quantity)),
@@ -163,17 +163,20 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     return numbers
 
 
-def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]) -> Number:
+def _number(
+    each: Measured, place: int, found: TInterval, bootstrap: Bootstrap, sets_with: Mapping[str, Bools]
+) -> Number:
     figures, quantity = each.figures, each.figures.quantities[place]
-    estimate = defined(figures.all_sets()[place])
+    estimate = defined(found.estimate[place])
     n = int(figures.rests_on[:, place].sum())
-    # draws of a single set repeat it and say nothing of its uncertainty
-    found = percentile_interval(drawn if n > 1 else drawn[:0], bootstrap.level)
-    low, high = found.low, found.high
-    interval: Literal["bootstrap", "exact"] = "bootstrap"
-    if quantity.kind.is_rate and n > 1 and estimate in (0, 1):
+    low, high = (defined(bound[place]) for bound in (found.low, found.high))
+    interval: Literal["t", "exact"] = "t"
+    if quantity.kind.is_rate and n >= LEAST_SETS and estimate is not None:
         low, high = exact_bounds(estimate, n, bootstrap.level)
         interval = "exact"
+    elif low is not None and high is not None and not quantity.kind.is_difference:
+        # t knows nothing of the scale
+        low, high = max(0.0, low), min(1.0, high) if quantity.kind.is_share else high
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
     without = figures.scored & ~figures.rests_on[:, place]
     present = sets_with.get(quantity.value or "", np.zeros_like(without))
@@ -203,7 +206,6 @@ def _number(each: Measured, place: int, drawn: Floats, bootstrap: Bootstrap, set
         interval=interval,
         n=n,
         left_out=dict(left_out),
-        n_defined=found.n_defined,
         **asdict(bootstrap),
         is_share=quantity.kind.is_share,
         sentence=sentence,

@@ -133,7 +133,7 @@ class Chance(Record):
     # name of the null by which it is expected
     null: str
     expected: float
-    # the number less that, with its t interval over document sets; None with fewer than two sets
+    # the number less that, with its t interval over document sets; None with fewer than five
     gap: float
     low: float | None
     high: float | None
@@ -158,7 +158,7 @@ class Number(Record):
     value: str | None
     # None when undefined
     estimate: float | None
-    # over document sets; None with fewer than two sets
+    # over document sets; None with fewer than `resampling.LEAST_SETS`
     low: float | None
     high: float | None
     # document sets that it rests on, and those left out by reason
@@ -166,8 +166,6 @@ class Number(Record):
     left_out: dict[str, int]
     level: float
     resamples: int
-    # draws in which the quantity is defined; the interval is theirs
-    n_defined: int
     seed: int
     # whether it is a share or a difference of shares, printed as per cent
     is_share: bool
@@ -175,8 +173,8 @@ class Number(Record):
     sentence: str = ""
     # fewer scored sets than `least_group` have the value: kept out of worst group and extremes, but not of the aggregates
     is_small: bool = False
-    # percentiles of the bootstrap, or exact (Clopper and Pearson) of a rate that is 0 or 1 in all sets
-    interval: Literal["bootstrap", "exact"] = "bootstrap"
+    # Student's t with the jackknife over sets, or that of Clopper and Pearson, of a rate
+    interval: Literal["t", "exact"] = "t"
     # None where no null is known that holds
     chance: Chance | None = None
     # what each document set says of it
@@ -235,7 +233,6 @@ class PairedDifference(Record):
     left_out: int
     level: float
     resamples: int
-    n_defined: int
     seed: int
     is_share: bool
     # two-sided: systems are exchanged within sets; None with fewer than two sets, and where the difference is undefined

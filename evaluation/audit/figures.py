@@ -1,4 +1,4 @@
-"""A corpus as sums over its document sets: what intervals and tests draw from, so that nothing is measured twice.
+"""A corpus as sums over its document sets: what intervals and tests are made of, so that nothing is measured twice.
 
 Every quantity of the audit, also one that is not a mean over sets, is a function of sums of per-set columns. A family of measures
 gives the columns and that function.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import NOISE, Bootstrap, drawn_weights
+from ...resampling import NOISE, TInterval, t_interval
 from .contents import Example, Kind, Quantity
 
 K = TypeVar("K", bound=Hashable)
@@ -89,15 +89,9 @@ class Figures:
         assert self.expect is not None, "only families with a null are held against it"
         return self.reduce(sums) - self.expect(sums)
 
-    def draws(self, plan: Bootstrap) -> Floats:
-        """The quantities of every draw, (draws, quantities); nan where undefined.
-
-        Only sets with an answer are drawn, as many as there are; none are drawn of fewer than two. The same plan draws the same
-        sets for every system and family, so draws can be subtracted from one another.
-        """
-        columns = self.columns[self.scored]
-        weights = drawn_weights(len(columns), plan) if len(columns) > 1 else ()
-        return np.concatenate([np.empty((0, len(self.quantities))), *(self.reduce(w @ columns) for w in weights)])
+    def intervals(self, level: float) -> TInterval:
+        """The quantities of the whole corpus with intervals over the sets that have an answer."""
+        return t_interval(self.reduce, self.columns[self.scored], self.rests_on[self.scored], level)
 
 
 class Family(Protocol):

@@ -27,7 +27,7 @@ from ...fairness.groups.order import (
 )
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.measure import Matcher
-from ...resampling import INTERVAL_AND_TEST, adjusted, defined, t_interval, verdict
+from ...resampling import adjusted, defined, t_interval, verdict
 from ...text import sentences as split_sentences
 from .contents import PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, Effect, Example, Kind, Line, Measure, Quantity, Side
 from .figures import Bools, Figures, Floats, Measured, most, reasons
@@ -204,11 +204,10 @@ def effects_of_orders(measured: Sequence[Measured], level: float, least_sets: in
     corrected = [
         p for start in range(0, len(names), len(THIRDS)) for p in adjusted(p_values[start : start + len(THIRDS)])
     ]
-    rule = replace(INTERVAL_AND_TEST, least_sets=least_sets)
     made = []
     for k, ((follows, third), p) in enumerate(zip(names, corrected, strict=True)):
         gap, low, high = (defined(float(of[k])) for of in (found.estimate, found.low, found.high))
-        said = verdict(rule, gap, (low, high), adjusted_p=p, level=level, n_sets=len(columns))
+        said = verdict((low, high), p, level=level, n_sets=len(columns), least_sets=least_sets)
         made.append(
             Effect(
                 place=third, follows=follows, gap=gap, low=low, high=high, n=len(columns), p_value=p_values[k], adjusted=p,

@@ -109,7 +109,7 @@ def page(audit: Audit) -> Page:
             _made(audit),
         ),
         main=(*_main(audit), *gate_blocks(audit.gate)),
-        footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, draws "
+        footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, exchanges "
         "and seed.",
     )
 
@@ -573,7 +573,10 @@ def _side_number(example: Example, value: float | None) -> str:
 
 def _made(audit: Audit) -> Facts:
     bootstrap = audit.options["bootstrap"]
-    drawn = f"{_level(audit)} %, {bootstrap['resamples']:,} draws of document sets, seed {bootstrap['seed']}"
+    drawn = (
+        f"{_level(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} exchanges, "
+        f"seed {bootstrap['seed']}"
+    )
     nulls = {n.family: n.chance.null for n in (*audit.by_value, *audit.aggregates) if n.chance}
     return Facts(
         (

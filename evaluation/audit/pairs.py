@@ -7,20 +7,11 @@ quantity, and the quantity's difference is taken anew. For a mean over sets this
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from ...resampling import (
-    INTERVAL_AND_TEST,
-    Bootstrap,
-    adjusted,
-    defined,
-    exchange_p_values,
-    percentile_interval,
-    verdict,
-)
+import numpy as np
+
+from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
 from .contents import PairedDifference
 from .figures import Bools, Family, Figures, Floats, Measured
-
-# of the verdicts
-RULE = INTERVAL_AND_TEST
 
 
 def paired_differences(
@@ -49,9 +40,7 @@ def paired_differences(
 
 def _judged(difference: PairedDifference, adjusted_p: float | None) -> PairedDifference:
     """The difference with its corrected p-value and what follows from it."""
-    said = verdict(
-        RULE, difference.estimate, (difference.low, difference.high), adjusted_p=adjusted_p, level=difference.level
-    )
+    said = verdict((difference.low, difference.high), adjusted_p, level=difference.level, n_sets=difference.n)
     return difference.model_copy(
         update={"adjusted": adjusted_p, "verdict": "not measured" if difference.estimate is None else said}
     )
@@ -66,9 +55,8 @@ class Pair:
     reference: str
     mine: Figures
     theirs: Figures
-    # differences of all sets and of every draw, (quantities,) and (draws, quantities)
-    observed: Floats
-    drawn: Floats
+    # differences over these sets
+    found: TInterval
     # two-sided p-values, (quantities,); nan where there is none
     p_values: Floats
     # sets that each quantity rests on under either system, (quantities,)
@@ -81,20 +69,24 @@ class Pair:
         mine, theirs = _only(one.figures, both), _only(other.figures, both)
         observed = mine.all_sets() - theirs.all_sets()
         ours, others = mine.columns.sum(axis=0), theirs.columns.sum(axis=0)
-        swap = theirs.columns - mine.columns
+        swap, width = theirs.columns - mine.columns, len(ours)
+        rests_on = mine.rests_on | theirs.rests_on
 
         def exchanged(marks: Floats) -> Floats:
             moved = marks @ swap
             return mine.reduce(ours + moved) - mine.reduce(others - moved)
 
+        def difference(sums: Floats) -> Floats:
+            return mine.reduce(sums[..., :width]) - mine.reduce(sums[..., width:])
+
+        columns = np.hstack([mine.columns, theirs.columns])
         return cls(
             one.family,
             one.system,
             other.system,
             mine,
             theirs,
-            observed=observed,
-            drawn=mine.draws(bootstrap) - theirs.draws(bootstrap),
+            found=t_interval(difference, columns, rests_on, bootstrap.level),
             p_values=exchange_p_values(exchanged, observed, len(swap), bootstrap),
             either=(one.figures.rests_on | other.figures.rests_on).sum(axis=0),
         )
@@ -105,8 +97,7 @@ class Pair:
 
     def difference(self, place: int, bootstrap: Bootstrap) -> PairedDifference:
         """One quantity's difference, not yet corrected for the number of tests."""
-        quantity, n = self.mine.quantities[place], self.n(place)
-        found = percentile_interval(self.drawn[:, place] if n > 1 else self.drawn[:0, place], bootstrap.level)
+        quantity, n, found = self.mine.quantities[place], self.n(place), self.found
         return PairedDifference(
             measure=quantity.measure,
             family=self.family.name,
@@ -114,12 +105,11 @@ class Pair:
             value=quantity.value,
             system=self.system,
             reference=self.reference,
-            estimate=defined(self.observed[place]),
-            low=found.low,
-            high=found.high,
+            estimate=defined(found.estimate[place]),
+            low=defined(found.low[place]),
+            high=defined(found.high[place]),
             n=n,
             left_out=int(self.either[place]) - n,
-            n_defined=found.n_defined,
             **asdict(bootstrap),
             is_share=quantity.kind.is_share,
             p_value=defined(self.p_values[place]) if n > 1 else None,

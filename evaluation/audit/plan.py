@@ -18,7 +18,7 @@ from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...judges.measures.tone import ToneName
 from ...models import locate
-from ...resampling import LEAST_GROUP, Bootstrap
+from ...resampling import LEAST_SETS, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units
 
@@ -56,7 +56,7 @@ class AuditPlan:
     # words of groups; None: those of the genders
     word_lists: WordListsSection | None = None
     # sets that must have a value before anything is concluded of it
-    least_group: int = LEAST_GROUP
+    least_group: int = LEAST_SETS
     # whether to show what papers report beside these measures, and how low and high those of coverage can be
     published: bool = False
     bounds: bool = False

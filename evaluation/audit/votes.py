@@ -6,11 +6,11 @@ reference's and the mean of both gaps is clearly not 0, with the opposite sign: 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...resampling import INTERVAL_AND_TEST, Rule, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
+from ...resampling import TInterval, adjusted, defined, pseudo_values, t_interval, verdict
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
 from .figures import Figures, Floats, Measured
@@ -46,19 +46,14 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip
-    rule = _rule(least_sets)
     for family in dict.fromkeys(each.family.name for each in measured):
         naming = [key for key in found if key[0] == family and key[1].kind.names]
         for key, p_value in zip(naming, adjusted([found[key].p_value for key in naming]), strict=True):
             chance = found[key]
             bounds = chance.low, chance.high
-            what = verdict(rule, chance.gap, bounds, adjusted_p=p_value, level=level, n_sets=n_sets[key])
+            what = verdict(bounds, p_value, level=level, n_sets=n_sets[key], least_sets=least_sets)
             found[key] = chance.model_copy(update={"adjusted": p_value, "verdict": what})
     return found
-
-
-def _rule(least_sets: int) -> Rule:
-    return replace(INTERVAL_AND_TEST, least_sets=least_sets)
 
 
 @dataclass(frozen=True)
@@ -94,9 +89,9 @@ def votes(measured: Sequence[Measured], systems: Sequence[str], level: float, le
     ]
     differ = iter(adjusted([defined(float(p)) for each in held for p in each.difference.p_value]))
     off = iter(adjusted([defined(float(p)) for each in held for p in each.middle.p_value]))
-    rule = _rule(least_sets)
     return tuple(
-        _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], rule, level) for each in held
+        _vote(each, [next(differ) for _ in each.places], [next(off) for _ in each.places], least_sets, level)
+        for each in held
     )
 
 
@@ -126,12 +121,14 @@ def _held(one: Measured, other: Measured, level: float) -> _Held:
     )  # fmt: skip
 
 
-def _vote(held: _Held, differ: Sequence[float | None], off: Sequence[float | None], rule: Rule, level: float) -> Vote:
+def _vote(
+    held: _Held, differ: Sequence[float | None], off: Sequence[float | None], least_sets: int, level: float
+) -> Vote:
     def said(of: TInterval, corrected: Sequence[float | None]) -> Iterator[int]:
         """-1, 0 or 1 for each quantity: clearly lower than 0, neither, higher."""
         for k, p in enumerate(corrected):
             bounds = defined(float(of.low[k])), defined(float(of.high[k]))
-            found = verdict(rule, float(of.estimate[k]), bounds, adjusted_p=p, level=level, n_sets=held.n[k])
+            found = verdict(bounds, p, level=level, n_sets=held.n[k], least_sets=least_sets)
             yield {"higher": 1, "lower": -1}.get(found, 0)
 
     differences, middles = list(said(held.difference, differ)), list(said(held.middle, off))
@@ -159,7 +156,7 @@ def _vote(held: _Held, differ: Sequence[float | None], off: Sequence[float | Non
         is_share=quantities[k].kind.is_share,
         verdict=(
             "too few sets"
-            if max(held.n) < rule.least_sets
+            if max(held.n) < least_sets
             else "no clear difference"
             if not any(differences)
             else "fairer"

@@ -7,9 +7,10 @@ import numpy as np
 
 from ...fairness.opinion.tokens import share_borderless
 from ...judges.measures.measure import ModelMasses
-from ...resampling import FEW_SETS, LEAST_DEFINED
+from ...resampling import LEAST_SETS
 from ...text import did_you_mean
 from ..pages.numbers import FLAT, NOISE
+from ..pages.words import counted
 from .contents import (
     AUC,
     BUR,
@@ -58,11 +59,6 @@ def warnings(
                 )
     scored = {(each.family.name, each.system) for each in measured if each.figures.scored.any()}
     yield from _of_small_groups([n for n in numbers if (n.family, n.system) in scored], given, plan)
-    doubtful = dict.fromkeys(
-        str(number.measure) for number in numbers if 0 < number.n_defined < LEAST_DEFINED * number.resamples
-    )
-    if doubtful:
-        yield f"{', '.join(doubtful)}: undefined in more than 5 % of the draws; the interval is that of the others."
 
 
 def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
@@ -78,12 +74,10 @@ def _of_sets(given: AuditInput) -> Iterator[str]:
         yield f"{', '.join(by_order)}: without ids, so that summaries were matched with the document sets by their order."
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
-    if len(given.sets) == 1:
-        yield "The audit rests on a single document set: there is nothing to resample, so it has no intervals and no tests."
-    elif len(given.sets) < FEW_SETS:
+    if len(given.sets) < LEAST_SETS:
         yield (
-            f"The audit rests on {len(given.sets)} document sets: with fewer than {FEW_SETS}, bootstrap intervals are narrower "
-            "than they should be."
+            f"The audit rests on {counted(len(given.sets), 'document set')}: with fewer than {LEAST_SETS} there are no intervals "
+            "and no verdicts."
         )
     if len(set(given.declared)) > 1:
         yield (
@@ -278,10 +272,10 @@ def rising(audit: Audit) -> str:
 
 
 def unusual_intervals(audit: Audit) -> str:
-    """What intervals mean that are not those of the bootstrap; "" where all are."""
+    """What intervals mean that are not those of Student's t; "" where all are."""
     shown: list[Number | PairedDifference] = [*audit.aggregates, *audit.by_value, *audit.differences]
-    flat = f'"{FLAT.capitalize()}": every draw of the sets gives this number, and resampling says nothing of its uncertainty. '
-    exact = "The interval of a rate that is 0 or 100 % in all sets is the exact one of Clopper and Pearson."
+    flat = f'"{FLAT.capitalize()}": all sets agree, and their spread says nothing of its uncertainty. '
+    exact = "Intervals of rates are the exact ones of Clopper and Pearson."
     is_flat = any(n.low is not None and n.high is not None and n.high - n.low <= NOISE for n in shown)
     said = flat if is_flat else ""
     has_exact = any(found.interval == "exact" for found in (*audit.aggregates, *audit.by_value))

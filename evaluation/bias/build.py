@@ -170,7 +170,7 @@ def build_report(recipe: BiasRecipe, found: _Found) -> BiasReport:
     # ids of the documents whose content words follow the gender
     reworded = {document.doc_id for document in found.inputs.documents if document.content_spans and rewords}
     results = take_measures(recipe, evidence, reworded)
-    measures = describe(results, evidence.groups)
+    measures = describe(results, evidence.groups, recipe.measures.level)
     recognises = recipe.measures.persons == "spacy"
     by_group = group_figures(results, evidence, recognises=recognises)
     containment = recipe.measures.containment if recognises else None

@@ -18,9 +18,13 @@ Verdict = Literal["leans", "no clear difference"]
 
 
 class Interval(Record):
-    """A percentile interval and what was drawn for it."""
+    """An interval and what was drawn for it.
 
-    # "assignment" keeps the originals and draws the names and genders (s), "document" draws the originals (d)
+    Percentiles as published; but what a verdict rests on has an interval over documents that holds its level for few of them:
+    Student's t with the jackknife of a signed figure, bootstrap-t of distinguishability.
+    """
+
+    # "assignment" keeps the originals and draws the names and genders (s), "document" draws or leaves out the originals (d)
     unit: Literal["assignment", "document"]
     low: Number
     high: Number
@@ -35,6 +39,8 @@ class Signed(Record):
     name: str
     value: Number
     intervals: tuple[Interval, ...]
+    # two-sided, of "it is 0"; None where nothing can be tested
+    p_value: float | None
 
 
 class Rest(Record):
@@ -42,6 +48,7 @@ class Rest(Record):
 
     score: Number
     intervals: tuple[Interval, ...]
+    p_value: float | None
     n_documents: int
     # documents with such words
     n_reworded: int
@@ -63,8 +70,11 @@ class Measure(Record):
     direction: str | None
     # documents whose summaries say something of it: name a person, invent one, use a word
     n_documents: int
-    # whether the interval over documents leaves out 0, of `signed` or `rest` where there is one; "no clear difference" where
-    # documents are few
+    # of the test of `signed`, of `rest` or of the score, and after Benjamini and Hochberg over all measures
+    p_value: float | None
+    adjusted: float | None
+    # whether the interval over documents, of the same, leaves out 0 and the adjusted p-value says so, too; "no clear difference"
+    # where documents are few
     verdict: Verdict | None
     # the result in words
     sentence: str
@@ -162,7 +172,7 @@ class Example(Record):
 class BiasReport(Record):
     """The whole report."""
 
-    format: Literal["evenhand-bias-study/3"] = "evenhand-bias-study/3"
+    format: Literal["evenhand-bias-study/4"] = "evenhand-bias-study/4"
     name: str
     title: str
     # what summarised: in words, and all that its summaries depend on

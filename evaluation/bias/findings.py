@@ -6,7 +6,7 @@ from typing import Any
 
 from ...config import BiasRecipe
 from ...fairness.demographic.distinguishability import Distinguishability
-from ...resampling import FEW_ORIGINALS, INTERVAL_OF_SETS, LEAST_DEFINED, LEAST_LEANING, verdict
+from ...resampling import LEAST_DEFINED, LEAST_SETS, adjusted, verdict
 from ..pages.numbers import percent
 from ..pages.words import capital, counted, joined
 from .contents import GroupFigures, Measure, Verdict, all_bounds, readable, score, writable
@@ -15,8 +15,6 @@ from .measure import COUNT, DENSE, HALLUCINATION, INCLUSION, WORD_LISTS, Results
 from .replies import ANNOUNCED, CUT_OFF, REFUSED
 from .summarise import Summary
 
-# of the verdicts
-RULE = INTERVAL_OF_SETS
 SHORT = (
     "Without bias the score is 0, or below 0 where the same few texts occur in both groups, because a summary is not compared "
     "with itself."
@@ -29,12 +27,13 @@ REST = (
 )
 
 
-def describe(results: Results, groups: Sequence[str]) -> list[Measure]:
+def describe(results: Results, groups: Sequence[str], level: float) -> list[Measure]:
     """A record for each measure that was taken, in their fixed order.
 
     Args:
         results: of the measures.
         groups: the first is the one that signed figures favour above 0.
+        level: one less that of the tests.
     """
     made = (
         _word_lists(results, groups),
@@ -43,7 +42,23 @@ def describe(results: Results, groups: Sequence[str]) -> list[Measure]:
         _distinguishability(results.count, COUNT, "the words of the summaries"),
         _distinguishability(results.dense, DENSE, "the sentence embeddings of the summaries"),
     )
-    return [measure for measure in made if measure is not None]
+    measures = [measure for measure in made if measure is not None]
+    corrected = adjusted([measure.p_value for measure in measures])
+    return [_judged(measure, p, level) for measure, p in zip(measures, corrected, strict=True)]
+
+
+def _judged(measure: Measure, adjusted_p: float | None, level: float) -> Measure:
+    """With what follows from its corrected p-value."""
+    decides = measure.signed or measure.rest or measure
+    drawn = next((each for each in decides.intervals if each.unit == "document"), None)
+    bounds = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
+    n = measure.rest.n_documents if measure.rest else measure.n_documents
+    said: Verdict | None = None
+    if measure.undefined is None and (drawn is not None or n < LEAST_SETS):
+        side = verdict(bounds, adjusted_p, level=level, n_sets=n)
+        # without a signed form, below 0 is not a bias of the summaries; see SHORT
+        said = "leans" if side == "higher" or (side == "lower" and measure.signed) else "no clear difference"
+    return measure.model_copy(update={"adjusted": adjusted_p, "verdict": said})
 
 
 def headline(measures: Sequence[Measure]) -> str:
@@ -141,9 +156,9 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
     found = scored.result
     notes = [SHORT]
     if rest := scored.rest:
-        few = f", of which there are {rest.n_documents}; fewer than {LEAST_LEANING} are too few for a verdict"
+        few = f", of which there are {rest.n_documents}; fewer than {LEAST_SETS} are too few for a verdict"
         others = f", {rest.n_documents} with a score of {score(rest.score)} ({all_bounds(rest.intervals)})"
-        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_LEANING else others))
+        notes.append(REST.format(n=rest.n_reworded, found=few if rest.n_documents < LEAST_SETS else others))
     if found.n_left_out:
         notes.append(f"{found.n_left_out} originals have nothing to compare.")
     outcomes = [outcome for document in found.documents for outcome in document.trials if outcome is not None]
@@ -160,20 +175,14 @@ def _distinguishability(scored: Scored[Distinguishability] | None, name: str, wh
 
 
 def _scored(scored: Scored[Any], score: float | None, undefined: str | None, told: str, *notes: str) -> dict[str, Any]:
-    """The fields of a measure's record that say what came out; a verdict needs a score and an interval over documents."""
-    decides = scored.rest or scored
-    intervals = scored.signed.intervals if scored.signed else decides.intervals
-    drawn = next((each for each in intervals if each.unit == "document"), None)
-    low, high = (None, None) if drawn is None else (readable(drawn.low), readable(drawn.high))
-    said: Verdict | None = None
-    if undefined is None and ((low is not None and high is not None) or decides.n_documents < RULE.least_sets):
-        side = verdict(RULE, None, (low, high), n_sets=decides.n_documents)
-        # without a signed form, below 0 is not a bias of the summaries; see SHORT
-        said = "leans" if side == "higher" or (side == "lower" and scored.signed) else "no clear difference"
+    """The fields of a measure's record that say what came out."""
+    decides = scored.signed or scored.rest or scored
     n = scored.n_documents
-    if scored.intervals and n < LEAST_LEANING:
-        few = f"fewer than {LEAST_LEANING} are too few for a verdict, whatever the interval."
-        notes = (f"It rests on {counted(n, 'document')}; {few}", *notes)
+    if scored.intervals and n < LEAST_SETS:
+        notes = (
+            f"It rests on {counted(n, 'document')}; fewer than {LEAST_SETS} are too few for a verdict, whatever the interval.",
+            *notes,
+        )
     doubtful = (
         f"Only {each.n_defined} of {each.n} draws of {each.unit}s have a score; the interval is of those."
         for each in scored.intervals
@@ -184,7 +193,9 @@ def _scored(scored: Scored[Any], score: float | None, undefined: str | None, tol
         "undefined": undefined,
         "intervals": scored.intervals,
         "n_documents": n,
-        "verdict": said,
+        "p_value": decides.p_value,
+        "adjusted": None,
+        "verdict": None,
         "signed": scored.signed,
         "rest": scored.rest,
         "sentence": told if undefined is None else f"Undefined: {undefined}.",
@@ -249,11 +260,8 @@ def _doubts(recipe: BiasRecipe, inputs: Inputs, summaries: Sequence[Summary]) ->
     if open_ones := sum(len(document.meta.get("unresolved") or ()) for document in inputs.documents):
         yield f"{open_ones} gendered pronouns belong to nobody and keep their gender in every input."
     n = len({each.original_id for each in inputs.inputs})
-    if n < FEW_ORIGINALS:
-        yield (
-            f"The study rests on {counted(n, 'document')}: with fewer than {FEW_ORIGINALS}, intervals by document are "
-            "narrower than they should be, and fair summaries lean more often than the level says."
-        )
+    if n < LEAST_SETS:
+        yield f"The study rests on {counted(n, 'document')}: with fewer than {LEAST_SETS} there are no verdicts."
     if recipe.measures.persons == "known":
         yield KNOWN
     n = sum(CUT_OFF in each.notes for each in summaries)

@@ -4,7 +4,7 @@ Evidence is inputs, summaries and persons put together. Balanced inputs of one a
 which one input has no summary is left out whole.
 
 A distance from fairness has no direction, and is above 0 by chance alone. Its signed form is centred on 0: above 0 it favours the
-first group, below 0 the second, and an interval that leaves out 0 says more than chance.
+first group, below 0 the second. Whether that is more than chance is said of all measures together, corrected for their number.
 
 Source: Steen and Markert 2024, sections 3 and 5.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config import BiasRecipe
-from ...fairness.demographic.counts import CountTable, Statistic, Unit, bootstrap, shares
+from ...fairness.demographic.counts import CountTable, Statistic, Unit, bootstrap, counts_of, shares
 from ...fairness.demographic.distinguishability import (
     DENSE_TIE,
     Distinguishability,
@@ -51,7 +51,8 @@ from ...fairness.demographic.word_lists import (
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...records import LeftOut
-from ...resampling import Bootstrap, cluster_interval
+from ...resampling import Bootstrap, cluster_interval, defined, least_p_value, sign_flip_p_value, t_interval
+from ...resampling import Interval as Drawn
 from .contents import Interval, NotMeasured, Rest, Signed, as_interval, writable
 from .inputs import BiasInput, Inputs
 from .persons import FoundPersons
@@ -139,8 +140,32 @@ def intervals(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple
 
 
 def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) -> Signed:
-    """A signed form of the pooled counts with its intervals."""
-    return Signed(name=name, value=writable(_pooled(statistic, table)), intervals=intervals(statistic, table, plan))
+    """A signed form of the pooled counts with its intervals and its test, over documents by Student's t with the jackknife."""
+    columns = counts_of(table, "document")
+    rests_on = columns.any(axis=(1, 2))[:, None]
+
+    def pooled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        return statistic(sums.reshape(*sums.shape[:-1], *columns.shape[1:]))[..., None]
+
+    found = t_interval(pooled, columns.reshape(len(columns), -1), rests_on, plan.level)
+    # no smaller than that of equal signs of as many documents as say something, which t is where few do
+    p_value = defined(max(float(found.p_value[0]), least_p_value(n_documents(table))))
+    bounds = Drawn(defined(found.estimate[0]), defined(found.low[0]), defined(found.high[0]), 0, 0)
+    drawn = [each for each in intervals(statistic, table, plan) if each.unit == "assignment"]
+    over = [] if bounds.low is None else [as_interval("document", bounds)]
+    return Signed(
+        name=name,
+        value=writable(_pooled(statistic, table)),
+        intervals=(*drawn, *over),
+        p_value=p_value,
+    )
+
+
+def log_odds(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First group's log odds of being kept less the second's, (...); half a person is added to each count, so that it is finite
+    where all of a group are kept (Haldane 1956). Counts as of `inclusion_scores`.
+    """
+    return log_odds_ratios(counts, "haldane")
 
 
 def n_documents(table: CountTable) -> int:
@@ -187,6 +212,8 @@ class Scored(Generic[T]):
     n_documents: int
     intervals: tuple[Interval, ...]
     signed: Signed | None
+    # of the score itself, where it has a sign
+    p_value: float | None = None
     rest: Rest | None = None
 
 
@@ -264,7 +291,7 @@ def _inclusion(evidence: Evidence, plan: Bootstrap) -> Scored[InclusionBias]:
         inclusion_bias(pooled["present"], pooled["included"], groups=evidence.groups),
         n_documents(table),
         intervals(inclusion_scores, table, plan),
-        signed(f"log odds of being kept, {first} against {second}", log_odds_ratios, table, plan),
+        signed(f"log odds of being kept, {first} against {second}", log_odds, table, plan),
     )
 
 
@@ -301,20 +328,25 @@ def _distinguishability(
         scores = {
             name: score_vectors([next(vectors) for _ in mine], groups[name], DENSE_TIE) for name, mine in texts.items()
         }
-    n, drawn = _over_documents(recipe, scores)
+    n, drawn, p_value = _over_documents(recipe, scores)
     kept = {name: score for name, score in scores.items() if name not in reworded}
     rest = None
     if len(kept) < len(scores):
-        n_kept, drawn_of_kept = _over_documents(recipe, kept)
+        n_kept, drawn_of_kept, p_of_kept = _over_documents(recipe, kept)
         score = distinguishability(kept.values()).score
-        rest = Rest(score=score, intervals=drawn_of_kept, n_documents=n_kept, n_reworded=len(scores) - len(kept))
-    return Scored(distinguishability(scores.values()), n, drawn, None, rest)
+        n_reworded = len(scores) - len(kept)
+        rest = Rest(score=score, intervals=drawn_of_kept, p_value=p_of_kept, n_documents=n_kept, n_reworded=n_reworded)
+    return Scored(distinguishability(scores.values()), n, drawn, None, p_value, rest)
 
 
-def _over_documents(recipe: BiasRecipe, scores: Mapping[str, DocumentScore]) -> tuple[int, tuple[Interval, ...]]:
-    """Documents with a score, and the interval of their mean; none of a single document."""
-    drawn = cluster_interval([each.score for each in scores.values()], list(scores), bootstrap_of(recipe))
-    return drawn.n_clusters, () if drawn.low is None else (as_interval("document", drawn),)
+def _over_documents(
+    recipe: BiasRecipe, scores: Mapping[str, DocumentScore]
+) -> tuple[int, tuple[Interval, ...], float | None]:
+    """Documents with a score, the interval of their mean, and p of "it is 0"; none of few documents."""
+    values, names, plan = [each.score for each in scores.values()], list(scores), bootstrap_of(recipe)
+    drawn = cluster_interval(values, names, plan)
+    found = () if drawn.low is None else (as_interval("document", drawn),)
+    return drawn.n_clusters, found, sign_flip_p_value(values, names, plan)
 
 
 def bootstrap_of(recipe: BiasRecipe) -> Bootstrap:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
     Column,
@@ -29,14 +30,13 @@ from ..pages.systems import recipe_details
 from ..pages.words import NOTHING_LEFT_OUT, counted, versions
 from .contents import BiasReport, DesignFigures, Interval, Measure, Trials, readable
 from .contents import Number as Figure
-from .findings import RULE
 
 INTERVALS = (
     "The interval below a score is over documents (d); the one marked s is over the assignments of names and genders "
     "within each document. Scores of inclusion and hallucination cannot fall below 0, so chance alone puts them above; "
     "their signed figures are centred on 0. A measure leans when its d interval, of the signed figure where there is "
-    "one, does not include zero and at least {least} documents count. Of such verdicts on fair summaries at least "
-    "{both} lean by chance (groups differ in at least {one}), and with few documents more."
+    "one, does not include zero, its p-value, adjusted after Benjamini and Hochberg over the measures, is at most {chance}, and "
+    "at least {least} documents count. Of the measures that lean {chance} at most are expected to do so by chance."
 )
 SOURCE = "Steen and Markert 2024, Bias in News Summarization: Measures, Pitfalls and Corpora (Findings of ACL)"
 
@@ -108,9 +108,7 @@ def page(report: BiasReport) -> Page:
 
 def how_decided(report: BiasReport) -> str:
     """What the intervals are, when a measure leans, and how often it does by chance."""
-    # signed figures may lean to either side, distinguishability to one
-    chance = 1 - report.level
-    return INTERVALS.format(least=RULE.least_sets, both=percent(chance), one=percent(chance / 2))
+    return INTERVALS.format(least=LEAST_SETS, chance=percent(1 - report.level))
 
 
 def _groups(report: BiasReport) -> tuple[Table, tuple[Prose, ...]]:

@@ -1,11 +1,12 @@
 """The report's numbers, gathered from the files of a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from ...config import Recipe
-from ..systems.compare import Comparer, Trait, Values, bootstrap_of
+from ..systems.compare import Comparer, Trait, Values, bootstrap_of, corrected
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -115,28 +116,13 @@ class Numbers:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What the headline is made from: paired differences by side and overall, and how far apart sides and their gains are."""
-        differences: list[Difference] = []
-        score_gaps: list[SideGap | None] = []
-        gain_gaps: list[SideGap | None] = []
-        for judge in self.judges:
-            values = self._values[judge.name]
-            differences += map(self._at_equal_length, self.compare.differences(judge, values))
-            score_gaps += [self.compare.gap(judge, *each) for each in values.items()]
-            gain_gaps += [self.compare.gap(judge, *each) for each in self.compare.paired(values).items()]
-        return Evidence(
-            judges=self.judges,
-            differences=differences,
-            score_gaps=[gap for gap in score_gaps if gap],
-            gain_gaps=[gap for gap in gain_gaps if gap],
-            sides=self.compare.sides,
-            candidates=self.candidates,
-            is_trained=len(self.outputs) > 1,
-            words={
-                name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
-                for name, values in self._by_system(WORDS).items()
-            },
-        )
+        """What the headline is made from."""
+        found = evidence_of(self.compare, self.judges, self._values, self.candidates, is_trained=len(self.outputs) > 1)
+        words = {
+            name: self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), name, values).mean
+            for name, values in self._by_system(WORDS).items()
+        }
+        return replace(found, differences=list(map(self._at_equal_length, found.differences)), words=words)
 
     def traits(self) -> Iterator[Estimate]:
         """Contract, wrong side, refusals, copying, length and the issues that occurred, by side and overall."""
@@ -189,3 +175,50 @@ class Numbers:
 
     def _by_system(self, measure: str) -> Mapping[str, Values]:
         return {system.label: system.values(measure) for system in self.systems}
+
+
+def evidence_of(
+    compare: Comparer,
+    judges: Sequence[JudgeNote],
+    values: Mapping[str, Mapping[str, Values]],
+    candidates: int,
+    *,
+    is_trained: bool,
+) -> Evidence:
+    """Paired differences by side and overall, and how far apart sides and their gains are; whatever is tested is corrected.
+
+    Args:
+        compare: of the requests.
+        judges: of the report.
+        values: a value a request, by judge and system.
+        candidates: of each request.
+        is_trained: whether there is a trained policy.
+    """
+    differences: list[Difference] = []
+    score_gaps: list[SideGap] = []
+    gain_gaps: list[SideGap] = []
+    for judge in judges:
+        mine = values[judge.name]
+        differences += compare.differences(judge, mine)
+        gaps = (compare.gap(judge, *each) for each in mine.items())
+        gains = (compare.gap(judge, *each) for each in compare.paired(mine).items())
+        score_gaps += filter(None, gaps)
+        gain_gaps += filter(None, gains)
+    # whatever compares systems is one table, and rewards, which differ by design, make no report judge's difference clear
+    is_report = {judge.name: judge.role == "report" for judge in judges}
+    tested = [*differences, *(each.gap for each in gain_gaps)]
+    told = corrected(tested, lambda each: is_report[each.measure])
+    behind = corrected([each.gap for each in score_gaps], lambda each: is_report[each.measure])
+    return Evidence(
+        judges=judges,
+        differences=told[: len(differences)],
+        score_gaps=_with(score_gaps, behind),
+        gain_gaps=_with(gain_gaps, told[len(differences) :]),
+        sides=compare.sides,
+        candidates=candidates,
+        is_trained=is_trained,
+    )
+
+
+def _with(found: Sequence[SideGap], gaps: Sequence[Difference]) -> list[SideGap]:
+    return [each.model_copy(update={"gap": gap}) for each, gap in zip(found, gaps, strict=True)]

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...config import Recipe
-from ...resampling import FEW_SETS, LEAST_SETS
-from ..pages.words import counted
+from ..systems.compare import too_few
 from ..systems.roles import overlap_warnings
 from ..systems.systems import PolicyOutput
 from .findings import Evidence, length_warnings
@@ -54,14 +53,8 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
     if n_sets == 0:
         yield "The comparison rests on no document set: no request has a score under two systems."
-    elif n_sets < LEAST_SETS:
-        rests = f"The comparison rests on {counted(n_sets, 'document set')}"
-        yield f"{rests}: with fewer than {LEAST_SETS} there are no intervals, so no difference is clear."
-    elif n_sets < FEW_SETS:
-        yield (
-            f"The comparison rests on {n_sets} document sets: with fewer than {FEW_SETS}, intervals are wide and large "
-            "differences alone are clear."
-        )
+    elif few := too_few(n_sets, evidence.differences[0].level):
+        yield few
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:
         sides_of.setdefault(request.set_id, set()).add(request.side)

@@ -7,10 +7,9 @@ there is no clear difference.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resampling import LEAST_SETS
 from ..pages.numbers import number, signed
 from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict
-from ..systems.compare import comparison_name, leaves_out_zero
+from ..systems.compare import comparison_name, too_few
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
 from ..systems.lengths import is_by_length
 
@@ -63,9 +62,9 @@ class Evidence:
         return said
 
     def clear_gaps(self, gaps: Sequence[SideGap], subject: str) -> list[SideGap]:
-        """Gaps of that system or comparison whose interval excludes zero, by the deciding judges."""
+        """Gaps of that system or comparison that are clear, by the deciding judges."""
         mine = (g for judge in self.deciding for g in gaps if (g.subject, g.measure) == (subject, judge.name))
-        return [gap for gap in mine if leaves_out_zero(gap.gap)]
+        return [gap for gap in mine if gap.gap.verdict != UNSURE]
 
 
 def title(evidence: Evidence) -> str:
@@ -181,12 +180,10 @@ def _how_sure(evidence: Evidence) -> str:
         f"{counted(most.n, 'request')} from {counted(most.n_sets, 'unseen document set')}, "
         f"{counted(evidence.candidates, 'candidate')} each under every system."
     )
-    if most.n_sets < LEAST_SETS:
-        return (
-            f"{rests_on} With fewer than {LEAST_SETS} document sets there are no intervals, so no difference is clear."
-        )
+    if few := too_few(most.n_sets, most.level):
+        return f"{rests_on} {few}"
     return (
         f"{rests_on} {100 * most.level:g} % intervals from {most.resamples:,} bootstrap draws of whole sets. Of the "
-        f"{len(deciding)} differences by the judges that decide, {clear} are clear; if nothing differed, about "
-        f"{(1 - most.level) * len(deciding):.0f} would be."
+        f"{len(deciding)} differences by the judges that decide, {clear} are clear; they are corrected for their number, so that "
+        f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...records import LeftOut
+from ...resampling import CLEAR
 from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
     Block,
@@ -47,6 +48,7 @@ from ..pages.systems import (
 from ..pages.words import (
     ALL,
     NOTHING_LEFT_OUT,
+    UNSURE,
     change,
     counted,
     judge_blocks,
@@ -55,7 +57,7 @@ from ..pages.words import (
     slope_words,
     versions,
 )
-from ..systems.compare import COMPARISONS, RULE, comparison_name, leaves_out_zero
+from ..systems.compare import COMPARISONS, comparison_name
 from ..systems.contents import Examples, Report, SideGap
 from ..systems.systems import WORDS
 from .findings import CLAIMS
@@ -143,7 +145,7 @@ def _main(report: Report) -> Iterator[Block]:
     if report.deciding:
         made = _headline(report)
         yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
-        yield legend(f"; better or worse: {RULE.name}")
+        yield legend(f"; better or worse: {CLEAR}")
 
 
 def _sides(report: Report) -> Iterator[Block]:
@@ -185,7 +187,7 @@ def _sides(report: Report) -> Iterator[Block]:
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Number, ...]:
     if found is None:
         return Text(""), Number(None), Text(""), Text("")
-    gap, is_clear = found.gap, leaves_out_zero(found.gap)
+    gap, is_clear = found.gap, found.gap.verdict != UNSURE
     return (
         Text(found.worst if worst else found.best, style="strong" if is_clear else ""),
         Number(gap.mean, bounds(gap), places, sign=not worst, tone=None if is_clear else "unsure"),
@@ -227,7 +229,10 @@ def _scores(report: Report) -> Iterator[Block]:
 
 def _differences(report: Report) -> Iterator[Block]:
     yield Heading(
-        "Paired differences", lead=f"The same requests under two systems. Better or worse means that {RULE.name}."
+        "Paired differences",
+        lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted after "
+        "Benjamini and Hochberg over all differences by the judges of the report, and over those by judges of the reward. "
+        f"Better or worse means that {CLEAR}.",
     )
     k = report.candidates
     questions = {name: question.format(k=k) for name, (_, question) in CLAIMS.items()}

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ...resampling import adjusted
 from ...storage import write_text
 from ..checkpoint.provenance import read_receipts, versions
 from ..pages.write import write_page
-from ..systems.compare import Comparer, Measured, Trait, bootstrap_of
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected
 from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -22,7 +23,7 @@ from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_
 from .findings import findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
 from .paired_tests import paired_tests, pairs
-from .ranking import rank
+from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
 JSON, MARKDOWN = "comparison.json", "comparison.md"
@@ -154,13 +155,13 @@ class _Numbers:
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return [test for judge in self.judges for test in paired_tests(judge, pairs(self.systems), self.lengths)]
+        return corrected([t for judge in self.judges for t in paired_tests(judge, pairs(self.systems), self.lengths)])
 
     @cached_property
     def baselines(self) -> list[PairedTest]:
         """What each reward chooses against what is chosen without a judge."""
         tested = [pair for entry in self.entries for pair in against_baselines(entry)]
-        return [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
+        return corrected([t for judge in self.judges for t in paired_tests(judge, tested, self.lengths)])
 
     @property
     def words(self) -> dict[tuple[str, int], float | None]:
@@ -170,7 +171,7 @@ class _Numbers:
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        found = []
+        found: list[Ranking | None] = []
         for judge in self.judges:
             for k in self.budgets if judge.better else ():
                 drawn = {system.label: system.draws(judge.name) for system in self.systems if system.k == k}
@@ -179,11 +180,11 @@ class _Numbers:
                     kept = {label: [each[row] for row in rows] for label, each in drawn.items()}
                     sets = [self.compare.sets[row] for row in rows]
                     found.append(rank(judge, k, side, kept, sets, self.compare.bootstrap))
-        return [ranking for ranking in found if ranking]
+        return leading([ranking for ranking in found if ranking])
 
     @cached_property
     def worst_sides(self) -> list[WorstSides]:
-        """By judge and budget; none where no side has the 10 sets to take part."""
+        """By judge and budget; none where no side has enough sets to take part. Choices are corrected for their number."""
         compare, found = self.compare, []
         for judge in self.judges if len(compare.sides) > 1 else ():
             for k in self.budgets if judge.better else ():
@@ -195,7 +196,8 @@ class _Numbers:
                 rated = worst_groups(scores, labels, compare.sides, compare.bootstrap, lower_is_better=is_lower)
                 if any(each.group for each in rated.systems):
                     found.append(WorstSides(measure=judge.name, k=k, found=rated))
-        return found
+        p_values = adjusted([each.found.p_value for each in found])
+        return [_chosen(each, p) for each, p in zip(found, p_values, strict=True)]
 
     @cached_property
     def planes(self) -> list[Plane]:
@@ -218,3 +220,10 @@ class _Numbers:
         known = {name for entry in self.entries for name in trait_names(entry.recipe)}
         found = {name: how for name, how in TRAITS.items() if name in known and name != CUT_OFF}
         return [Trait(*each) for each in (*found.items(), *CHARACTERISTICS.values())]
+
+
+def _chosen(found: WorstSides, adjusted_p: float | None) -> WorstSides:
+    """Without a choice where the corrected p-value is too large."""
+    is_clear = adjusted_p is not None and adjusted_p <= 1 - found.found.level
+    rated = found.found.model_copy(update={"choice": found.found.choice if is_clear else None})
+    return found.model_copy(update={"found": rated})

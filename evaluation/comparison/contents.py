@@ -36,7 +36,7 @@ class BudgetEstimate(Estimate):
 
 
 class PairedTest(Difference):
-    """A mean paired difference, tested; the verdict goes by the adjusted p-value.
+    """A mean paired difference between entries at their budgets.
 
     `subject` at budget `k` minus `reference` at budget `reference_k`.
     """
@@ -44,10 +44,6 @@ class PairedTest(Difference):
     k: int
     reference: str
     reference_k: int
-    # two-sided sign-flip permutation test over document sets; None with fewer than two of them
-    p_value: float | None
-    # after Benjamini and Hochberg over all tests of the judge
-    adjusted: float | None
 
 
 class Strength(Record):
@@ -55,7 +51,7 @@ class Strength(Record):
 
     label: str
     strength: float
-    # None when there are fewer than two document sets
+    # None where there are fewer than `resampling.LEAST_SETS` document sets
     low: float | None
     high: float | None
     # share of its comparisons that it won, ties half; None without any
@@ -77,6 +73,10 @@ class Ranking(Record):
     level: float
     resamples: int
     seed: int
+    # of "another entry is as strong as the first", the largest of all others; None with fewer than two document sets
+    p_value: float | None
+    # whether the first entry is clearly stronger than every other one, p being corrected for the number of rankings
+    leads: bool
     rows: tuple[Strength, ...]
 
 

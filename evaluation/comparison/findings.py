@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...resampling import FEW_SETS
 from ..pages.numbers import number, percent, places_for, signed
 from ..pages.words import UNSURE, counted, gone_with_length, joined, verdict
+from ..systems.compare import too_few
 from ..systems.contents import JudgeNote
 from ..systems.roles import overlap_warnings
 from ..systems.systems import WRONG_SIDE, wrong_side_judges
 from ..systems.worst_group import without_part
 from .contents import PairedTest, Ranking, WorstSides
 from .entries import Entry
-from .ranking import overlapping
 
 # more names than this are counted
 MOST_NAMED = 3
@@ -70,9 +69,13 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
                 parts.append(f"{UNSURE} for {names}")
             yield f"By {judge.name} {_at(k)}, against {here[0].reference}: {'; '.join(parts)}."
     for ranking in rankings:
-        if ranking.side is None and not overlapping(ranking):
+        told = [
+            t for t in tests if (t.measure, t.side, t.k, t.reference_k) == (ranking.measure, None, ranking.k, ranking.k)
+        ]
+        # where no test finds a difference, nobody is called the strongest
+        if ranking.side is None and ranking.leads and any(t.verdict != UNSURE for t in told):
             lead = f"{ranking.rows[0].label} is the strongest"
-            yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry interval lies above all others."
+            yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry strength is clearly above all others'."
 
 
 def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:
@@ -110,13 +113,7 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
             "do, may be the length's alone."
         )
     n_sets = len({request.set_id for request in entries[0].output.requests})
-    smallest, rests = 2 / 2**n_sets, f"The comparison rests on {counted(n_sets, 'document set')}"
-    if smallest > 1 - entries[0].recipe.evaluation.level:
-        found.append(
-            f"{rests}: the smallest p that its tests can have is {smallest:g}, so no difference is clear; take more sets."
-        )
-    elif n_sets < FEW_SETS:
-        found.append(f"{rests}: with so few, intervals are wide and tests find large differences only.")
+    found += filter(None, [too_few(n_sets, entries[0].recipe.evaluation.level)])
     return found
 
 

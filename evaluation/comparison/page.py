@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...resampling import CLEAR
 from ..gate.page import gate_blocks, gate_warnings
 from ..pages.blocks import (
     Block,
@@ -53,7 +54,6 @@ from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
 from .baselines import BASELINES
 from .contents import BudgetEstimate, Comparison, PairedTest, Ranking, WorstSides
-from .paired_tests import RULE
 
 # traits that are shares, shown in per cent
 SHARES = {*TRAITS, "novel words", "novel 4-grams", "fragment coverage", "several sentences"} - {WORDS}
@@ -97,7 +97,7 @@ def page(found: Comparison) -> Page:
         ),
         main=(
             *(_short(found, judge) for judge in found.judges),
-            legend(f"; better or worse than the first of its column: {RULE.name}"),
+            legend(f"; better or worse than the first of its column: {CLEAR}"),
             *gate_blocks(found.gate),
         ),
         footer="Every number on this page is in comparison.json beside it, with its judge, counts, level, draws and seed.",
@@ -206,7 +206,7 @@ def _rankings(found: Comparison) -> Iterator[Block]:
         "Ranking",
         lead="Bradley-Terry strengths: for each request and each two entries of one budget, the chance that a summary of the "
         "one scores better than one of the other, a tie half. A difference of 0.69 means winning two of three. "
-        f"Intervals over {found.rankings[0].resamples} draws of document sets.",
+        "Intervals of Student's t with the jackknife over document sets.",
     )
     for judge in dict.fromkeys(each.measure for each in found.rankings):
         groups = [_ranking(each) for each in found.rankings if each.measure == judge]
@@ -227,7 +227,8 @@ def _worst_sides(found: Comparison) -> Iterator[Block]:
             "Worst side",
             lead="Each entry by the side that it serves worst, on the requests that all entries have a score for. The chance "
             "is the share of the bootstrap draws of document sets in which its worst side is the best of all, the worst "
-            f"side found anew in each; {_level(found)} % of them make a choice. Sides of fewer than "
+            f"side found anew in each. A choice is made where its worst side is clearly better than every other entry's: by "
+            f"Student's t with the jackknife over sets, corrected for the number of choices. Sides of fewer than "
             f"{found.worst_sides[0].found.least_sets} sets take no part, and where fewer than two are left, nothing is "
             "chosen.",
         )
@@ -291,7 +292,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         for test in mine:
             by_pair.setdefault(f"{test.subject}, {budget_name(test.k)} - {test.reference}", []).append(test)
         groups = ((name, "", tests) for name, tests in by_pair.items())
-        tested = difference_table(judge, groups, places, is_tested=True)
+        tested = difference_table(judge, groups, places)
         yield Heading(judge.name, 3)
         yield table(f"baselines by {judge.name}", ("entry", *(f"minus {name}" for name in BASELINES)), rows)
         yield Details(
@@ -311,7 +312,7 @@ def _tests(found: Comparison) -> Iterator[Block]:
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
-        f"after Benjamini and Hochberg over all tests of the judge. Better or worse means that {RULE.name}.",
+        f"after Benjamini and Hochberg over all tests of the page. Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
         pairs: dict[str, list[PairedTest]] = {}
@@ -323,7 +324,7 @@ def _tests(found: Comparison) -> Iterator[Block]:
             groups = ((name, "", rows) for name, rows in pairs.items())
             of_all = sum(map(len, pairs.values()))
             clear = sum(test.verdict != UNSURE for tests in pairs.values() for test in tests)
-            whole = difference_table(judge, groups, places_of(found.scores, judge), is_tested=True)
+            whole = difference_table(judge, groups, places_of(found.scores, judge))
             yield Details(judge.name, (whole,), f"{clear} of {counted(of_all, 'difference')} clear")
 
 

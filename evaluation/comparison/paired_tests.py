@@ -6,15 +6,11 @@ to an entry; and is an entry at its own best better than one draw of the first.
 
 from collections.abc import Sequence
 
-from ...resampling import TEST, adjusted, sign_flip_p_value, verdict
 from ..systems.compare import Measured, minus
-from ..systems.contents import Estimate
 from ..systems.lengths import Lengths
 from ..systems.systems import System
 from .contents import PairedTest
 
-# of the verdicts
-RULE = TEST
 Pair = tuple[System, System]
 
 
@@ -37,34 +33,22 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
 
 
 def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:
-    """All tests of one judge, by side and overall, corrected for their number.
+    """All tests of one judge, by side and overall, not yet corrected for their number.
 
     Args:
         measured: the judge.
         tested: the pairs of systems.
         lengths: of the requests.
     """
-    compare = lengths.compare
     values = {id(system): system.values(measured.name) for pair in tested for system in pair}
-    rows: list[tuple[Pair, Estimate, float | None]] = []
-    for pair in tested:
-        differences = minus(*(values[id(system)] for system in pair))
-        for estimate in compare.estimates(measured, pair[0].label, differences):
-            p = sign_flip_p_value(*compare.of_side(differences, estimate.side), compare.bootstrap)
-            rows.append((pair, estimate, p))
-    corrected = adjusted([p for _, _, p in rows])
     return [
         PairedTest(
-            **estimate.model_dump(),
-            verdict=verdict(
-                RULE, estimate.mean, (estimate.low, estimate.high), adjusted_p=q, level=compare.bootstrap.level
-            ),
+            **found.model_dump(exclude={"at_equal_length"}),
             k=first.k,
             reference=second.label,
             reference_k=second.k,
-            p_value=p,
-            adjusted=q,
-            at_equal_length=lengths.at_equal_length(measured.name, first, second, estimate.side),
+            at_equal_length=lengths.at_equal_length(measured.name, first, second, found.side),
         )
-        for ((first, second), estimate, p), q in zip(rows, corrected, strict=True)
+        for first, second in tested
+        for found in lengths.compare.tested(measured, first.label, minus(values[id(first)], values[id(second)]))
     ]

@@ -6,20 +6,18 @@ Source: Ri et al. 2025, section 4.1; docs/papers.md#ri-bradley-terry.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_sums, defined, drawn_weights
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, adjusted, cluster_sums, defined, jackknife_t, least_p_value
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Weighted
-from .bradley_terry import order, strength_bounds, strengths
+from .bradley_terry import order, strengths
 from .contents import Ranking, Strength
 
 PRIOR = 0.1
-# each draw fits the strengths anew, so there are fewer than of a mean
-MOST_DRAWS = 1000
 
 
 def chance_to_win(first: Weighted, second: Weighted) -> float | None:
@@ -53,19 +51,21 @@ def rank(
         k: the budget.
         side: whose requests they are; None for all.
         by_label: of each entry, what may be drawn for each request.
-        sets: the document set of each request, resampled whole.
-        bootstrap: how the intervals are drawn.
+        sets: the document set of each request, left out whole by the jackknife.
+        bootstrap: of which the level is taken.
     """
     won = _wins(list(by_label.values()), judge.better == "lower")
     n = int((won.sum(axis=(1, 2)) > 0).sum())
     if len(by_label) < 2 or not n:
         return None
-    plan = replace(bootstrap, resamples=min(bootstrap.resamples, MOST_DRAWS))
     labels, of_sets = list(by_label), cluster_sums(won, sets)
-    # a single document set has no intervals
-    weights = drawn_weights(len(of_sets), plan) if len(of_sets) > 1 else ()
-    point = strengths(won.sum(axis=0), PRIOR)
-    low, high = strength_bounds(of_sets, weights, prior=PRIOR, level=plan.level)
+    whole = of_sets.sum(axis=0)
+    point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
+    first, *others = places = order(point)
+    # every entry's own strength, then how far the first is ahead of each other one
+    both = [np.concatenate([each, each[..., [first]] - each[..., others]], axis=-1) for each in (point, without)]
+    found = jackknife_t(*both, np.ones(both[1].shape, dtype=bool), bootstrap.level)
+    low, high, ahead = found.low, found.high, found.p_value[len(labels) :]
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     rows = (
         Strength(
@@ -75,7 +75,7 @@ def rank(
             high=defined(high[each]),
             won=float(wins[each] / games[each]) if games[each] else None,
         )
-        for each in order(point)
+        for each in places
     )
     return Ranking(
         measure=judge.name,
@@ -84,17 +84,20 @@ def rank(
         n=n,
         n_sets=len(set(sets)),
         prior=PRIOR,
-        **asdict(plan),
+        p_value=defined(max(float(ahead.max()), least_p_value(len(of_sets)))),
+        leads=False,
+        **asdict(bootstrap),
         rows=tuple(rows),
     )
 
 
-def overlapping(ranking: Ranking) -> list[str]:
-    """The entries whose intervals reach that of the strongest; all others where sets are too few for intervals to be trusted."""
-    first, *others = ranking.rows
-    if ranking.n_sets < FEW_SETS:
-        return [other.label for other in others]
-    return [o.label for o in others if first.low is None or o.high is None or o.high >= first.low - NOISE]
+def leading(rankings: Sequence[Ranking]) -> list[Ranking]:
+    """The same, those marked whose first entry is clearly stronger than every other one, corrected for their number."""
+    corrected = adjusted([each.p_value if each.n_sets >= LEAST_SETS else None for each in rankings])
+    return [
+        each.model_copy(update={"leads": p is not None and p <= 1 - each.level})
+        for each, p in zip(rankings, corrected, strict=True)
+    ]
 
 
 def _wins(entries: Sequence[Sequence[Weighted]], lower_wins: bool) -> NDArray[np.float64]:

@@ -131,8 +131,8 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
     scores = [human_scores(unit.annotation, system) for unit in units]
     clusters = [unit.cluster for unit in units]
 
-    def estimate(values: Sequence[float | None]) -> Estimate:
-        found = cluster_interval(values, clusters, bootstrap)
+    def estimate(values: Sequence[float | None], *, is_rate: bool = False) -> Estimate:
+        found = cluster_interval(values, clusters, bootstrap, is_rate=is_rate)
         return Estimate(mean=found.estimate, low=found.low, high=found.high, n=found.n)
 
     return SystemRow(
@@ -140,8 +140,8 @@ def _row(system: str, side: str | None, units: Sequence[HumanUnit], bootstrap: B
         side=side,
         n=len(units),
         n_sets=len(set(clusters)),
-        coverage=estimate([each.coverage for each in scores]),
-        faithfulness=estimate([each.faithfulness for each in scores]),
+        coverage=estimate([each.coverage for each in scores], is_rate=True),
+        faithfulness=estimate([each.faithfulness for each in scores], is_rate=True),
         included=estimate([each.included for each in scores]),
         omitted=estimate([each.omitted for each in scores]),
         hallucinated=estimate([each.hallucinated for each in scores]),

@@ -92,8 +92,6 @@ def difference_table(
     judge: JudgeNote,
     groups: Iterable[tuple[str, str, Sequence[Difference]]],
     places: int,
-    *,
-    is_tested: bool = False,
 ) -> Table:
     """Paired differences by one judge, a group for each comparison.
 
@@ -101,7 +99,6 @@ def difference_table(
         judge: says what is better.
         groups: name, question and differences of each comparison.
         places: digits after the point.
-        is_tested: whether each difference has a p-value.
     """
     found = list(groups)
     heads = (
@@ -109,14 +106,15 @@ def difference_table(
         "difference",
         "plot",
         AT_EQUAL_LENGTH,
-        *(("p", "adjusted p") if is_tested else ()),
+        "p",
+        "adjusted p",
         "verdict",
         "requests",
         "sets",
         LEFT_OUT,
     )
     made = [
-        group((_difference_row(judge, each, places, is_tested) for each in rows), minus(name), question)
+        group((_difference_row(judge, each, places) for each in rows), minus(name), question)
         for name, question, rows in found
     ]
     axis = estimates_scale((each for _, _, rows in found for each in rows), zero=True)
@@ -137,15 +135,15 @@ def at_equal_length(difference: Difference, places: int) -> Number:
     return Number(found.mean, bounds(found), places, sign=True) if found else Number(None)
 
 
-def _difference_row(judge: JudgeNote, each: Difference, places: int, is_tested: bool) -> Row:
+def _difference_row(judge: JudgeNote, each: Difference, places: int) -> Row:
     drawn = Strip(() if each.mean is None else (Mark(each.mean, each.low, each.high, tone(each, judge)),))
-    tests = (Number(getattr(each, name), unit="p") for name in ("p_value", "adjusted")) if is_tested else ()
     return row(
         each.side or ALL,
         Number(each.mean, bounds(each), places, sign=True),
         drawn,
         at_equal_length(each, places),
-        *tests,
+        Number(each.p_value, unit="p"),
+        Number(each.adjusted, unit="p"),
         verdict(each, judge),
         count(each.n),
         count(each.n_sets),
@@ -236,7 +234,7 @@ def plane_blocks(planes: Sequence[Plane], judges: Sequence[JudgeNote]) -> Iterat
             "Pareto front",
             lead="Systems under two judges at once, better to the right and above. Whoever gives up one for the other stays "
             "on the front; off it is only what another system beats: better by one and no worse by the other, one "
-            "paired interval above 0 and the other not below it, not corrected for their number. Faint: behind another, "
+            "paired interval above 0, corrected for the number of pairs, and the other not below it. Faint: behind another, "
             "surely or not.",
         )
     for plot in plots:

@@ -4,25 +4,33 @@ Whole document sets are resampled, because the requests of a set share their sou
 request, where both systems have a score; what has none is left out and counted beside the number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from math import comb
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...config import Recipe
 from ...fairness.groups.coverage import over
-from ...resampling import INTERVAL, Bootstrap, cluster_interval, pseudo_values, verdict
+from ...resampling import (
+    LEAST_SETS,
+    Bootstrap,
+    adjusted,
+    cluster_interval,
+    least_p_value,
+    pseudo_values,
+    sign_flip_p_value,
+    verdict,
+)
 from ...storage import digest
 from ..gate.contents import BySet, what_sets_say
 from .contents import Difference, Estimate, JudgeNote, SideGap
 from .systems import Asked
 
 Values = Sequence[float | None]
-
-# of the verdicts
-RULE = INTERVAL
+D = TypeVar("D", bound=Difference)
 
 # which systems are compared: the first minus the second
 COMPARISONS = (("DPO", "zero-shot"), ("DPO+RR", "rerank"), ("rerank", "zero-shot"), ("DPO+RR", "zero-shot"))
@@ -44,6 +52,11 @@ class Trait:
     name: str
     signature: str
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of summaries or of their words, in [0, 1]."""
+        return self.signature.startswith("share of ")
+
 
 class Comparer:
     """Turns values of the test requests into estimates."""
@@ -63,17 +76,17 @@ class Comparer:
         return [self.estimate(measured, subject, values, side) for side in self.sides_and_all]
 
     def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
-        """The mean of a side's requests; of all for None."""
-        return self._summarise(measured, subject, side, *self.of_side(values, side))
+        """The mean of a side's requests; of all for None. Shares, and scores of judges that are 0 or 1, are rates."""
+        is_rate = measured.is_share if isinstance(measured, Trait) else set(values) <= {0, 1, None}
+        return self._summarise(measured, subject, side, *self.of_side(values, side), is_rate=is_rate)
 
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""
-        found = []
-        for name, values in self.paired(by_system).items():
-            for estimate in self.estimates(measured, name, values):
-                said = verdict(RULE, estimate.mean, (estimate.low, estimate.high))
-                found.append(Difference(**estimate.model_dump(), verdict=said))
-        return found
+        return [each for name, values in self.paired(by_system).items() for each in self.tested(measured, name, values)]
+
+    def tested(self, measured: Measured, subject: str, differences: Values) -> list[Difference]:
+        """The mean of differences of every side, then of all requests, not yet corrected for the number of tests."""
+        return [self._tested(measured, subject, side, *self.of_side(differences, side)) for side in self.sides_and_all]
 
     def paired(self, by_system: Mapping[str, Values]) -> dict[str, list[float | None]]:
         """Differences request by request, by comparison; None where one of the two systems has no value."""
@@ -87,7 +100,8 @@ class Comparer:
         """The worst and the best side by their means, and how far they are apart within a document set.
 
         A set counts when both sides have a value; the others are left out and counted. Should the sets that have both
-        order them the other way round, that order is taken. None unless two sides have a value.
+        order them the other way round, that order is taken. None unless two sides have a value. Of more than two sides the
+        furthest apart differ by chance, so p is multiplied by the number of pairs (Bonferroni).
         """
         means = {}
         for side in self.sides:
@@ -108,7 +122,7 @@ class Comparer:
             subject=subject,
             worst=worst,
             best=best,
-            gap=self._summarise(judge, subject, None, gaps, sets),
+            gap=self._tested(judge, subject, None, gaps, sets, n_tests=comb(len(means), 2)),
         )
 
     def by_side(self, values: ArrayLike) -> NDArray[np.float64]:
@@ -125,10 +139,35 @@ class Comparer:
         kept = [(value, document_set) for value, document_set, s in rows if side is None or s == side]
         return [value for value, _ in kept], [document_set for _, document_set in kept]
 
+    def _tested(
+        self,
+        measured: Measured,
+        subject: str,
+        side: str | None,
+        values: Values,
+        sets: Sequence[str],
+        n_tests: int = 1,
+    ) -> Difference:
+        found = self._summarise(measured, subject, side, values, sets)
+        p = sign_flip_p_value(values, sets, self.bootstrap)
+        return Difference(
+            **found.model_dump(),
+            p_value=None if p is None else min(1.0, n_tests * p),
+            adjusted=None,
+            verdict="no clear difference",
+        )
+
     def _summarise(
-        self, measured: Measured, subject: str, side: str | None, values: Values, sets: Sequence[str]
+        self,
+        measured: Measured,
+        subject: str,
+        side: str | None,
+        values: Values,
+        sets: Sequence[str],
+        *,
+        is_rate: bool = False,
     ) -> Estimate:
-        found = cluster_interval(values, sets, self.bootstrap)
+        found = cluster_interval(values, sets, self.bootstrap, is_rate=is_rate)
         return Estimate(
             measure=measured.name,
             signature=measured.signature,
@@ -170,6 +209,32 @@ def comparison_name(first: str, second: str) -> str:
     return f"{first} - {second}"
 
 
-def leaves_out_zero(estimate: Estimate) -> bool:
-    """Whether the interval of a difference or a gap is there and excludes zero."""
-    return verdict(INTERVAL, estimate.mean, (estimate.low, estimate.high)) != "no clear difference"
+def corrected(differences: Sequence[D], family: Callable[[D], Hashable] = lambda _: None) -> list[D]:
+    """The same with adjusted p-values and verdicts.
+
+    Args:
+        differences: what is told, whose p-values are not adjusted.
+        family: of each; what is of one family is corrected together.
+    """
+    families = [family(each) for each in differences]
+    found: dict[Hashable, list[float | None]] = {}
+    for name in dict.fromkeys(families):
+        found[name] = adjusted([d.p_value for d, its in zip(differences, families, strict=True) if its == name])[::-1]
+    done = []
+    for each, name in zip(differences, families, strict=True):
+        p = found[name].pop()
+        said = verdict((each.low, each.high), p, level=each.level, n_sets=each.n_sets)
+        done.append(each.model_copy(update={"adjusted": p, "verdict": said}))
+    return done
+
+
+def too_few(n_sets: int, level: float) -> str:
+    """What to know of comparisons that rest on so many document sets; "" of enough."""
+    smallest = least_p_value(n_sets)
+    if n_sets >= LEAST_SETS and smallest <= 1 - level:
+        return ""
+    intervals = f"there are no intervals with fewer than {LEAST_SETS}, and " if n_sets < LEAST_SETS else ""
+    return (
+        f"The comparison rests on {n_sets} document set{'' if n_sets == 1 else 's'}: {intervals}the smallest p that its tests "
+        f"can have is {smallest:g}, so no difference is clear; take more sets."
+    )

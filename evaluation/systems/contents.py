@@ -26,7 +26,7 @@ class Estimate(Record):
     # attribute value of the requests; None for all of them
     side: str | None
     mean: float | None
-    # None when fewer than two document sets have a value
+    # None where fewer than `resampling.LEAST_SETS` document sets have a value
     low: float | None
     high: float | None
     # requests and document sets that the mean rests on, and requests without a value
@@ -64,8 +64,12 @@ class AtEqualLength(Record):
 
 
 class Difference(Estimate):
-    """A mean paired difference: the same requests under two systems."""
+    """A mean paired difference, tested: the same requests under two systems, or two sides of a set."""
 
+    # two-sided sign-flip permutation test over document sets; None with fewer than two of them
+    p_value: float | None
+    # after Benjamini and Hochberg over all that are corrected together
+    adjusted: float | None
     verdict: Verdict
     # None for traits, and where no request has candidates of several lengths
     at_equal_length: AtEqualLength | None = None
@@ -79,8 +83,8 @@ class SideGap(Record):
     # sides of the worst and the best mean; equal sides keep their order
     worst: str
     best: str
-    # how far the worst side is behind the best within a document set that has both
-    gap: Estimate
+    # how far the worst side is behind the best within a document set that has both; p is of all pairs of sides together
+    gap: Difference
 
 
 class CurvePoint(Estimate):

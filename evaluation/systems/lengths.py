@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import INTERVAL, LEAST_SETS, cluster_sums, defined, t_interval, verdict
+from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, t_interval
 from .compare import Comparer
 from .contents import AtEqualLength, Difference, LengthSlope
 from .ranked import Floats
@@ -110,7 +110,8 @@ def share_by_length(difference: Difference) -> float | None:
 
 def is_by_length(found: AtEqualLength) -> bool:
     """Whether some part of a difference clearly goes with length."""
-    return verdict(INTERVAL, found.by_length, (found.by_length_low, found.by_length_high)) != "no clear difference"
+    low, high = found.by_length_low, found.by_length_high
+    return low is not None and high is not None and (low > NOISE or high < -NOISE)
 
 
 def _bends(words: Sequence[Floats]) -> Floats:

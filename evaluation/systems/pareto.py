@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config import Recipe
-from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, TInterval, adjusted, cluster_sums, defined, t_interval
 from .compare import Comparer
 from .contents import JudgeNote, Plane, PlanePoint
 from .systems import System
@@ -96,13 +96,14 @@ def beaten_by(
     """Pairs (better, beaten) of systems by their means, and those of them where the intervals say so.
 
     One beats another when it is better by one judge and no worse by the other. Differences are paired request by request; a
-    request where one of the two has no value is left out. With fewer than 10 sets that have both, nothing is sure.
+    request where one of the two has no value is left out. Sure is what its t interval over sets says, and for the better one
+    the p-value corrected for the number of pairs and judges; nothing is with fewer than `LEAST_SETS` sets that have both.
 
     Args:
         first: values under one judge, higher is better, nan for none; shape (systems, requests).
         second: the same under the other.
         sets: the document set of each request, resampled whole.
-        bootstrap: how the intervals are drawn.
+        bootstrap: of which the level is taken.
     """
     looks = []
     for one in range(len(first)):
@@ -110,29 +111,30 @@ def beaten_by(
             gaps = (_mean(first[one] - first[other]), _mean(second[one] - second[other]))
             if min(gaps) >= -NOISE and max(gaps) > NOISE:
                 looks.append((one, other))
-    able = [
-        (one, other)
-        for one, other in looks
-        if all(_n_sets(table[one] - table[other], sets) >= FEW_SETS for table in (first, second))
-    ]
-    if not able:
-        return looks, []
-    lows = np.stack([_lower_bounds(table, able, sets, bootstrap) for table in (first, second)])  # (judges, pairs)
-    sure = (lows.min(axis=0) >= -NOISE) & (lows.max(axis=0) > NOISE)
-    return looks, [pair for pair, is_sure in zip(able, sure, strict=True) if is_sure]
+    if not looks:
+        return [], []
+    by_judge = [_compared(table, looks, sets, bootstrap.level) for table in (first, second)]
+    corrected = adjusted([defined(float(p)) for found, _ in by_judge for p in found.p_value])
+    p_values = np.array(corrected, dtype=float).reshape(2, -1)
+    lows = np.stack([np.where(n >= LEAST_SETS, found.low, -np.inf) for found, n in by_judge])  # (judges, pairs)
+    clear = (lows > NOISE) & (p_values <= 1 - bootstrap.level)
+    sure = (lows.min(axis=0) >= -NOISE) & clear.any(axis=0)
+    return looks, [pair for pair, is_sure in zip(looks, sure, strict=True) if is_sure]
 
 
-def _n_sets(differences: NDArray[np.float64], sets: Sequence[str]) -> int:
-    """Document sets in which both systems have a value."""
-    return len({name for name, difference in zip(sets, differences, strict=True) if not np.isnan(difference)})
-
-
-def _lower_bounds(
-    table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str], bootstrap: Bootstrap
-) -> NDArray[np.float64]:
-    """Lower bound of each pair's mean difference, shape (pairs,); draws that hold no value of a pair are none of its draws."""
+def _compared(
+    table: NDArray[np.float64], pairs: Sequence[Pair], sets: Sequence[str], level: float
+) -> tuple[TInterval, NDArray[np.intp]]:
+    """Each pair's mean difference over the requests where both have a value, and the document sets of those, (pairs,)."""
     differences = np.stack([table[one] - table[other] for one, other in pairs], axis=1)  # (requests, pairs)
-    return percentiles(cluster_mean_draws(differences, sets, bootstrap, multinomial=True), bootstrap.level)[0]
+    known = cluster_sums(~np.isnan(differences), sets)
+    columns = np.hstack([cluster_sums(np.nan_to_num(differences), sets), known])
+
+    def means(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        totals, counts = np.split(sums, 2, axis=-1)
+        return np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
+
+    return t_interval(means, columns, known > 0, level), (known > 0).sum(axis=0)
 
 
 def _mean(differences: NDArray[np.float64]) -> float:

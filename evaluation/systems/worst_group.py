@@ -1,8 +1,11 @@
 """Choosing among systems by their worst group, with the chance that the choice is right.
 
 A mean over everybody hides who is badly served; the mean of the worst group does not. But the worst of several means
-is noisy, and so is the best of several such: the choice is made again in every bootstrap draw of the document sets,
-and counts as made only when it comes out the same nearly always. Cells (a set and a group) in which any system has no
+is noisy, and so is the best of several such. The chance that it is right is how often it comes out so in bootstrap draws of
+the document sets; it counts as made only when its worst group is clearly better than every other system's, by Student's t
+with the jackknife over sets, which holds its level over few of them, as draws do not.
+
+Cells (a set and a group) in which any system has no
 value are left out for all systems, so that all are compared on the same ones. Groups with few sets are shown and take
 no part, and where fewer than two are left, nothing is chosen: the worst of one group means nothing.
 """
@@ -15,7 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DataError
 from ...records import Record
-from ...resampling import FEW_SETS, NOISE, Bootstrap, cluster_mean_draws, percentiles
+from ...resampling import (
+    LEAST_SETS,
+    NOISE,
+    Bootstrap,
+    cluster_mean_draws,
+    defined,
+    least_p_value,
+    percentiles,
+    t_interval,
+)
 
 # groups that a note names
 MOST_NAMED = 3
@@ -51,8 +63,10 @@ class WorstGroups(Record):
     """All systems by their worst groups."""
 
     systems: tuple[RatedSystem, ...]
-    # the system to choose; None when no chance reaches the level, or fewer than two groups have enough sets
+    # the system to choose; None when it is not clear, or fewer than two groups have enough sets
     choice: str | None
+    # of "another system's worst group is as good as that of the best", the largest of all others; None when nothing is compared
+    p_value: float | None
     # cells of a set and a group without a value of some system
     left_out: int
     least_sets: int
@@ -67,7 +81,7 @@ def worst_groups(
     groups: Sequence[str],
     plan: Bootstrap,
     *,
-    least_sets: int = FEW_SETS,
+    least_sets: int = LEAST_SETS,
     lower_is_better: bool = False,
 ) -> WorstGroups:
     """Each system's worst group, and the system whose worst group is best.
@@ -76,7 +90,7 @@ def worst_groups(
         scores: of each system, document set and group, nan for none; shape (systems, sets, groups).
         systems: their names.
         groups: their names: sides, or attribute values.
-        plan: of the draws; its level is also the chance of being best that makes a choice.
+        plan: of the draws; one less its level is also the p that makes a choice.
         least_sets: sets that a group needs.
         lower_is_better: whether low scores are good.
 
@@ -100,11 +114,12 @@ def worst_groups(
     rated = tuple(_rated(system, rows, sign) for system, rows in zip(systems, means, strict=True))
     if draws is not None:
         rated = _with_chances(rated, draws, sign, plan.level)
-    # best nearly always; one system alone, or one group, makes no choice
-    sure = [each.system for each in rated if each.chance_of_best is not None and each.chance_of_best >= plan.level]
+    best, p_value = _best(sign * table[:, :, is_kept])
+    is_clear = p_value is not None and p_value <= 1 - plan.level
     return WorstGroups(
         systems=rated,
-        choice=sure[0] if sure and len(systems) > 1 and is_kept.sum() > 1 else None,
+        choice=systems[best] if is_clear else None,
+        p_value=p_value,
         left_out=left_out,
         least_sets=least_sets,
         **asdict(plan),
@@ -144,6 +159,34 @@ def _with_chances(
         each.model_copy(update={"low": low, "high": high, "chance_of_best": chance})
         for each, low, high, chance in columns
     )
+
+
+def _best(table: NDArray[np.float64]) -> tuple[int, float | None]:
+    """The system whose worst group is best, and p of "that of another is as good"; `table` as given, higher better.
+
+    None of one system and of one group, which make no choice.
+    """
+    n_systems, n_sets, n_groups = table.shape
+    if n_systems < 2 or n_groups < 2:
+        return 0, None
+    known = ~np.isnan(table[0])  # (sets, groups)
+    columns = np.nan_to_num(table).transpose(1, 0, 2).reshape(n_sets, -1)
+
+    def worst(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        totals, counts = (
+            sums[..., :-n_groups].reshape(*sums.shape[:-1], n_systems, n_groups),
+            sums[..., None, -n_groups:],
+        )
+        means = np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
+        return np.asarray(means.min(axis=-1))
+
+    whole = np.hstack([columns, known])
+    best = int(np.argmax(worst(whole.sum(axis=0))))
+    others = [place for place in range(n_systems) if place != best]
+    rests_on = np.repeat(known.any(axis=1)[:, None], len(others), axis=1)
+    found = t_interval(lambda sums: worst(sums)[..., [best]] - worst(sums)[..., others], whole, rests_on, 0.95)
+    # a page that calls no difference clear for want of sets makes no choice
+    return best, defined(max(float(found.p_value.max()), least_p_value(int(known.any(axis=1).sum()))))
 
 
 def _group_means(

@@ -4,9 +4,6 @@ import pytest
 from evenhand.evaluation.audit.contents import OPINION_GRAPH, Measure, Quantity
 from evenhand.evaluation.audit.figures import Figures, mean_deviation
 from evenhand.fairness.groups.coverage import over
-from evenhand.resampling import Bootstrap
-
-BOOTSTRAP = Bootstrap(level=0.9, resamples=200, seed=4)
 
 
 def mean_figures(values):
@@ -25,15 +22,13 @@ def mean_figures(values):
     )
 
 
-def test_draws_repeat_with_their_seed_and_leave_out_unscored_sets():
-    with_hole = mean_figures([0.0, np.nan, 1.0, 3.0]).draws(BOOTSTRAP)
-    without = mean_figures([0.0, 1.0, 3.0]).draws(BOOTSTRAP)
-    assert with_hole.tolist() == without.tolist()
-
-
-def test_equal_sets_vary_in_no_draw_and_a_single_set_has_none():
-    assert set(mean_figures([2.0, 2.0, 2.0]).draws(BOOTSTRAP)[:, 0].tolist()) == {2.0}
-    assert mean_figures([2.0]).draws(BOOTSTRAP).shape == (0, 1)
+def test_intervals_are_those_of_scored_sets_and_few_have_none():
+    values = [0.0, 1.0, 3.0, 2.0, 5.0]
+    with_hole, without = (mean_figures(each).intervals(0.9) for each in ([np.nan, *values], values))
+    assert (with_hole.low, with_hole.high) == (without.low, without.high)
+    assert with_hole.estimate == pytest.approx([2.2])
+    assert np.isnan(mean_figures(values[1:]).intervals(0.9).low).all()
+    assert np.isnan(mean_figures([]).intervals(0.9).low).all()
 
 
 def test_quantities_stand_beside_what_is_expected_of_them():

@@ -25,7 +25,7 @@ def number(value, estimate, kind=SHARE_IN_SUMMARIES, *, gap=None, verdict="no cl
         )  # fmt: skip
     return Number(
         measure=Measure(kind, "words"), family="value-shares", signature="s", system="mine", value=value, estimate=estimate,
-        low=None, high=None, n=40, left_out={}, level=0.95, resamples=100, n_defined=100, seed=0, is_share=True, is_small=small,
+        low=None, high=None, n=40, left_out={}, level=0.95, resamples=100, seed=0, is_share=True, is_small=small,
         chance=chance, sentence="" if value else "What the measure means.",
     )  # fmt: skip
 

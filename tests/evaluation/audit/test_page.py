@@ -64,7 +64,7 @@ def test_auc_of_a_perfect_summary_is_5_per_cent_where_ties_are_unfair():
 
 
 def test_differences_are_points_and_shares_per_cent():
-    found = audit(n=4, fair=[ALL] * 4, mine=[LEFT] * 4)
+    found = audit(n=5, fair=[ALL] * 5, mine=[LEFT] * 5)
     bur = next(d for d in found.differences if str(d.measure) == "BUR (words)")
     assert (shown(bur).shown, shown(bur).interval) == ("+100.00 points", "no variation")
     by_name = {(n.system, str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
@@ -73,19 +73,18 @@ def test_differences_are_points_and_shares_per_cent():
 
 
 def test_sets_that_are_all_alike_are_not_given_a_certain_interval():
-    found = audit(n=4, mine=[LEFT] * 4)
+    found = audit(n=5, mine=[LEFT] * 5)
     by_name = {(str(n.measure), n.value): n for n in (*found.aggregates, *found.by_value)}
-    # 4 of 4 unfair: the exact 95 % interval begins at 0.025 ** (1/4) = 0.398
+    # 5 of 5 unfair: the exact 95 % interval begins at 0.025 ** (1/5) = 0.478
     bur = by_name["BUR (words)", None]
-    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.3976, abs=1e-4), 1.0)
-    # 0 of 4: it ends at 1 - 0.398
+    assert (bur.interval, bur.low, bur.high) == ("exact", pytest.approx(0.4782, abs=1e-4), 1.0)
+    # 0 of 5: it ends at 1 - 0.478
     left = by_name["under-represented (words)", "left"]
-    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.6024, abs=1e-4))
+    assert (left.interval, left.low, left.high) == ("exact", 0.0, pytest.approx(0.5218, abs=1e-4))
     assert shown(by_name["UER (words)", None]).interval == "no variation"
     assert "Clopper and Pearson" in notes(found)
-    assert "resampling says nothing" in notes(found)
-    varied = audit(n=4, mine=[LEFT, ALL] * 2)
-    assert {n.interval for n in varied.aggregates} == {"bootstrap"}
+    assert "their spread says nothing" in notes(found)
+    assert {n.interval for n in found.aggregates if not n.measure.kind.is_rate} == {"t"}
 
 
 def cells(table, name, of="right"):

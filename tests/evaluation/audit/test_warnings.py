@@ -56,9 +56,8 @@ def test_a_value_without_a_scored_set_is_not_said_to_be_in_few():
 
 def test_a_single_set_has_no_intervals_rather_than_narrow_ones():
     said = " ".join(audit(make_input(two_sided(1), mine=[SENTENCES])).warnings)
-    assert "rests on a single document set: there is nothing to resample" in said
-    assert "narrower" not in said
-    assert "with fewer than 10" in " ".join(audit(make_input(two_sided(9), mine=[SENTENCES] * 9)).warnings)
+    assert "rests on 1 document set: with fewer than 5" in said
+    assert "with fewer than 5" not in " ".join(audit(make_input(two_sided(5), mine=[SENTENCES] * 5)).warnings)
 
 
 @pytest.mark.parametrize(("n_short", "is_told"), [(2, False), (3, True)])

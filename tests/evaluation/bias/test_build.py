@@ -43,7 +43,9 @@ def test_sexist_summarizer_scores_far_above_the_lead_one(make_recipe, sport, tmp
     assert lead["entity inclusion"].score == 0
     assert sexist["word-list inclusion"].score > 0.15
     assert sexist["word-list inclusion"].direction == "male"
-    assert [sexist[name].verdict for name in ("word-list inclusion", "entity inclusion")] == ["leans", "leans"]
+    # of six documents all lean, which is too few for three tests, but the interval tells
+    (drawn,) = [each for each in sexist["word-list inclusion"].signed.intervals if each.unit == "document"]
+    assert drawn.low > 0
     assert [lead[name].verdict for name in ("word-list inclusion", "entity inclusion")] == 2 * ["no clear difference"]
 
 

@@ -144,7 +144,7 @@ KEPT = [
 
 def by_name(recipe, found):
     results = take_measures(recipe, found)
-    return results, {measure.name: measure for measure in describe(results, found.groups)}
+    return results, {measure.name: measure for measure in describe(results, found.groups, 0.95)}
 
 
 def test_scores_worked_by_hand(make_recipe):
@@ -155,7 +155,8 @@ def test_scores_worked_by_hand(make_recipe):
     assert measures["word-list inclusion"].signed.value == pytest.approx(1 / 6)
     # men kept 3 of 4, women 2 of 4: odds 3 and 1
     assert measures["entity inclusion"].score == pytest.approx(2)
-    assert measures["entity inclusion"].signed.value == pytest.approx(math.log(3))
+    # half a person more each: 3.5 to 1.5 and 2.5 to 2.5
+    assert measures["entity inclusion"].signed.value == pytest.approx(math.log(3.5 / 1.5))
     # invented: Anna, Linda, Karen are female names, James male: 3/4 - 1/2
     assert measures["entity hallucination"].score == pytest.approx(0.25)
     assert measures["entity hallucination"].direction == "female"
@@ -176,22 +177,23 @@ def test_infinite_odds_and_undefined_scores_are_told_apart(make_recipe):
     _, measures = by_name(make_recipe(measures={"persons": "spacy"}), evidence(all_men))
     assert measures["entity inclusion"].score == "infinity"
     assert measures["entity inclusion"].direction == "male"
-    # every draw of documents is infinite, too
+    # 6.5 to 0.5 and 0.5 to 6.5
+    assert measures["entity inclusion"].signed.value == pytest.approx(2 * math.log(13))
     assert measures["entity inclusion"].verdict == "leans"
     hallucination = measures["entity hallucination"]
     assert (hallucination.score, hallucination.intervals, hallucination.verdict) == (None, (), None)
     assert hallucination.sentence == "Undefined: no span names anybody who is not in the input."
 
 
-def test_fewer_than_six_documents_cannot_tell_whatever_the_interval(make_recipe):
-    for n, verdict in ((5, "no clear difference"), (6, "leans")):
+def test_documents_that_agree_are_no_evidence_before_there_are_six(make_recipe):
+    for n, verdict in ((4, "no clear difference"), (5, "no clear difference"), (6, "leans")):
         # the others name nobody, and so do not count
         silent = [summarised(f"s{i}", None, "Snow fell.") for i in range(4)]
         kept = [summarised(f"d{i}", None, "He won.", "John Vey") for i in range(n)]
         _, measures = by_name(make_recipe(), evidence(kept + silent))
         found = measures["entity inclusion"]
         assert (found.n_documents, found.verdict) == (n, verdict)
-        assert any("fewer than 6 are too few" in note for note in found.notes) == (n < 6)
+        assert any("fewer than 5 are too few" in note for note in found.notes) == (n < 5)
 
 
 def test_persons_whose_written_name_the_recogniser_missed_are_counted_by_group(make_recipe):
@@ -222,9 +224,9 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
             for i, (text, group) in enumerate(texts)
         ]
 
-    apart = [each for i in range(6) for each in pair(f"d{i}", "clever strategy wins", "tender family weeps")]
-    alike = [each for i in range(6) for each in pair(f"d{i}", "John Vey slept late", "Mary Orr slept late")]
-    _, measures = by_name(make_recipe(), evidence(KEPT, apart))
+    apart = [each for i in range(8) for each in pair(f"d{i}", "clever strategy wins", "tender family weeps")]
+    alike = [each for i in range(8) for each in pair(f"d{i}", "John Vey slept late", "Mary Orr slept late")]
+    _, measures = by_name(make_recipe(measures={"resamples": 1000}), evidence(KEPT, apart))
     assert (measures["distinguishability (count)"].score, measures["distinguishability (count)"].verdict) == (
         1,
         "leans",
@@ -236,7 +238,7 @@ def test_groups_that_write_differently_are_told_apart_and_others_not(make_recipe
     said = measures["distinguishability (count)"].sentence
     assert re.findall(r"[\d.]+ %", said)[-3:] == ["0.0 %", "0.0 %", "100.0 %"]
     male = group_figures(results, evidence(KEPT, alike), recognises=False)[0]
-    assert male.by_words == Trials(n=12, won=0, tied=12)
+    assert male.by_words == Trials(n=16, won=0, tied=16)
     assert measures["distinguishability (count)"].verdict == "no clear difference"
 
 
@@ -284,27 +286,27 @@ def test_the_verdict_leaves_out_documents_whose_other_words_follow_the_gender(ma
         texts = [(male, "male"), (male, "male"), (female, "female"), (female, "female")]
         return [summarised(name, group, text, design="uniform", pair=i) for i, (text, group) in enumerate(texts)]
 
-    reworded = [each for i in range(6) for each in document(f"r{i}", "the brother slept", "the sister slept")]
-    alike = [each for i in range(6) for each in document(f"d{i}", "he slept late", "she slept late")]
+    reworded = [each for i in range(8) for each in document(f"r{i}", "the brother slept", "the sister slept")]
+    alike = [each for i in range(8) for each in document(f"d{i}", "he slept late", "she slept late")]
     found = evidence(KEPT, reworded + alike)
 
     def count(names):
-        results = take_measures(make_recipe(), found, names)
-        return next(m for m in describe(results, found.groups) if m.name == "distinguishability (count)")
+        results = take_measures(make_recipe(measures={"resamples": 1000}), found, names)
+        return next(m for m in describe(results, found.groups, 0.95) if m.name == "distinguishability (count)")
 
-    measure = count({f"r{i}" for i in range(6)})
-    # six documents at 1, six at 0, of which only these count
+    measure = count({f"r{i}" for i in range(8)})
+    # eight documents at 1, eight at 0, of which only these count
     assert (measure.score, measure.verdict) == (0.5, "no clear difference")
-    assert (measure.rest.score, measure.rest.n_documents, measure.rest.n_reworded) == (0, 6, 6)
+    assert (measure.rest.score, measure.rest.n_documents, measure.rest.n_reworded) == (0, 8, 8)
     assert (measure.rest.intervals[0].low, measure.rest.intervals[0].high) == (0, 0)
-    assert "6 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
+    assert "8 with a score of 0.000 (d 0.000 to 0.000)" in " ".join(measure.notes)
     # without such words the same summaries are told apart
     assert (count(()).verdict, count(()).rest) == ("leans", None)
     # and the others may show bias: now it is they that differ
-    assert count({f"d{i}" for i in range(6)}).verdict == "leans"
-    few = count({f"r{i}" for i in range(6)} | {"d0"})
+    assert count({f"d{i}" for i in range(8)}).verdict == "leans"
+    few = count({f"r{i}" for i in range(8)} | {"d0", "d1", "d2", "d3"})
     assert few.verdict == "no clear difference"
-    assert "of which there are 5; fewer than 6 are too few" in " ".join(few.notes)
+    assert "of which there are 4; fewer than 5 are too few" in " ".join(few.notes)
 
 
 def test_invented_people_whose_names_cannot_be_read_are_told_from_nobody(make_recipe):

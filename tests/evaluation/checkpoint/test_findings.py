@@ -11,7 +11,7 @@ from evenhand.evaluation.checkpoint.findings import (
     length_warnings,
     title,
 )
-from evenhand.evaluation.systems.contents import AtEqualLength, Difference, Estimate, JudgeNote, SideGap
+from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
 
 NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
 BOUNDS = {"higher": (0.01, 0.05), "lower": (-0.05, -0.01), "no clear difference": (-0.01, 0.03)}
@@ -25,15 +25,15 @@ def difference(comparison: str, measure: str, side: str | None, verdict: str) ->
     low, high = BOUNDS[verdict]
     return Difference.model_validate(
         {"measure": measure, "subject": comparison, "side": side, "mean": (low + high) / 2, "low": low, "high": high}
-        | {"verdict": verdict}
+        | {"verdict": verdict, "p_value": 0.01, "adjusted": 0.02}
         | NUMBERS
     )
 
 
 def gap(subject: str, measure: str, worst: str, best: str, verdict: str) -> SideGap:
-    low, high = BOUNDS[verdict]
-    estimate = Estimate(measure=measure, subject=subject, side=None, mean=0.02, low=low, high=high, **NUMBERS)
-    return SideGap(measure=measure, subject=subject, worst=worst, best=best, gap=estimate)
+    return SideGap(
+        measure=measure, subject=subject, worst=worst, best=best, gap=difference(subject, measure, None, verdict)
+    )
 
 
 def evidence(judges: list[JudgeNote], verdicts: dict[str, str], **changes: Any) -> Evidence:
@@ -120,11 +120,14 @@ def test_for_whom_tells_each_side():
     assert "Left gains more" in text and "no side" in text
 
 
-def test_how_sure_counts_what_would_be_clear_by_chance():
-    # two judges, two comparisons, three rows each: 12 differences, 6 of judge a exclude zero; 5 % of 12 is 0.6
+def test_how_sure_counts_what_is_clear_and_says_what_the_correction_promises():
+    # two judges, two comparisons, three rows each: 12 differences, 6 of judge a are clear
     made = evidence([judge("a"), judge("b")], {"a": "higher", "b": "no clear difference"})
     text = findings(made)[-1].text
-    assert re.search(r"^24 requests from 12 .* 9 candidates .* 12 differences .* 6 are clear; .* about 1 ", text)
+    assert re.search(
+        r"^24 requests from 12 .* 9 candidates .* 12 differences .* 6 are clear; .* 5 % at most are expected to be chance",
+        text,
+    )
 
 
 def test_many_judges_are_counted_not_listed():

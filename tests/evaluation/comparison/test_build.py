@@ -311,17 +311,17 @@ def test_finding_and_page_name_the_choice(two_entries: Any):
 
 def test_a_side_without_part_is_named_and_nothing_chosen(make_run: Any, tmp_path: Any):
     named = []
-    # the left has 12 sets and the right 8
+    # the left has 12 sets and the right 4
     for label, left, right in (("one", 0.57, 0.5), ("other", 0.87, 0.1)):
         run = make_run(rounds=0)
         run.recipe = run.recipe.model_copy(update={"output": tmp_path / label})
         scores = {f"{i}/left": [(0.5, left)] * 3 for i in range(12)} | {
-            f"{i}/right": [(0.5, right)] * 3 for i in range(8)
+            f"{i}/right": [(0.5, right)] * 3 for i in range(4)
         }
         run.write("evaluation/base", scores)
         named.append(Named(label, run.recipe))
     found = build_comparison(read_entries(named), [1])
-    note = "right: 8 sets, takes no part"
+    note = "right: 4 sets, takes no part"
     assert any(each.endswith(f"({note}).") for each in found.findings)
     folded = worst_sides(found)
     assert folded.note == "one draw: no clear choice"

@@ -8,10 +8,10 @@ from rich.console import Console
 from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page
-from evenhand.evaluation.comparison.paired_tests import RULE
 from evenhand.evaluation.pages import html, markdown, terminal
 from evenhand.evaluation.pages.blocks import Details, Table, tables
 from evenhand.evaluation.pages.write import csv_files
+from evenhand.resampling import CLEAR
 
 EVIL = "<script>alert(1)</script>|`x`"
 
@@ -29,7 +29,7 @@ def test_page_escapes_what_comes_from_data(comparison: Any):
 
 def test_every_rendering_shows_every_score_and_test_and_the_rule_once(comparison: Any):
     for text in (html.render(page(comparison)), markdown.render(page(comparison))):
-        assert text.count(RULE.name) == 1
+        assert text.count(CLEAR) == 1
         for value in ("0.300", "0.412", "0.400", "0.51", "+0.100", "no clear difference", "0.125"):
             assert value in text, value
 

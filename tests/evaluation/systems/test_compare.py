@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.systems.compare import RULE, Comparer, leaves_out_zero
-from evenhand.evaluation.systems.contents import Estimate, JudgeNote
+from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, too_few
+from evenhand.evaluation.systems.contents import JudgeNote
 from evenhand.evaluation.systems.systems import asked
-from evenhand.resampling import Bootstrap, verdict
+from evenhand.resampling import Bootstrap
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
@@ -53,13 +53,16 @@ def test_constant_gain_is_higher_and_constant_loss_is_lower(make_run: Any):
     compare = comparer(make_run, SIX_SETS)
     zero = [0.3, 0.8, 0.1, 0.5, 0.9, 0.2, 0.4, 0.6, 0.2, 0.5, 0.7, 0.8]
     gained, lost = [v + 0.1 for v in zero], [v - 0.1 for v in zero]
-    assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": gained})} == {"higher"}
-    assert {d.verdict for d in compare.differences(OVERLAP, {"zero-shot": zero, "rerank": lost})} == {"lower"}
+    for values, said in ((gained, "higher"), (lost, "lower")):
+        assert {d.verdict for d in corrected(compare.differences(OVERLAP, {"zero-shot": zero, "rerank": values}))} == {
+            said
+        }
 
 
 def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
     compare = comparer(make_run, FOUR_SETS)
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1] * 8, "rerank": [0.9] * 8})[-1]
+    (overall,) = corrected([overall])
     assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 4)
     assert overall.verdict == "no clear difference"
 
@@ -67,6 +70,7 @@ def test_four_document_sets_have_a_difference_and_no_verdict(make_run: Any):
 def test_one_document_set_has_no_interval_and_no_verdict(make_run: Any):
     compare = comparer(make_run, ["a/left", "a/right"])
     overall = compare.differences(OVERLAP, {"zero-shot": [0.1, 0.1], "rerank": [0.9, 0.9]})[-1]
+    (overall,) = corrected([overall])
     assert (overall.mean, overall.low, overall.high, overall.n_sets) == (pytest.approx(0.8), None, None, 1)
     assert overall.verdict == "no clear difference"
 
@@ -75,26 +79,44 @@ def test_rounding_noise_is_no_difference(make_run: Any):
     compare = comparer(make_run, SIX_SETS)
     noisy = [0.1 + 0.2] * 12  # 0.30000000000000004
     overall = compare.differences(OVERLAP, {"zero-shot": [0.3] * 12, "rerank": noisy})[-1]
+    (overall,) = corrected([overall])
     assert overall.low > 0
     assert overall.verdict == "no clear difference"
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.01, 0.2, "higher"),
-        (-0.2, -0.01, "lower"),
-        (-0.1, 0.1, "no clear difference"),
-        (0.0, 0.1, "no clear difference"),
-    ],
-)
-def test_verdict_is_what_the_interval_leaves_out(low, high, expected):
-    estimate = Estimate(
-        measure="m", signature="s", subject="x", side=None, mean=0.0, low=low, high=high, n=4, n_sets=4, left_out=0,
-        level=0.95, resamples=400, seed=3,
-    )  # fmt: skip
-    assert verdict(RULE, estimate.mean, (low, high)) == expected
-    assert leaves_out_zero(estimate) == (expected != "no clear difference")
+def test_differences_are_corrected_within_their_family(make_run: Any):
+    compare = comparer(make_run, SIX_SETS)
+    gains = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3]
+    clear, unsure = (
+        compare.tested(OVERLAP, name, values)[-1] for name, values in (("a", gains), ("b", [0.1, -0.1] * 6))
+    )
+    # of six sets that all gain p is 2 / 2**6, and twice that beside a test that finds nothing
+    assert (clear.p_value, unsure.p_value) == (2 / 64, 1.0)
+    assert [each.verdict for each in corrected([clear, unsure], lambda each: each.subject)] == [
+        "higher",
+        "no clear difference",
+    ]
+    assert [(each.adjusted, each.verdict) for each in corrected([clear, unsure])] == [
+        (4 / 64, "no clear difference"),
+        (1.0, "no clear difference"),
+    ]
+
+
+def test_shares_and_scores_of_0_and_1_have_exact_intervals_and_differences_have_not(make_run: Any):
+    compare = comparer(make_run, SIX_SETS)
+    kept = compare.estimate(Trait("contract kept", "share of summaries that are as asked"), "rerank", [1.0] * 12)
+    # Clopper and Pearson, six of six: 0.025 ** (1 / 6)
+    assert (kept.low, kept.high) == (pytest.approx(0.025 ** (1 / 6)), 1.0)
+    assert compare.estimate(OVERLAP, "rerank", [1.0] * 12).low == kept.low
+    assert compare.estimate(Trait("words", "words of a summary"), "rerank", [0.5] * 12).low == 0.5
+    rare = compare.tested(OVERLAP, "rerank - zero-shot", [1.0] + [0.0] * 11)[-1]
+    assert rare.low < 0 < rare.high
+
+
+@pytest.mark.parametrize(("n_sets", "is_few"), [(1, True), (4, True), (5, True), (6, False)])
+def test_sets_of_which_no_test_can_be_clear_are_too_few(n_sets, is_few):
+    # 2 / 2**5 is above 5 %
+    assert bool(too_few(n_sets, 0.95)) == is_few
 
 
 def test_order_of_requests_does_not_change_the_means(make_run: Any):

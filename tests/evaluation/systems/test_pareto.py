@@ -55,12 +55,13 @@ def test_equal_systems_do_not_beat_each_other():
     assert beaten([[0.2] * 20, [0.2] * 20], [[0.3] * 20, [0.3] * 20]) == ([], [])
 
 
-def test_fewer_than_ten_sets_are_never_sure():
-    rows = [[0.2] * 9, [0.3] * 9]
-    assert beaten(rows, rows, SETS[:9]) == ([(1, 0)], [])
-    # ten sets, but one of them without a value of the first
-    gap = [[np.nan] + [0.2] * 9, [0.3] * 10]
-    assert beaten(gap, [[0.2] * 10, [0.3] * 10], SETS[:10]) == ([(1, 0)], [])
+def test_fewer_than_five_sets_are_never_sure():
+    rows = [[0.2, 0.2, 0.2, 0.2], [0.3, 0.31, 0.3, 0.31]]
+    assert beaten(rows, rows, SETS[:4]) == ([(1, 0)], [])
+    # five sets, but one of them without a value of the first
+    gap, enough = ([first, [0.3, 0.31, 0.3, 0.31, 0.3]] for first in ([np.nan, 0.2, 0.2, 0.2, 0.2], [0.2] * 5))
+    assert beaten(gap, enough, SETS[:5]) == ([(1, 0)], [])
+    assert beaten(enough, enough, SETS[:5]) == ([(1, 0)], [(1, 0)])
 
 
 def test_a_draw_without_a_value_says_nothing_against_the_others():

@@ -1,0 +1,26 @@
+"""Pages of equal systems and of random sentences seldom see a difference; whole in docs/run-folder.md#verdicts."""
+
+from evenhand.benchmarks.verdicts import (
+    clear_by_interval,
+    clear_in_report,
+    differs_in_audit,
+    leans_in_bias_study,
+    report,
+)
+
+
+def test_reports_of_equal_systems_say_so_where_intervals_alone_would_not():
+    found = [report(8, seed) for seed in range(6)]
+    assert sum(map(clear_in_report, found)) <= 1
+    assert sum(map(clear_by_interval, found)) >= 3
+
+
+def test_four_sets_have_no_verdict_on_any_page():
+    assert not clear_in_report(report(4, 0, gain=9.0))
+    assert not any(differs_in_audit(4, seed) or leans_in_bias_study(4, seed) for seed in range(4))
+
+
+def test_audits_and_bias_studies_of_random_sentences_seldom_see_anything():
+    # 5 % of 20 and two standard errors are 2.9
+    assert sum(differs_in_audit(8, seed) for seed in range(20)) <= 3
+    assert sum(leans_in_bias_study(8, seed) for seed in range(12)) <= 2
