@@ -19,7 +19,7 @@ LEAST_GATED = 20
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
 
-# document sets of a verdict: a limit has no test beside its interval, so that of fewer sets skewed numbers are beyond it too often
+# least document sets: a limit has no test beside its interval, so that of fewer skewed numbers are beyond it too often
 LEAST_GATED = 10
 
 
