@@ -18,12 +18,12 @@ from ...fairness.groups.coverage import COVERAGE_RULES, parity_significance
 from ...fairness.groups.entailment import document_entailment
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import Bootstrap, defined, exact_bounds, percentile_interval
+from ...resampling import Bootstrap, defined
 from ...text import sentences
 from ..pages.words import counted
 from .contents import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
 from .coverage import Covered, UnitCoverage
-from .figures import Floats, Measured
+from .figures import Floats, Measured, bounds_of
 from .input import AuditInput
 from .plan import AuditPlan
 from .shares import ValueShares
@@ -95,14 +95,11 @@ def _by_dominating_value(each: Measured, given: AuditInput, bootstrap: Bootstrap
         n = len(mine.columns)
         if not n:
             continue
-        drawn, estimates = mine.draws(bootstrap), mine.all_sets()
+        found, estimates = mine.intervals(bootstrap.level), mine.all_sets()
         expected = np.full_like(estimates, np.nan) if mine.expect is None else mine.expect(mine.columns.sum(axis=0))
         for place in places:
             estimate, measure = defined(estimates[place]), figures.quantities[place].measure
-            found = percentile_interval(drawn[:, place], bootstrap.level)
-            low, high = found.low, found.high
-            if n > 1 and measure.kind.is_rate and estimate in (0, 1):
-                low, high = exact_bounds(estimate, n, bootstrap.level)
+            low, high, _ = bounds_of(found, place, measure.kind, n, bootstrap.level)
             row = _made(each, measure, "where it has most documents", estimate, n)
             known = {
                 "value": value,

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ...errors import DataError
 from ...extras import installed_versions
 from ...fairness.groups.masses import Unscored
-from ...resampling import LEAST_SETS, Bootstrap, TInterval, defined, exact_bounds, pseudo_values
+from ...resampling import Bootstrap, TInterval, defined, pseudo_values
 from ...runfolder.stages import RECORDED
 from ..gate.contents import what_sets_say
 from .beside import beside
@@ -23,7 +23,7 @@ from .contents import (
     Number,
     ValueNote,
 )
-from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured
+from .figures import NO_SUMMARY, NO_WORD, Bools, Family, Figures, Measured, bounds_of
 from .findings import representation, system_note, title
 from .input import AuditInput
 from .order import Order, effects_of_orders
@@ -169,14 +169,7 @@ def _number(
     figures, quantity = each.figures, each.figures.quantities[place]
     estimate = defined(found.estimate[place])
     n = int(figures.rests_on[:, place].sum())
-    low, high = (defined(bound[place]) for bound in (found.low, found.high))
-    interval: Literal["t", "exact"] = "t"
-    if quantity.kind.is_rate and n >= LEAST_SETS and estimate is not None:
-        low, high = exact_bounds(estimate, n, bootstrap.level)
-        interval = "exact"
-    elif low is not None and high is not None and not quantity.kind.is_difference:
-        # t knows nothing of the scale
-        low, high = max(0.0, low), min(1.0, high) if quantity.kind.is_share else high
+    low, high, interval = bounds_of(found, place, quantity.kind, n, bootstrap.level)
     left_out = Counter(reason for reason in figures.left_out if reason is not None)
     without = figures.scored & ~figures.rests_on[:, place]
     present = sets_with.get(quantity.value or "", np.zeros_like(without))

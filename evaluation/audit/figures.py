@@ -6,7 +6,7 @@ gives the columns and that function.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Unscored
 from ...fairness.labelled import LabelledSummary
-from ...resampling import NOISE, TInterval, t_interval
+from ...resampling import LEAST_SETS, NOISE, TInterval, defined, exact_bounds, t_interval
 from .contents import Example, Kind, Quantity
 
 K = TypeVar("K", bound=Hashable)
@@ -143,6 +143,19 @@ class Measured:
     system: str
     found: tuple[Any, ...]
     figures: Figures
+
+
+def bounds_of(
+    found: TInterval, place: int, kind: Kind, n: int, level: float
+) -> tuple[float | None, float | None, Literal["t", "exact"]]:
+    """Bounds of one quantity over `n` sets, and what they are: of rates exact, of others t, which knows nothing of the scale."""
+    estimate, low, high = (defined(of[place]) for of in (found.estimate, found.low, found.high))
+    if kind.is_rate and n >= LEAST_SETS and estimate is not None:
+        return *exact_bounds(estimate, n, level), "exact"
+    # tested measures are no less than 0, save for differences; tone, which is not tested, may be
+    if low is not None and high is not None and kind.is_tested and not kind.is_difference:
+        low, high = max(0.0, low), min(1.0, high) if kind.is_share else high
+    return low, high, "t"
 
 
 def reasons(found: Sequence[Any | Unscored]) -> tuple[str | None, ...]:
