@@ -1,8 +1,8 @@
 """Minimum Bayes risk: how near a summary is to the other candidates of its request, without a source, a model or a judge.
 
 The candidates themselves are the sample over which the expected utility of each is taken: F1 of ROUGE, the mean over the others.
-Source: Kumar and Byrne 2004 (aclanthology.org/N04-1022), equation 1, with a utility in place of the loss; the other candidates as
-the sample: Eikema and Aziz 2020 (arXiv:2005.10283), section 6.
+Source: Kumar and Byrne 2004 (aclanthology.org/N04-1022), with a utility in place of the loss; the other candidates are the
+sample, as in Eikema and Aziz 2020 (arXiv:2005.10283).
 """
 
 import json
