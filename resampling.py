@@ -218,8 +218,10 @@ def rate_bounds(rate: float, table: Floats, n_values: float, level: float) -> tu
     if not NOISE < rate < 1 - NOISE:
         return exact_bounds(round(rate), n, level)
     error = float(_mean_and_error(table, np.ones((1, n)))[1][0])
+    if error <= NOISE:
+        return exact_bounds(rate, min(n_values, n), level)
     ratio = t.ppf((1 + level) / 2, n_values - 1) / t.ppf((1 + level) / 2, n - 1)
-    independent = rate * (1 - rate) / max(error, NOISE) ** 2 * float(ratio) ** 2
+    independent = rate * (1 - rate) / error**2 * float(ratio) ** 2
     return exact_bounds(rate, min(independent, n_values), level)
 
 

@@ -265,7 +265,7 @@ def test_values_that_agree_within_sets_count_once():
     assert twice.low == pytest.approx(alone.low, abs=0.05) and twice.low < alone.low
 
 
-@pytest.mark.parametrize("rate", [0.0, 1.0])
+@pytest.mark.parametrize("rate", [0.0, 0.25, 1.0])
 def test_rates_without_an_exception_have_an_interval_of_their_sets(rate):
     found = cluster_interval([rate] * 10, list("aabbccddee"), Bootstrap(), is_rate=True)
     assert (found.low, found.high) == exact_bounds(rate, 5, 0.95)
