@@ -63,8 +63,10 @@ def rank(
     point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
     first, *others = places = order(point)
     # every entry's own strength, then how far the first is ahead of each other one
-    both = [np.concatenate([each, each[..., [first]] - each[..., others]], axis=-1) for each in (point, without)]
-    found = jackknife_t(*both, np.ones(both[1].shape, dtype=bool), bootstrap.level)
+    all_sets, left = (
+        np.concatenate([each, each[..., [first]] - each[..., others]], axis=-1) for each in (point, without)
+    )
+    found = jackknife_t(all_sets, left, np.ones(left.shape, dtype=bool), bootstrap.level)
     low, high, ahead = found.low, found.high, found.p_value[len(labels) :]
     wins, games = won.sum(axis=(0, 2)), (won + won.transpose(0, 2, 1)).sum(axis=(0, 2))
     rows = (

@@ -71,6 +71,7 @@ def test_half_of_a_clear_difference_is_said_to_go_with_length():
     numbers = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
     part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
     clear = Difference(
+        p_value=0.01, adjusted=0.02,
         **numbers, measure="judge", subject="a - b", side=None, mean=0.1, low=0.05, high=0.15, verdict="higher",
         at_equal_length=part,
     )  # fmt: skip
