@@ -75,10 +75,15 @@ class Figures:
         )
 
     @property
-    def voting(self) -> list[int]:
-        """Places of the quantities by which groups are named: those that vote and have a null."""
+    def naming(self) -> list[int]:
+        """Places of the quantities by which groups are named, where a null is known."""
         named = zip(self.quantities, self.nulls, strict=True) if self.nulls else ()
-        return [place for place, (quantity, null) in enumerate(named) if null and quantity.kind.votes]
+        return [place for place, (quantity, null) in enumerate(named) if null and quantity.kind.names]
+
+    @property
+    def voting(self) -> list[int]:
+        """Those by which systems are compared, too."""
+        return [place for place in self.naming if self.quantities[place].kind.votes]
 
     def all_sets(self) -> Floats:
         """The quantities of the whole corpus, (quantities,)."""

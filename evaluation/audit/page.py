@@ -256,7 +256,7 @@ def _gap_of(found: Number) -> Iterator[Cell]:
 
 def _calibrated(audit: Audit) -> set[Measure]:
     """Measures by which groups are named, where a chance level is known."""
-    return {n.measure for n in audit.by_value if n.chance and n.measure.kind.votes}
+    return {n.measure for n in audit.by_value if n.chance and n.measure.kind.names}
 
 
 def _columns(

@@ -48,7 +48,7 @@ def warnings(
     yield from scripts(measured, given)
     yield from _left_out(measured)
     for each in measured:
-        if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.voting:
+        if isinstance(each.family, UnitCoverage) and each.figures.scored.any() and not each.figures.naming:
             yield from _of_unfound(each, each.family)
         if isinstance(each.family, ListedWords):
             source, summary = n_words(each.figures)

@@ -142,7 +142,7 @@ def intervals(statistic: Statistic, table: CountTable, plan: Bootstrap) -> tuple
 def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) -> Signed:
     """A signed form of the pooled counts with its intervals and its test, over documents by Student's t with the jackknife."""
     columns = counts_of(table, "document")
-    rests_on = columns.any(axis=(1, 2))[:, None]
+    rests_on = np.asarray(columns.any(axis=(1, 2)))[:, None]
 
     def pooled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return statistic(sums.reshape(*sums.shape[:-1], *columns.shape[1:]))[..., None]

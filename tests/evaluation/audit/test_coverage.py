@@ -181,13 +181,13 @@ def test_what_is_expected_of_coverage_is_by_the_documents_own_sentences():
     assert figures.expect(sums)[list(places.values())] == pytest.approx([0, 0])
     # coverage of the documents 2/3, 1/3 and 0: left 1/2, right 0, all 1/3
     assert figures.beyond(sums)[list(places.values())] == pytest.approx([1 / 6, -1 / 3])
-    assert figures.voting == list(places.values())
+    assert figures.naming == list(places.values())
 
 
 def test_where_asking_is_dear_nobody_is_named_by_coverage():
     mine = family({"t": [[1, 0, 0], [1, 1, 0], [0, 0, 1]]})
     figures = mine.figures(mine.measure([item("t", ["left", "left", "right"])]))
-    assert figures.voting == []
+    assert figures.naming == []
     assert {q.kind.name for q, null in zip(figures.quantities, figures.nulls, strict=True) if null} == {
         "Equal Coverage",
         "Coverage Parity",
@@ -200,7 +200,7 @@ def test_where_most_of_what_summaries_say_is_in_no_document_nobody_is_named_by_c
         SharedTableEntailer({"t": [[1, 0, 0], [1, 0, 0], [0, 1, 0], *[[0, 0, 0]] * n_lost]}),
         ATTRIBUTE, ("left", "right"), "released",
     )  # fmt: skip
-    assert bool(mine.figures(mine.measure([item("t", ["left", "left", "right"])])).voting) == is_said
+    assert bool(mine.figures(mine.measure([item("t", ["left", "left", "right"])])).naming) == is_said
 
 
 def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_the_documents():
@@ -208,4 +208,4 @@ def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_
     mine = UnitCoverage(SharedTableEntailer(tables), ATTRIBUTE, ("left", "right"), "released")
     found = mine.measure([item(name, ["left", "left", "right"]) for name in ("t", "lost", "lost")])
     assert found_share(found) == pytest.approx(1 / 3)
-    assert mine.figures(found).voting == []
+    assert mine.figures(found).naming == []
