@@ -19,9 +19,6 @@ LEAST_GATED = 20
 FAMILIES = {"value-shares": "shares"}
 SHARE_GAP = "share gap"
 
-# least document sets: a limit has no test beside its interval, so that of fewer skewed numbers are beyond it too often
-LEAST_GATED = 10
-
 
 @dataclass(frozen=True)
 class Named:
