@@ -200,8 +200,8 @@ def parting_sentence(found: Rounds) -> str:
         return f"With fewer than {LEAST_SETS} document sets nothing shows whether reward and report judges part."
     if step is None:
         return (
-            "Reward and report judges do not clearly part: there is no round from which on the reward clearly rose while the "
-            "mean of the report's judges clearly fell, or no longer clearly rose."
+            "Reward and report judges do not clearly part. That the reward clearly rises where the judges do not is no parting "
+            "by itself: in small runs it is usual."
         )
     rose = f"From {_in_words(round_label(step.since))} to {last} the reward clearly rose ({signed(step.reward, 2)})"
     if step.has_fallen:
@@ -214,21 +214,22 @@ def parting_sentence(found: Rounds) -> str:
     return f"{rose} while {said}, in standard deviations of the scores."
 
 
-def likeliest(found: WorstGroups) -> RatedSystem | None:
-    """The round that is best by its worst side in most of the draws; None where no side has sets enough."""
+def best_round(found: WorstGroups) -> RatedSystem | None:
+    """The round that is chosen, else the best by its worst side in most of the draws; None where no side has sets enough."""
     rated = [each for each in found.systems if each.chance_of_best is not None]
-    return max(rated, key=lambda each: each.chance_of_best or 0.0, default=None)
+    chosen = [each for each in rated if each.system == found.choice]
+    return max(chosen or rated, key=lambda each: each.chance_of_best or 0.0, default=None)
 
 
 def choice_sentence(found: WorstGroups) -> str:
     """Which round is best by its worst side, and the chance that this is right."""
-    best = likeliest(found)
+    best = best_round(found)
     if best is None:
         return f"No side has the {found.least_sets} document sets that a choice by the worst side needs."
     chance = percent(best.chance_of_best, 0)
     said = f"by the side that it serves worst ({best.group}): best of all in {chance} of the draws of document sets"
     if found.choice:
-        return f"{capital(_in_words(best.system))} is the best {said}."
+        return f"{capital(_in_words(best.system))} is clearly the best {said}."
     return f"No round is clearly the best; {_in_words(best.system)} is the likeliest {said}."
 
 

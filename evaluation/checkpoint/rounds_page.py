@@ -11,7 +11,7 @@ from ..pages.words import ALL, capital, joined
 from ..systems.contents import Estimate, JudgeNote, Report, Rounds
 from ..systems.systems import UNTRAINED
 from ..systems.worst_group import WorstGroups, without_part
-from .rounds import choice_sentence, likeliest, parting_sentence, round_label
+from .rounds import best_round, choice_sentence, parting_sentence, round_label
 
 ROUND = "round"
 # where the untrained model stands in plots: rounds count from 0
@@ -83,8 +83,9 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         "Which round",
         3,
         lead="The mean of the report's judges by side, in standard deviations; 0 is the untrained model's mean over all "
-        "requests. A round is as good as its worst side. The choice is made again in every draw of the document sets, and is "
-        f"clear when it is the same in {100 * choice.level:g} % of them.{note and f' {capital(note)}.'}",
+        "requests. A round is as good as its worst side. The share is of the bootstrap draws of document sets in which its worst "
+        "side is the best of all, found anew in each. A choice is made where its worst side is clearly better than every other "
+        f"round's, by Student's t with the jackknife over sets.{note and f' {capital(note)}.'}",
     )
     yield Prose(choice_sentence(choice))
     heads: Heads = (
@@ -109,12 +110,13 @@ def _choice(report: Report, found: Rounds, choice: WorstGroups) -> Iterator[Bloc
         "A round that is chosen by these sets looks a little better on them than it is: only sets that took no part in the "
         "choice tell how good it is."
     )
-    best = likeliest(choice)
+    best = best_round(choice)
     chosen = next((each for each in found.rounds if best and round_label(each) == best.system), None)
     if chosen is not None and chosen != found.rounds[-1]:
         folder = f"{report.provenance.recipe['output']}/{round_name(chosen)}/{ADAPTER}"
+        likely, anyhow = ("", "") if choice.choice else (", the likeliest but not clearly the best,", " all the same")
         yield Prose(
-            f"The adapter of round {chosen} is {folder}. To end the run with it, so that report and cards are of it, from "
-            "what is there:"
+            f"The adapter of round {chosen}{likely} is {folder}. To end the run with it{anyhow}, so that report and cards are of "
+            "it, from what is there:"
         )
         yield Code(f"evenhand loop RECIPE --set rounds={chosen + 1} --set evaluation.rounds=last", "bash")

@@ -7,8 +7,10 @@ import pytest
 
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page
-from evenhand.evaluation.checkpoint.rounds import part, parting, parting_sentence
+from evenhand.evaluation.checkpoint.rounds import best_round, choice_sentence, part, parting, parting_sentence
 from evenhand.evaluation.pages import html, markdown
+from evenhand.evaluation.systems.worst_group import worst_groups
+from evenhand.resampling import Bootstrap
 
 SETS = [f"s{number:02d}" for number in range(12)]
 
@@ -71,6 +73,32 @@ def test_the_round_is_chosen_by_its_worst_side(make_run: Any):
     assert "run/round-01/adapter" in shown
     assert "--set rounds=2 --set evaluation.rounds=last" in shown
     assert 'id="rounds"' in html.render(made)
+    assert "95 % of them" not in shown
+    assert "all the same" not in shown
+
+
+def test_a_round_that_is_not_clearly_best_is_said_to_be_the_likeliest_alone(make_run: Any):
+    """It is best in 95 % of the draws, which is no choice: that rests on the jackknife's t."""
+    found = build_report(three_rounds(make_run).recipe, None)
+    unsure = found.rounds.choice.model_copy(update={"choice": None})
+    shown = markdown.render(
+        page(found.model_copy(update={"rounds": found.rounds.model_copy(update={"choice": unsure})}))
+    )
+    assert "No round is clearly the best" in shown
+    assert "To end the run with it all the same" in shown
+
+
+def test_the_sentence_names_the_round_that_is_chosen():
+    generator = np.random.default_rng(0)
+    found = worst_groups(
+        generator.normal(0, 1, (3, 8, 2)), ["untrained", "round 0", "round 1"], ["l", "r"], Bootstrap(0.95, 200, 1)
+    )
+    least = min(found.systems, key=lambda each: each.chance_of_best)
+    chosen = found.model_copy(update={"choice": least.system})
+    assert best_round(chosen) == least
+    assert best_round(found) != least
+    named = least.system.replace("untrained", "the untrained model").lower()
+    assert choice_sentence(chosen).lower().startswith(f"{named} is clearly")
 
 
 def test_a_run_with_one_evaluated_round_has_no_rounds(small_run: Any):
@@ -122,6 +150,17 @@ def test_what_counts_as_parting(reward: Any, report: Any, since: int | None, how
     assert (found.since if found else None) == since
     if found:
         assert (found.has_fallen, found.has_stopped or how == "fell") == (how == "fell", True)
+
+
+def test_judges_that_never_clearly_rose_are_not_denied_where_nothing_parts(make_run: Any):
+    """The reward clearly rises and the judges do not: no parting, and the page does not say that this was not so."""
+    generator = np.random.default_rng(3)
+    sets = [str(number) for number in range(12)]
+    steps = part([None, 0, 1], rows(generator, [0, 1, 2], 12), rows(generator, [0, 0, 0], 12), sets, 0.95)
+    found = build_report(three_rounds(make_run).recipe, None).rounds
+    said = parting_sentence(found.model_copy(update={"steps": steps, "parting": parting(steps)}))
+    assert "do not clearly part" in said
+    assert "there is no round" not in said
 
 
 def test_requests_that_lack_a_score_in_any_round_take_no_part():
