@@ -7,8 +7,9 @@ there is no clear difference.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..pages.blocks import Number, bounds
 from ..pages.numbers import number, signed
-from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict
+from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, verdict, with_interval
 from ..systems.compare import comparison_name, too_few
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
 from ..systems.lengths import is_by_length
@@ -120,12 +121,12 @@ def length_warnings(evidence: Evidence) -> Iterator[str]:
 
 
 def _at_equal_length(evidence: Evidence, comparison: str) -> Finding | None:
-    """The deciding judges' differences of which length clearly explains a part."""
+    """The deciding judges' clear differences of which a part goes with length."""
     before, after = _words(evidence, comparison)
     parts = [
-        f"by {judge.name} {signed(d.at_equal_length.mean)} (as it is {signed(d.mean)})"
+        f"by {judge.name} {with_interval(Number(equal.mean, bounds(equal), sign=True))}, as it is {signed(d.mean)}"
         for d, judge in _overall(evidence)
-        if d.subject == comparison and d.at_equal_length and is_by_length(d.at_equal_length)
+        if d.subject == comparison and d.verdict != UNSURE and (equal := d.at_equal_length) and is_by_length(equal)
     ]
     if not parts:
         return None

@@ -1,6 +1,6 @@
 """The comparison: its numbers, gathered from the entries, and its files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
-from .paired_tests import paired_tests, pairs
+from .paired_tests import names_of, paired_tests, pairs
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
@@ -82,7 +82,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *worst_side_findings(numbers.worst_sides),
             *baseline_findings(numbers.judges, numbers.baselines),
         ),
-        warnings=(*warnings(entries, numbers.budgets), *length_warnings(numbers.judges, numbers.tests, numbers.words)),
+        warnings=(*warnings(entries, numbers.budgets), *dict.fromkeys(numbers.length_warnings())),
         entries=tuple(
             EntryNote(
                 label=entry.label,
@@ -138,6 +138,8 @@ class _Numbers:
         # judges of the report, each with the gravest role that it has in any of the runs
         gravest = {note.name: note for role in ("report", "both") for note in notes if note.role == role}
         self.judges = [gravest[name] for name in first.recipe.evaluation.judges]
+        self._pairs = pairs(self.systems)
+        self._against = [pair for entry in entries for pair in against_baselines(entry)]
         # judges of the reward alone that scored every entry alike
         self._reward_judges = [
             note
@@ -155,19 +157,22 @@ class _Numbers:
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return corrected([t for judge in self.judges for t in paired_tests(judge, pairs(self.systems), self.lengths)])
+        return corrected([t for judge in self.judges for t in paired_tests(judge, self._pairs, self.lengths)])
 
     @cached_property
     def baselines(self) -> list[PairedTest]:
         """What each reward chooses against what is chosen without a judge."""
-        tested = [pair for entry in self.entries for pair in against_baselines(entry)]
-        return corrected([t for judge in self.judges for t in paired_tests(judge, tested, self.lengths)])
+        return corrected([t for judge in self.judges for t in paired_tests(judge, self._against, self.lengths)])
 
-    @property
-    def words(self) -> dict[tuple[str, int], float | None]:
-        """Words of a summary, by entry and budget."""
-        trait = Trait(WORDS, TRAITS[WORDS])
-        return {(e.subject, e.k): e.mean for e in self.estimates(trait) if e.side is None}
+    def length_warnings(self) -> Iterator[str]:
+        """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""
+        tested = (*self._pairs, *self._against)
+        words = {names_of((one, other)): (self._words(other), self._words(one)) for one, other in tested}
+        return length_warnings(self.judges, (*self.tests, *self.baselines), words)
+
+    def _words(self, system: System) -> float | None:
+        """Of a summary, on average."""
+        return self.compare.estimate(Trait(WORDS, TRAITS[WORDS]), system.label, system.values(WORDS)).mean
 
     @cached_property
     def rankings(self) -> list[Ranking]:

@@ -10,8 +10,10 @@ from ..systems.contents import JudgeNote
 from ..systems.roles import overlap_warnings
 from ..systems.systems import WRONG_SIDE, wrong_side_judges
 from ..systems.worst_group import without_part
+from .baselines import ONE_DRAW
 from .contents import PairedTest, Ranking, WorstSides
 from .entries import Entry
+from .paired_tests import Names
 
 # more names than this are counted
 MOST_NAMED = 3
@@ -120,14 +122,28 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
 def length_warnings(
     judges: Sequence[JudgeNote],
     tests: Sequence[PairedTest],
-    words: Mapping[tuple[str, int], float | None],
+    words: Mapping[Names, tuple[float | None, float | None]],
 ) -> Iterator[str]:
-    """Of each judge the clear differences at equal budgets that go with length for the most part, as sentences."""
+    """Of each judge the clear differences that go with length for the most part, as sentences.
+
+    Args:
+        judges: of the report.
+        tests: of entries, of what reranking adds to them, and of what a reward must beat.
+        words: of a summary of the second and of the first system of each pair, on average.
+    """
     by_name = {judge.name: judge for judge in judges}
-    for t in (t for t in tests if t.side is None and t.k == t.reference_k):
-        lengths = words.get((t.reference, t.k)), words.get((t.subject, t.k))
-        if said := gone_with_length(t, by_name[t.measure], lengths):
-            yield f"{t.subject} against {t.reference} {_at(t.k)}: {said}"
+    for t in (t for t in tests if t.side is None):
+        if said := gone_with_length(t, by_name[t.measure], words[t.subject, t.k, t.reference, t.reference_k]):
+            yield f"{_of_pair(t)}: {said}"
+
+
+def _of_pair(test: PairedTest) -> str:
+    """ "dpo against base at the best of 8", "dpo at the best of 8 against one draw": what is tested against what."""
+    if test.k == test.reference_k:
+        return f"{test.subject} against {test.reference} {_at(test.k)}"
+    of_its_own = test.reference in (test.subject, ONE_DRAW)
+    other = ONE_DRAW if of_its_own else f"{test.reference} {_at(test.reference_k)}"
+    return f"{test.subject} {_at(test.k)} against {other}"
 
 
 def _of_entry(entry: Entry, budgets: Sequence[int]) -> Iterator[str]:

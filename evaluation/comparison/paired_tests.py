@@ -12,6 +12,8 @@ from ..systems.systems import System
 from .contents import PairedTest
 
 Pair = tuple[System, System]
+# of a pair: the first's label and budget, and the second's
+Names = tuple[str, int, str, int]
 
 
 def pairs(systems: Sequence[System]) -> list[Pair]:
@@ -25,11 +27,17 @@ def pairs(systems: Sequence[System]) -> list[Pair]:
         wanted += [(other, reference) for other in others]
     wanted += [(best, one_draw.get(best.label)) for best in at_their_best if best.k > 1]
     wanted += [(best, first) for best in at_their_best if first and best.label != first.label]
-    found: dict[tuple[str, int, str, int], Pair] = {}
+    found: dict[Names, Pair] = {}
     for one, other in wanted:
         if other:
-            found.setdefault((one.label, one.k, other.label, other.k), (one, other))
+            found.setdefault(names_of((one, other)), (one, other))
     return list(found.values())
+
+
+def names_of(pair: Pair) -> Names:
+    """What its tests call a pair."""
+    one, other = pair
+    return one.label, one.k, other.label, other.k
 
 
 def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:

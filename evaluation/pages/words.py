@@ -76,8 +76,8 @@ def slope_words(slopes: Sequence[LengthSlope], judge: str) -> str:
     """How a judge's scores go with length, in a sentence."""
     found = next((slope for slope in slopes if slope.measure == judge), None)
     if found is None:
-        return "Its candidates do not differ in length within a request, so how scores go with it is unknown."
-    shown = _with_interval(Number(found.mean, bounds(found), 4, sign=True))
+        return "No request has two scored candidates of different length, so how scores go with length is unknown."
+    shown = with_interval(Number(found.mean, bounds(found), 4, sign=True))
     return f"{100 * (LONGER - 1):.0f} % more words go with {shown} among candidates of a request."
 
 
@@ -94,14 +94,15 @@ def gone_with_length(difference: Difference, judge: JudgeNote, words: tuple[floa
         return ""
     what = {"better": "gain", "worse": "loss"}.get(tone(difference, judge), "difference")
     part = "All" if share >= 1 else f"About {100 * share:.0f} %"
-    shown = _with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
+    shown = with_interval(Number(found.mean, bounds(found), places_for([difference.mean]), sign=True))
     return (
         f"{part} of the {what} by {judge.name} goes with {'shorter' if after < before else 'longer'} summaries "
         f"({number(before, 1)} \u2192 {number(after, 1)} words): at equal length it is {shown}."
     )
 
 
-def _with_interval(found: Number) -> str:
+def with_interval(found: Number) -> str:
+    """A number and its interval, as text."""
     return f"{found.shown} ({found.interval})"
 
 

@@ -11,6 +11,7 @@ from evenhand.evaluation.checkpoint.findings import (
     length_warnings,
     title,
 )
+from evenhand.evaluation.pages.words import UNSURE
 from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote, SideGap
 
 NUMBERS = {"signature": "s", "n": 24, "n_sets": 12, "left_out": 0, "level": 0.95, "resamples": 10_000, "seed": 42}
@@ -145,7 +146,12 @@ def test_what_goes_with_length_is_said_and_warned_of():
         d.model_copy(update={"at_equal_length": part if d.subject == TRAINING else None}) for d in found.differences
     ]
     (said,) = [each.text for each in findings(found) if each.heading == "At equal length"]
-    assert "33.0 to 25.0 words" in said and "by a +0.010 (as it is +0.030)" in said
+    assert "33.0 to 25.0 words" in said and "by a +0.010 (-0.010 to +0.030), as it is +0.030" in said.replace(
+        "\u2212", "-"
+    )
     (warning,) = length_warnings(found)
     assert "67 % of the gain by a goes with shorter summaries" in warning
     assert list(length_warnings(evidence([judge("a")], {"a": "higher"}))) == []
+    unsure = evidence([judge("a")], {"a": UNSURE}, words=found.words)
+    unsure.differences[:] = [d.model_copy(update={"at_equal_length": part}) for d in unsure.differences]
+    assert "At equal length" not in {each.heading for each in findings(unsure)}

@@ -39,6 +39,21 @@ def test_findings_and_page_say_what_the_reward_does_not_beat(comparison: Any):
     assert "What a reward must beat" in shown and all(name in shown for name in BASELINES)
 
 
+def test_a_reward_of_length_is_warned_of(make_run: Any):
+    """A recipe alone: what its reward gains over one draw is words, whoever says so, and is said once."""
+    run = make_run(rounds=0)
+    lengths = (0, 2, 6)
+    rows = {
+        f"{name}/{side}": [(n + place % 3, n + place % 3) for n in lengths]
+        for place, name in enumerate("abcdefghij")
+        for side in ("left", "right")
+    }
+    run.write("evaluation/base", rows, candidate=lambda request, index: {"text": "word " * 2 ** lengths[index]})
+    warnings = build_comparison(read_entries([Named("plain", run.recipe)])).warnings
+    (said,) = [each for each in warnings if "plain at the best of 3 against one draw" in each]
+    assert "gain by overlap goes with longer summaries" in said
+
+
 def test_length_is_nearness_to_the_words_that_were_asked_for(make_run: Any):
     run = make_run(rounds=0)
     run.write(

@@ -67,7 +67,7 @@ def test_a_difference_that_goes_with_length_is_warned_of_once():
     part = AtEqualLength(mean=0.03, low=-0.01, high=0.07, by_length=0.07, by_length_low=0.03, by_length_high=0.11)
     tests = [outcome("dpo", "recall", "higher", k, side=side) for k in (1, 8) for side in ("left", None)]
     by_length = [test.model_copy(update={"at_equal_length": part}) for test in tests]
-    words = {("dpo", 8): 25.0, ("base", 8): 33.0, ("dpo", 1): None, ("base", 1): None}
+    words = {("dpo", 8, "base", 8): (33.0, 25.0), ("dpo", 1, "base", 1): (None, None)}
     (said,) = length_warnings(JUDGES, by_length, words)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
     assert list(length_warnings(JUDGES, tests, words)) == []
