@@ -12,7 +12,7 @@ from ...errors import DataError, StorageError
 from ...storage import listed, parse_line, read_text
 from ...text import some_of
 from .names import MissingNumber
-from .numbers import Named, Page, minus, numbers_of
+from .numbers import Named, Page, alike, minus, numbers_of
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,12 @@ class Baseline:
             MissingNumber: the baseline does not have it.
             DataError: it was taken in another way.
         """
-        alike = [
-            each
-            for each in numbers_of(self.page)
-            if number.functions[0] in each.functions and (each.measures, each.group) == (number.measures, number.group)
-        ]
-        systems = dict.fromkeys(each.system for each in alike)
+        found = alike(numbers_of(self.page), number.functions[0])
+        systems = dict.fromkeys(each.system for each in found)
         wanted = number.system if number.system in systems else next(iter(systems)) if len(systems) == 1 else ""
-        before = next((each for each in alike if each.system == wanted), None)
+        named = (number.measures, number.group, wanted)
+        same = (each for each in found if number.functions[0] in each.functions)
+        before = next((each for each in same if (each.measures, each.group, each.system) == named), None)
         if before is None:
             why = f"its systems are {some_of(list(systems))}" if systems else "was it measured?"
             raise MissingNumber(f"the baseline has no {number.words}: {why}")

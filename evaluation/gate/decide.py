@@ -78,7 +78,7 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
     low, high = (_end([each[place] for each in bounds], place, limit) for place in (0, 1))
     near, far = (low, high) if limit.is_upper else (high, low)
     is_breach = near is not None and limit.is_beyond(near, NOISE)
-    is_passed = far is not None and not limit.is_beyond(far, NOISE)
+    is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     left_out = [each.group for each in numbers if each not in kept and each.group]
     notes = (FEW if None in (low, high) else "", f"too few sets: {', '.join(left_out)}" if left_out else "")
     return GateRow(

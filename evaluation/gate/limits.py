@@ -23,14 +23,15 @@ LIMIT = re.compile(
     rf"(?P<name>[^\W\d][\w\s-]*)(?:\((?P<arguments>{ARGUMENT}(?:,{ARGUMENT})*)\)\s*)?"
     r"(?P<sign><=|>=|<|>)\s*(?P<bound>[^\s%]+)\s*(?P<unit>%?)"
 )
+JOINTS = re.compile(r"[\s_]+|(?<=[^\W_])-+(?=[^\W_])")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 EXAMPLE = "worst_gap(coverage) < -0.05"
 WORST, NOW = "worst ", "now "
 
 
 def fold(name: str) -> str:
-    """A name as names are compared."""
-    return re.sub(r"[\s_\u2212-]+", " ", name.replace("'", "")).strip().casefold()
+    """A name as names are compared; a hyphen joins words, and before a number is a minus."""
+    return JOINTS.sub(" ", name.replace("'", "").replace("\u2212", "-")).strip().casefold()
 
 
 @dataclass(frozen=True)

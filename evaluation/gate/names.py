@@ -9,7 +9,7 @@ from ...storage import listed, shortened
 from ...text import did_you_mean, some_of
 from ..audit.contents import KINDS
 from .limits import Limit, fold
-from .numbers import SHARE_GAP, Named
+from .numbers import SHARE_GAP, Named, alike
 
 Verb = Literal["audit", "report", "compare"]
 
@@ -100,9 +100,21 @@ def meant(limit: Limit, numbers: Sequence[Named]) -> list[Named]:
             raise MissingNumber(f"this page has no {limit.function} of {argument!r}{near} {_had(known)}")
     if len({each.measures for each in found}) > 1:
         raise MissingNumber(f"says not of what. {_had(found)}")
-    found = [replace(each, functions=(limit.function,)) for each in found if each.system == found[-1].system]
+    system = _system(limit, numbers)
+    if not any(each.system == system for each in found):
+        raise MissingNumber(f"{system} has no such number, and is meant where no other is named. {_had(found)}")
+    found = [replace(each, functions=(limit.function,)) for each in found if each.system == system]
     whole = [each for each in found if each.group is None]
     return [each for each in found if each.group is not None] or whole if limit.is_worst or not whole else whole
+
+
+def _system(limit: Limit, numbers: Sequence[Named]) -> str:
+    """The last system of the page, of those that the limit names: also where it does not have the number."""
+    found = alike(numbers, limit.function)
+    for argument in limit.arguments:
+        if not any(argument in each.what for each in found):
+            found = [each for each in found if argument in each.labels]
+    return found[-1].system
 
 
 def _had(numbers: Sequence[Named]) -> str:

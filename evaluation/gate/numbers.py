@@ -52,9 +52,14 @@ class Named:
         return self.has_few or len(self.by_set) < LEAST_GATED
 
     @property
+    def what(self) -> tuple[str, ...]:
+        """What its arguments may be that say of what it is."""
+        return (*self.measures, fold(self.group or "all"))
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What its arguments may be."""
-        return (*self.measures, fold(self.group or "all"), fold(self.system), *self.aliases)
+        return (*self.what, fold(self.system), *self.aliases)
 
     @property
     def words(self) -> str:
@@ -65,12 +70,33 @@ class Named:
 
 
 def numbers_of(page: Page) -> list[Named]:
-    """The numbers of a page, those of its last system last."""
+    """The numbers of a page, system by system: those of its last one last."""
     if isinstance(page, Audit):
-        return [*_of_audit(page), *_audit_differences(page)]
+        return _in_order([*_of_audit(page), *_audit_differences(page)], [each.label for each in page.systems])
+    if isinstance(page, Report):
+        return _of_scores(page, page.systems, page.differences)
+    places = {each.label: place for place, each in enumerate(page.entries)}
+    tests = sorted(page.tests, key=lambda each: places.get(each.subject, -1))
+    return _of_scores(page, [_at(label, k)[0] for label in places for k in page.budgets], tests)
+
+
+def alike(numbers: Sequence[Named], function: str) -> list[Named]:
+    """Numbers of the same systems: a difference is of two of them."""
+    return [each for each in numbers if ("difference" in each.functions) == (function == "difference")]
+
+
+def _in_order(numbers: Iterable[Named], systems: Iterable[str]) -> list[Named]:
+    places = {system: place for place, system in enumerate(dict.fromkeys(systems))}
+    return sorted(numbers, key=lambda each: places.get(each.system, -1))
+
+
+def _of_scores(page: Report | Comparison, systems: Iterable[str], differences: Iterable[Estimate]) -> list[Named]:
     found = [*_estimates(("mean",), page.scores, page.sets), *_estimates(("rate", "mean"), page.traits, page.sets)]
-    differences: Sequence[Estimate] = page.differences if isinstance(page, Report) else page.tests
-    return [*found, *_side_gaps(found), *_estimates(("difference",), differences, page.sets)]
+    paired = list(_estimates(("difference",), differences, page.sets))
+    return [
+        *_in_order([*found, *_side_gaps(found)], systems),
+        *_in_order(paired, [each.system for each in paired]),
+    ]
 
 
 def _said(sets: Sequence[str], by_set: BySet) -> dict[str, float]:

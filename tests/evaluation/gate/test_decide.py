@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from evenhand.evaluation.gate.decide import judged
 from evenhand.evaluation.gate.limits import parse_limit
+from evenhand.evaluation.gate.names import MissingNumber, meant
 from evenhand.evaluation.gate.numbers import Named, minus
 from evenhand.resampling import Bootstrap, cluster_interval, exact_bounds
 
@@ -59,10 +62,10 @@ def test_too_few_sets_are_no_verdict():
     assert found[1].low is None
 
 
-def test_a_value_of_few_sets_is_left_out_of_the_worst_and_named():
+def test_a_value_of_few_sets_is_named_and_lets_no_limit_pass():
     few = named(-9.0, -9.0, group="rare")
-    found = judged(parse_limit("worst_mean(score) < 0"), [spread(0.5), few], PLAN, 1)
-    assert (found.outcome, "rare" in found.note) == ("passed", True)
+    found = [judged(parse_limit("worst_mean(score) < 0"), [spread(mean), few], PLAN, 1) for mean in (0.5, -0.5)]
+    assert [(each.outcome, "rare" in each.note) for each in found] == [("cannot tell", True), ("breach", True)]
 
 
 def test_an_undefined_number_fails_closed():
@@ -87,6 +90,16 @@ def test_a_change_is_paired_over_the_sets_that_both_have():
     change = minus(now, before)
     assert list(change.by_set.values()) == pytest.approx([1.0, 0.9, 1.0, 0.9, 1.0])
     assert change.estimate == pytest.approx(0.96)
+
+
+def test_a_judge_that_the_last_system_lacks_is_missing():
+    judges = (("one", "first"), ("one", "last"), ("two", "first"))
+    numbers = [replace(spread(0.5), measures=(judge,), system=system) for judge, system in judges]
+    numbers.sort(key=lambda each: each.system)
+    assert [each.system for each in meant(parse_limit("mean(one) < 0"), numbers)] == ["last"]
+    assert [each.system for each in meant(parse_limit("mean(two, first) < 0"), numbers)] == ["first"]
+    with pytest.raises(MissingNumber, match="last has no such number"):
+        meant(parse_limit("mean(two) < 0"), numbers)
 
 
 def test_the_same_input_gives_the_same_verdict():

@@ -18,6 +18,11 @@ def test_capitals_and_how_words_are_joined_do_not_matter():
     assert len({(each.function, each.arguments, each.bound) for each in map(parse_limit, same)}) == 1
 
 
+def test_a_minus_before_a_number_is_part_of_a_name():
+    assert parse_limit("share_gap(-1) < 0").arguments == parse_limit("share_gap(\u22121) < 0").arguments == ("-1",)
+    assert parse_limit("share_gap(1) < 0").arguments == ("1",)
+
+
 def test_quotes_hold_what_would_end_an_argument():
     assert parse_limit('mean(score, "yes, (no) < maybe") > 1').arguments == ("score", "yes, (no) < maybe")
 

@@ -63,6 +63,14 @@ def test_the_last_system_is_meant_unless_one_is_named(audit):
     assert "right, sided" in gate.rows[0].number
 
 
+def test_no_other_system_stands_in_for_the_last_one():
+    # no word of its summaries is in a document: it has no gaps
+    found = audited(measures=("value-shares",), even=[EVEN] * 24, foreign=["Zebra quagga. Lemur indri."] * 24)
+    gate, outcomes = verdicts(found, "worst_gap(shares) < -0.9", "worst_gap(shares, even) < -0.9", "bur > 2")
+    assert outcomes == ["missing", "passed", "passed"]
+    assert "foreign has no such number" in gate.rows[0].note
+
+
 def test_what_is_not_on_the_page_fails_closed(audit):
     gate, outcomes = verdicts(audit, "opinion_graph < 0", "gap(shares, rihgt) < -1", "gap(opinions) < -1")
     assert outcomes == ["missing"] * 3
