@@ -101,7 +101,7 @@ class WordListsSection(Section):
 
     # what the words are called, "gender words"
     name: str = Field(default="listed words", min_length=1)
-    # group -> its words, each a run of letters; a word of two groups counts for the later one
+    # group -> its words, each a run of letters
     groups: dict[str, tuple[str, ...]]
 
     def refuse(self) -> None:
@@ -113,6 +113,11 @@ class WordListsSection(Section):
             if not LISTED.fullmatch(word)
         ]
         mistakes += [f"groups.{group} has no word" for group, words in self.groups.items() if not words]
+        owners: dict[str, str] = {}
+        for group, words in self.groups.items():
+            for word in {word.casefold() for word in words}:
+                if owners.setdefault(word, group) != group:
+                    mistakes.append(f"{word!r} is in groups.{owners[word]} and in groups.{group}: leave it in one")
         mistakes += ["groups has fewer than 2 groups to compare"] * (len(self.groups) < 2)
         if mistakes:
             raise ValueError("; ".join(mistakes))

@@ -88,7 +88,7 @@ def build_audit(
     effects = _effects(measured, given, plan)
     return Audit(
         schema_name=SCHEMA,
-        title=title(aggregates, represented, voted, systems, effects),
+        title=title(numbers, represented, voted, systems, effects),
         warnings=(*warnings(measured, given, plan, numbers), *notes),
         documents=given.documents,
         documents_digest=given.documents_digest,

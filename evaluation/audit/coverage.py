@@ -267,7 +267,8 @@ def found_share(found: Sequence[Covered | Unscored]) -> float:
 
 
 def _own_sentences(item: LabelledSummary) -> LabelledSummary:
-    """The documents' own sentences in the place of a summary's units; of very many as many as fit, evenly."""
-    own = dict.fromkeys(text for document in item.documents for text in document.sentences or sentences(document.text))
-    step = -(-len(own) // MOST_SENTENCES) or 1
-    return replace(item, units=tuple(own)[::step])
+    """The documents' own sentences in the place of a summary's units; of very many as many as fit, drawn."""
+    own = [*dict.fromkeys(s for document in item.documents for s in document.sentences or sentences(document.text))]
+    # not each second one: values often take turns
+    drawn = np.random.default_rng(len(own)).choice(len(own), size=min(MOST_SENTENCES, len(own)), replace=False)
+    return replace(item, units=tuple(own[place] for place in np.sort(drawn).tolist()))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from ...text import sentences, words
 from ..pages.numbers import percent, signed
-from ..pages.words import joined
+from ..pages.words import counted, joined
 from .contents import (
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
+    SHARE_IN_SUMMARIES,
     TONE_IN_SOURCES,
     Chance,
     Effect,
@@ -24,8 +25,8 @@ from .input import System
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
 REPRESENTED = (
-    "{value} is represented {direction}: it has {there} of the documents' words and {here} of the summaries'; {expected} would "
-    "be expected of summaries that take no side"
+    "{value} is represented {direction}: it has {there} of a set's documents on average and {here} of the summaries' words; "
+    "{expected} would be expected of summaries that take no side"
 )
 # what is said of who is clearly off the chance level, by family, and where nobody is
 SAID = {
@@ -34,7 +35,7 @@ SAID = {
         "No {attribute} is clearly represented less or more than by summaries that take no side.",
     ),
     "coverage": (
-        "{value} is covered {direction}: its documents are covered {size} points {how} than all documents of their sets; "
+        "{value} is covered {direction}: its documents are covered {against} all documents of their sets; "
         "{expected_points} would be expected of summaries that take no side",
         "No {attribute} is clearly covered less or more than by summaries that take no side.",
     ),
@@ -97,10 +98,11 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
 def _sentence(found: Number, chance: Chance, source: float | None) -> str:
     between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
     estimate = found.estimate or 0.0
+    size = round(100 * abs(estimate), 1)
     said = SAID[found.family][0].format(
         value=found.value, direction="less" if chance.verdict == "lower" else "more", there=percent(source),
         here=percent(found.estimate), expected=percent(chance.expected), expected_points=_points(chance.expected),
-        size=f"{100 * abs(estimate):.1f}", how="better" if estimate > 0 else "worse",
+        against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
     return f"{said}, a gap of {_points(chance.gap)} points{between}."
 
@@ -130,7 +132,7 @@ def _points(share: float | None) -> str:
 
 
 def title(
-    aggregates: Sequence[Number],
+    numbers: Sequence[Number],
     represented: Sequence[Representation],
     votes: Sequence[Vote],
     systems: Sequence[SystemNote],
@@ -139,7 +141,7 @@ def title(
     """With one system who is represented less or more; with several by which families each is fairer or less fair.
 
     Args:
-        aggregates: of all systems; what the first says stands where no chance level is known.
+        numbers: of all systems; what the first aggregate says stands where no chance level is known.
         represented: of all systems.
         votes: on every system but the first.
         systems: the reference first.
@@ -148,12 +150,13 @@ def title(
     if effects:
         return order_sentence(effects, "place").removesuffix(".")
     if len(systems) < 2:
+        shares = [each for each in numbers if each.measure.kind == SHARE_IN_SUMMARIES]
+        if shares and all(each.estimate is None for each in shares):
+            return "Nothing of the documents was found in the summaries"
         said = [each.sentence for each in represented if each.under or each.over] or [
             each.sentence for each in represented
         ]
-        sentence = next(
-            iter(said or [each.sentence for each in aggregates if each.sentence]), "Nothing could be measured"
-        )
+        sentence = next(iter(said or [each.sentence for each in numbers if each.sentence]), "Nothing could be measured")
         return f"{sentence.removesuffix('.')}{_otherwise(represented)}"
     reference = systems[0].label
     others = [each.label for each in systems[1:]]
@@ -171,7 +174,8 @@ def _otherwise(represented: Sequence[Representation]) -> str:
         return ""
     first, *others = speaking
     said = [
-        f"; by {FAMILIES[each.family]}, however, {joined(values)} {'is' if len(values) == 1 else 'are'} {amount} present"
+        f"; by {FAMILIES.get(each.family, each.family)}, however, {joined(values)} "
+        f"{'is' if len(values) == 1 else 'are'} {amount} present"
         for each in others
         for amount, values in (
             ("more", [value for value in each.over if value in first.under]),
@@ -205,11 +209,11 @@ def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:
 
 
 def _at(vote: Vote) -> str:
-    """ "negative: 2.0 points below what is expected, 6.1 below under base"."""
+    """ "negative: 2.0 points below what is expected, 6.1 below under base, over 48 sets"."""
     mine, theirs = (_gap(gap, vote.is_share) for gap in (vote.gap, vote.reference_gap))
     size, direction = mine
     what = f"{vote.value}: {size}{' points' if vote.is_share else ''} {direction} what is expected"
-    return f"{what}, {' '.join(theirs)} under {vote.reference}"
+    return f"{what}, {' '.join(theirs)} under {vote.reference}, over {counted(vote.n, 'set')}"
 
 
 def _gap(gap: float | None, is_share: bool) -> tuple[str, str]:

@@ -102,7 +102,9 @@ class ValueShares:
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
         mass, taken, expected = self._chance(found)
         has_null = bool(mass.any())
-        weight = several * mass if has_null else several
+        # the mass of a model's masses is their own; a summary without a match says nothing of whose words it has
+        weight = several * (mass if has_null else summary.any(axis=-1))
+        weighs = weight > 0
         blocks = (
             *(scored, several, represented, shares.kept, several[:, None] * sources, several[:, None] * shares.gold),
             *(
@@ -130,11 +132,22 @@ class ValueShares:
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
-                    *(several if kind.of_several else its & scored for its in shares.kept.T for kind in rows),
+                    *(
+                        weighs if kind == SHARE_IN_SUMMARIES else several if kind.of_several else its & scored
+                        for its in shares.kept.T
+                        for kind in rows
+                    ),
                 ]
             ),
             takes_part=np.column_stack(
-                [*(scored for _ in wholes), *(has & several for has in shares.kept.T for _ in rows)]
+                [
+                    *(scored for _ in wholes),
+                    *(
+                        has & (weighs if kind == SHARE_IN_SUMMARIES else several)
+                        for has in shares.kept.T
+                        for kind in rows
+                    ),
+                ]
             ),
             # a summary without a match is fair or unfair by definition alone, and nothing of it can be shown
             unfairness=np.where(scored & summary.any(axis=-1), np.nan_to_num(unfair_error_rate(shares)), np.nan),

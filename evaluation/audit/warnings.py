@@ -72,6 +72,12 @@ def _of_unfound(measured: Measured, family: UnitCoverage) -> Iterator[str]:
 def _of_sets(given: AuditInput) -> Iterator[str]:
     if by_order := [system.label for system in given.systems if system.by_order]:
         yield f"{', '.join(by_order)}: without ids, so that summaries were matched with the document sets by their order."
+    for system in given.systems:
+        if empty := sum(not text.strip() for text in system.summaries.values()):
+            yield (
+                f"{system.label}: {empty:,} of {len(system.summaries):,} summaries are empty; they are left out of every "
+                "measure, which says nothing of them."
+            )
     if given.n_not_drawn:
         yield f"{len(given.sets):,} sets were drawn; {given.n_not_drawn:,} others were left aside by --limit."
     if len(given.sets) < LEAST_SETS:

@@ -165,3 +165,13 @@ def test_a_family_that_says_the_opposite_is_told_in_the_headline(verdict, is_tol
     said = title([], [shares, coverage], [], SYSTEMS[:1])
     assert said.startswith("left is represented less")
     assert ("by coverage, however, left is more present" in said) == is_told
+
+
+def test_summaries_that_say_nothing_of_the_documents_are_not_headlined_as_fair():
+    silent = [number(None, 0.0, BUR), number("left", None), number("right", None)]
+    assert title(silent, [], [], SYSTEMS[:1]) == "Nothing of the documents was found in the summaries"
+
+
+def test_equal_coverage_is_neither_better_nor_worse():
+    found = covered(number("left", 0.0001, gap=0.05, verdict="higher"))
+    assert "its documents are covered as well as all documents of their sets" in found.sentence

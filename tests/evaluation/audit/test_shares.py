@@ -261,3 +261,19 @@ def test_sets_that_declare_different_values_are_added_up_by_name():
     assert found["shortfall (words)", "a"] == pytest.approx(1 / 2)
     assert found["shortfall (words)", "b"] == pytest.approx((0 + 1 / 4) / 2)
     assert found["shortfall (words)", "c"] == 0
+
+
+def test_summaries_without_a_match_are_no_evidence_of_shares():
+    given = make_input(two_sided(9), mine=["Apple berry cherry.", *["Zzz qqq."] * 8])
+    mine = family()
+    figures = mine.figures(mine.measure(given.items(given.systems[0])))
+    rows = [place for place, q in enumerate(figures.quantities) if q.kind.name == "share in summaries"]
+    assert figures.rests_on[:, rows].sum(axis=0).tolist() == [1, 1]
+    assert figures.parts[:, rows].sum(axis=0).tolist() == [1, 1]
+
+
+def test_of_summaries_without_any_match_no_share_is_made_up():
+    given = make_input(two_sided(2), mine=["Zzz.", "Qqq."])
+    mine = family()
+    found = numbers(mine.figures(mine.measure(given.items(given.systems[0]))))
+    assert np.isnan(found["share in summaries (words)", "left"])

@@ -203,3 +203,8 @@ def test_a_foreign_name_is_no_foreign_script():
         make_set(f"set-{k}", ("left", f"apple berry cherry grape {FERRY[:2]}"), ("right", "river")) for k in range(4)
     ]
     assert not [warning for warning in read(sets, ["Apple."] * 4).warnings if "without borders" in warning]
+
+
+def test_empty_summaries_are_told_from_the_first():
+    found = audit(make_input(two_sided(3), mine=["Apple.", "", "River."]))
+    assert any("mine: 1 of 3 summaries are empty" in each for each in found.warnings)

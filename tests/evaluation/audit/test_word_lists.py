@@ -69,6 +69,7 @@ def test_words_of_the_users_groups_are_counted_and_named(tmp_path):
         ("groups: {a: [one two], b: [x]}", "groups.a: 'one two' is no single word"),
         ("groups: {a: [], b: [x]}", "groups.a has no word"),
         ("groups: {a: [1], b: [x]}", "groups.a"),
+        ("groups: {a: [bank], b: [x, Bank]}", "'bank' is in groups.a and in groups.b"),
         ("gruops: {}", "gruops"),
     ],
 )
