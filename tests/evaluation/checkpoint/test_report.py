@@ -37,7 +37,7 @@ def test_report_json_holds_everything_the_page_shows(base_run: Any):
     content = json.loads((base_run.recipe.output / "report" / "report.json").read_text())
     assert set(content["differences"][0]) == {
         "measure", "signature", "subject", "side", "mean", "low", "high", "n", "n_sets", "left_out", "level",
-        "resamples", "seed", "verdict", "by_set", "at_equal_length",
+        "resamples", "seed", "verdict", "by_set", "at_equal_length", "p_value", "adjusted",
     }  # fmt: skip
 
 
