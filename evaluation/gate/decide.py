@@ -25,6 +25,7 @@ Bounds = tuple[float | None, float | None]
 
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000
+SMALL = "fewer sets have this value than --least-group asks for"
 FEW = f"fewer than {LEAST_GATED} sets, or too many draws alike"
 
 
@@ -80,7 +81,8 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
     is_breach = near is not None and limit.is_beyond(near, NOISE)
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     left_out = [each.group for each in numbers if each not in kept and each.group]
-    notes = (FEW if None in (low, high) else "", f"too few sets: {', '.join(left_out)}" if left_out else "")
+    few = SMALL if any(each.has_few for each in kept) else FEW
+    notes = (few if None in (low, high) else "", f"too few sets: {', '.join(left_out)}" if left_out else "")
     return GateRow(
         name=limit.name, limit=limit.text, number=worst.words, estimate=worst.estimate, low=low, high=high,
         outcome="breach" if is_breach else "passed" if is_passed else "cannot tell",
@@ -102,12 +104,18 @@ def _end(ends: Sequence[float | None], place: int, limit: Limit) -> float | None
 
 
 def _bounds(number: Named, plan: Bootstrap) -> Bounds:
-    """Exact bounds of a rate that is 0 or 1 in each set, else those of a bootstrap-t interval."""
+    """Exact bounds of a rate that is 0 or 1 in each set, and of a difference of rates that is the same in each, else bootstrap-t.
+
+    Where `n` sets agree, of others no more may differ than the exact bound of 0 of `n`, each by as much as a difference can.
+    """
     values = list(number.by_set.values())
     if number.is_few or number.estimate is None:
         return None, None
-    if number.is_rate and np.isin(np.round(values, 9), (0, 1)).all():
+    if number.is_binary:
         return exact_bounds(number.estimate, len(values), plan.level)
+    if number.is_rate and number.is_difference and np.ptp(np.round(values, 9)) == 0:
+        reach = exact_bounds(0.0, len(values), plan.level)[1] * (1 + abs(number.estimate))
+        return max(-1.0, number.estimate - reach), min(1.0, number.estimate + reach)
     found = cluster_interval(values, list(number.by_set), plan)
     if found.low is None or found.high is None or found.estimate is None:
         return None, None

@@ -39,7 +39,7 @@ class Named:
     signature: str
     is_share: bool = False
     is_difference: bool = False
-    # whether it may be the share of sets of which something holds
+    # whether it may be the share of sets of which something holds, or is a difference of such shares
     is_rate: bool = False
     # whether it is the change since an earlier page
     is_change: bool = False
@@ -50,6 +50,13 @@ class Named:
     def is_few(self) -> bool:
         """Whether there is no verdict: of fewer sets, skewed numbers are beyond a limit too often by chance."""
         return self.has_few or len(self.by_set) < LEAST_GATED
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is the share of sets of which something holds."""
+        return (
+            self.is_rate and not self.is_difference and all(round(each, 9) in (0, 1) for each in self.by_set.values())
+        )
 
     @property
     def what(self) -> tuple[str, ...]:
@@ -92,7 +99,11 @@ def _in_order(numbers: Iterable[Named], systems: Iterable[str]) -> list[Named]:
 
 def _of_scores(page: Report | Comparison, systems: Iterable[str], differences: Iterable[Estimate]) -> list[Named]:
     found = [*_estimates(("mean",), page.scores, page.sets), *_estimates(("rate", "mean"), page.traits, page.sets)]
-    paired = list(_estimates(("difference",), differences, page.sets))
+    scores = {each.measures for each in found if not each.is_binary}
+    paired = [
+        replace(each, is_rate=each.measures not in scores)
+        for each in _estimates(("difference",), differences, page.sets)
+    ]
     return [
         *_in_order([*found, *_side_gaps(found)], systems),
         *_in_order(paired, [each.system for each in paired]),
@@ -152,7 +163,7 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
         measures=measures or one.measures,
         estimate=estimate,
         by_set=by_set,
-        is_rate=False,
+        is_rate=one.is_binary and other.is_binary,
         is_difference=True,
     )
 
@@ -187,4 +198,7 @@ def _side_gaps(found: Sequence[Named]) -> Iterator[Named]:
         for each in mine:
             by_set = {name: each.by_set[name] - sum(m.by_set[name] for m in mine) / len(mine) for name in sets}
             estimate = sum(by_set.values()) / len(by_set) if by_set else None
-            yield replace(each, functions=("gap",), estimate=estimate, by_set=by_set, is_rate=False, is_difference=True)
+            is_rate = all(m.is_binary for m in mine)
+            yield replace(
+                each, functions=("gap",), estimate=estimate, by_set=by_set, is_rate=is_rate, is_difference=True
+            )

@@ -85,6 +85,29 @@ def test_nothing_changed_is_no_breach_of_no_change():
         assert judged(parse_limit(limit), [minus(same, same)], PLAN, 1).outcome == "passed"
 
 
+@pytest.mark.parametrize("kept", [0.0, 1.0])
+def test_a_rate_that_changed_in_no_set_may_have_changed_in_some(kept):
+    # none of 20 changed: 1 - 0.025 ** (1 / 20) = 0.168 may have
+    same = named(*[kept] * 20, is_rate=True)
+    limits = ("mean(score) < -0.1", "mean(score) > 0.1", "mean(score) < -0.2")
+    found = [judged(parse_limit(limit), [minus(same, same)], PLAN, 1) for limit in limits]
+    assert [each.outcome for each in found] == ["cannot tell", "cannot tell", "passed"]
+    assert (found[0].low, found[0].high) == (pytest.approx(-0.168, abs=5e-4), pytest.approx(0.168, abs=5e-4))
+
+
+def test_a_rate_that_changed_in_every_set_need_not_change_in_all():
+    # of 20 sets all lost it: 0.168 may have kept or gained it, which is 2 from a loss
+    lost = minus(named(*[0.0] * 20, is_rate=True), named(*[1.0] * 20, is_rate=True))
+    found = judged(parse_limit("mean(score) < 0"), [lost], PLAN, 1)
+    assert (found.outcome, found.low, found.high) == ("breach", -1.0, pytest.approx(-1 + 2 * 0.168, abs=1e-3))
+
+
+def test_a_value_below_the_least_group_is_said_to_be():
+    small, short = replace(spread(0.5), has_few=True), spread(0.5, 18)
+    notes = [judged(parse_limit("mean(score) < 0"), [each], PLAN, 1).note for each in (small, short)]
+    assert ["--least-group" in note for note in notes] == [True, False]
+
+
 def test_a_change_is_paired_over_the_sets_that_both_have():
     now, before = named(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), named(0.0, 1.1, 2.0, 3.1, 4.0)
     change = minus(now, before)
