@@ -28,7 +28,7 @@ from .examples import choose_examples
 from .findings import Evidence, findings, title
 from .ledger import read_ledger
 from .provenance import read_provenance
-from .rounds import read_rounds, round_findings
+from .rounds import read_rounds, round_findings, round_warnings
 from .training_log import read_training
 
 # numbers of candidates between one and all of them that the plane of two judges shows, too
@@ -56,7 +56,11 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         name=recipe.name,
         title=title(evidence),
         findings=(*findings(evidence), *(round_findings(rounds) if rounds else ())),
-        warnings=(*cautions(recipe, numbers.outputs, evidence, probed), *training.warnings),
+        warnings=(
+            *cautions(recipe, numbers.outputs, evidence, probed),
+            *(round_warnings(rounds) if rounds else ()),
+            *training.warnings,
+        ),
         judges=tuple(numbers.judges),
         deciding=tuple(judge.name for judge in evidence.deciding),
         systems=tuple(system.label for system in numbers.systems),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...resampling import LEAST_SETS, NOISE, adjusted, cluster_sums, t_interval
 from ..pages.numbers import percent, signed
-from ..pages.words import capital
+from ..pages.words import capital, counted
 from ..systems.compare import Comparer, Trait
 from ..systems.contents import Finding, JudgeNote, Rounds, RoundStep
 from ..systems.ranked import Floats
@@ -63,6 +63,7 @@ def read_rounds(outputs: Sequence[PolicyOutput], judges: Sequence[JudgeNote], co
             for measure, table in ((REWARD, reward), *([(REPORT, report)] if deciding else []))
             for system, row in zip(systems, table - table[0], strict=True)
         ),
+        left_out=int(np.isnan(reward + report).any(axis=0).sum()),
         steps=steps,
         parting=parting(steps),
         choice=_choice([system.label for system in systems], report, compare) if deciding else None,
@@ -189,6 +190,15 @@ def round_findings(found: Rounds) -> Iterator[Finding]:
     yield Finding(heading="Rounds", text=parting_sentence(found))
     if found.choice is not None:
         yield Finding(heading="Which round", text=choice_sentence(found.choice))
+
+
+def round_warnings(found: Rounds) -> Iterator[str]:
+    """That requests are left out of what is said of the rounds."""
+    if found.left_out:
+        yield (
+            f"{counted(found.left_out, 'request')} without a candidate, a reward or a report judge's score in one of the rounds: "
+            "where reward and report judges part is told by the others."
+        )
 
 
 def parting_sentence(found: Rounds) -> str:

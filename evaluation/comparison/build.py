@@ -76,7 +76,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
     requests = entries[0].output.requests
     recipes = {entry.recipe.output: entry.recipe for entry in entries}.values()
     return Comparison(
-        title=title(numbers.judges, numbers.tests),
+        title=title(numbers.judges, numbers.tests, len(entries)),
         findings=(
             *findings(numbers.judges, numbers.tests, numbers.rankings),
             *worst_side_findings(numbers.worst_sides),

@@ -19,14 +19,16 @@ from .paired_tests import Names
 MOST_NAMED = 3
 
 
-def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
+def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: int) -> str:
     """The headline, without a full stop: who is better or worse than the first entry at the largest budget, by how many judges.
 
-    "Against base at the best of 8: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1".
+    "Against base at the best of 8: debate worse by 2 of 4 judges, dpo better by 3 of 4 and worse by 1". Of one entry alone it
+    says what reranking adds to one draw.
     """
-    against = [t for t in tests if t.side is None and t.k == t.reference_k and t.subject != t.reference]
+    is_alone = n_entries == 1
+    against = [t for t in tests if t.side is None and (is_alone or (t.k == t.reference_k and t.subject != t.reference))]
     if not against:
-        return "Nothing to test: no two entries have a budget in common"
+        return "Only one entry" if is_alone else "Nothing to test: no two entries have a budget in common"
     last = max(against, key=lambda test: test.k)
     by_name = {judge.name: judge for judge in judges}
     verdicts: dict[str, Counter[str]] = {}
@@ -44,7 +46,10 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest]) -> str:
     elif len(clear) > MOST_NAMED:
         better, worse = (sum(bool(found[word]) for found in clear.values()) for word in ("better", "worse"))
         parts = [f"of {len(verdicts)} entries {better} better and {worse} worse by some judge"]
-    return f"Against {last.reference} {_at(last.k)}: {', '.join(parts)}"
+    whom = (
+        f"Only one entry, against its one draw {_at(last.k)}" if is_alone else f"Against {last.reference} {_at(last.k)}"
+    )
+    return f"{whom}: {', '.join(parts)}"
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:

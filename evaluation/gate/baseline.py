@@ -73,7 +73,10 @@ def read_baseline(path: Path, kind: type[Page], file_name: str) -> Baseline:
     except StorageError as error:
         raise DataError(f"--baseline {error}; name an earlier {file_name} or its folder") from error
     except DataError as error:
-        raise DataError(f"--baseline {file}: is no {file_name} of this version: {error}") from error
+        raise DataError(
+            f"--baseline {file}: is no {file_name} of this version; make it anew by this version (of a run: run `evenhand loop` "
+            f"with its recipe again): {error}"
+        ) from error
     if not page.sets:
         raise DataError(f"--baseline {file}: keeps nothing of single document sets; make it anew by this version")
     return Baseline(file, page)

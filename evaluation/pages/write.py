@@ -7,15 +7,9 @@ from pathlib import Path
 
 from ...storage import write_text
 from . import html, markdown, numbers
-from .blocks import Cell, Number, Page, Strip, Table, Text, Tone, tables
+from .blocks import Cell, Number, Page, Strip, Table, Text, tables
+from .words import MARK_NAMES
 
-# what a tone says, in words
-VERDICTS: dict[Tone, str] = {
-    "better": "better",
-    "worse": "worse",
-    "neutral": "clear difference",
-    "unsure": "no clear difference",
-}
 PAGE, TABLES = "index.html", "tables"
 # a cell that begins so would be run by a spreadsheet
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -98,7 +92,7 @@ def _parts(cell: Cell) -> Iterator[tuple[str, float | str | None]]:
     elif isinstance(cell, Text):
         yield "", "" if cell.text == numbers.NONE else cell.text
     if not isinstance(cell, Strip):
-        yield "verdict", VERDICTS[cell.tone] if cell.tone else ""
+        yield "verdict", MARK_NAMES[cell.tone] if cell.tone else ""
         yield "note", cell.note
 
 

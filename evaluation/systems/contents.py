@@ -159,6 +159,8 @@ class Rounds(Record):
     scores: tuple[Estimate, ...]
     # of the reward, and of the mean of `judges`, over the untrained model
     gains: tuple[Estimate, ...]
+    # requests that lack a reward or a report judge's score in some round, and take no part in `steps`
+    left_out: int
     # from each round to the last; none with too few sets
     steps: tuple[RoundStep, ...]
     # the step from which on they part; None where none clearly does

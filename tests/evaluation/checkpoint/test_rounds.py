@@ -7,7 +7,14 @@ import pytest
 
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page
-from evenhand.evaluation.checkpoint.rounds import best_round, choice_sentence, part, parting, parting_sentence
+from evenhand.evaluation.checkpoint.rounds import (
+    best_round,
+    choice_sentence,
+    part,
+    parting,
+    parting_sentence,
+    round_warnings,
+)
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.systems.worst_group import worst_groups
 from evenhand.resampling import Bootstrap
@@ -119,6 +126,21 @@ def test_a_reward_of_z_scores_is_made_of_its_judges(make_run: Any):
         build_report(three_rounds(make_run, reward=each).recipe, None) for each in ({"judges": ["fit"]}, reward)
     )
     assert relative.rounds.gains == plain.rounds.gains
+
+
+def test_requests_without_a_score_in_a_middle_round_are_warned_of(make_run: Any):
+    run = three_rounds(make_run)
+    whole = build_report(run.recipe, None)
+    assert whole.rounds.left_out == 0
+    left = whole.rounds.model_copy(update={"left_out": 2})
+    assert list(round_warnings(whole.rounds)) == []
+    assert "2 requests" in next(iter(round_warnings(left)))
+    scores = {f"{name}/{side}": [(0.6, 0.5)] * 3 for name in SETS for side in ("left", "right")}
+    scores["s00/left"] = [(0.6, None)] * 3
+    run.write("evaluation/round-01", scores)
+    found = build_report(run.recipe, None)
+    assert found.rounds.left_out == 1
+    assert any(each.startswith("1 request without") for each in found.warnings)
 
 
 def rows(generator: np.random.Generator, means: list[float], n_sets: int = 40) -> Any:

@@ -60,7 +60,13 @@ def outcome(subject, measure, verdict, k=8, *, reference_k=None, side=None):
     ],
 )  # fmt: skip
 def test_headline(tests, said):
-    assert re.fullmatch(said, title(JUDGES, tests))
+    assert re.fullmatch(said, title(JUDGES, tests, 2))
+
+
+def test_headline_of_one_entry_is_what_reranking_adds():
+    own = [outcome("base", "recall", "higher", reference_k=1)]
+    assert re.fullmatch("Only one entry, .* best of 8: base better by 1 of 2 judges", title(JUDGES, own, 1))
+    assert title(JUDGES, [], 1) == "Only one entry"
 
 
 def test_a_difference_that_goes_with_length_is_warned_of_once():

@@ -64,4 +64,4 @@ def test_page_of_a_single_entry_has_no_tests(make_run: Any):
     run.write("evaluation/base", {"a/left": [(0.1, 0.2)]})
     made = page(build_comparison(read_entries([Named("one", run.recipe)])))
     assert "Tests" not in [heading.text for heading in made.sections]
-    assert made.title.startswith("Nothing to test")
+    assert made.title == "Only one entry."

@@ -28,6 +28,7 @@ from evenhand.evaluation.pages.blocks import (
     without_zeros,
 )
 from evenhand.evaluation.pages.charts import Line, Point, panel, scale
+from evenhand.evaluation.pages.words import MARK_NAMES
 from evenhand.evaluation.pages.write import csv_files, write_page
 
 EVIL = '<script>alert("x")</script> | `y` [z](http://q)'
@@ -99,6 +100,11 @@ def test_line_chart_is_a_table_in_markdown_and_csv():
     assert "| 2 | 0.300 (0.200 to 0.400) | \u2013 |" in markdown.render(page)
     rows = list(csv.DictReader(io.StringIO(csv_files(page)["recall-by-draws.csv"])))
     assert rows[1] == {"draws": "2", "base": "0.3", "base low": "0.2", "base high": "0.4", "dpo": ""}
+
+
+def test_csv_says_of_a_mark_what_the_page_says():
+    page = a_page(table("t", ("a", "b"), [(Text("x"), Number(0.1, tone="neutral"))]))
+    assert MARK_NAMES["neutral"] in csv_files(page)["t.csv"]
 
 
 def test_csv_has_numbers_as_they_are_and_runs_nothing():
