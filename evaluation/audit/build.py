@@ -82,7 +82,9 @@ def build_audit(
             )
         )
     )
-    voted = votes(measured, labels, plan.bootstrap.level, plan.least_group)
+    # orders of the same documents are one summarizer, which is no fairer than itself
+    compared = labels[:1] if given.has_orders else labels
+    voted = votes(measured, compared, plan.bootstrap.level, plan.least_group)
     aggregates = tuple(number for number in numbers if number.value is None)
     systems = tuple(map(system_note, given.systems))
     effects = _effects(measured, given, plan)
@@ -101,7 +103,7 @@ def build_audit(
         by_value=tuple(number for number in numbers if number.value is not None),
         aggregates=aggregates,
         represented=represented,
-        differences=paired_differences(measured, labels, plan.bootstrap, plan.least_group),
+        differences=paired_differences(measured, compared, plan.bootstrap, plan.least_group),
         votes=voted,
         orders=effects,
         beside=tuple(beside(measured, given, plan)),

@@ -133,7 +133,9 @@ class Chance(Record):
     # name of the null by which it is expected
     null: str
     expected: float
-    # the number less that, with its t interval over document sets; None with fewer than five
+    # ends of what is expected, where that is not a single number and `expected` is the nearest of it
+    between: tuple[float, float] | None = Field(default=None, exclude_if=is_none)
+    # the number less that, with its t interval over document sets; None with fewer than five, and of a number between those ends
     gap: float
     low: float | None
     high: float | None

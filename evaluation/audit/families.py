@@ -74,10 +74,11 @@ def open_tools(
             opened = open_matcher(MatcherSection(kind="ngram"), models)
         except (DataError, MissingExtra) as error:
             opened = open_matcher(MatcherSection(kind="words"), models)
-            notes.append(
-                "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with published "
-                f"numbers, which need 'ngram': {error}"
-            )
+            if {"value-shares", "order"}.intersection(plan.measures):
+                notes.append(
+                    "Shares are by matcher 'words', which compares content words unchanged. They are not comparable with "
+                    f"published numbers, which need 'ngram': {error}"
+                )
     words = opened if isinstance(opened, WordMatcher) else open_word_matcher(MatcherSection(kind="words"), models)
     tone = SCORERS[plan.tone](models) if "tone" in plan.measures else None
     return Tools(opened, asked, words, tone, tuple(notes))

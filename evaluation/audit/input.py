@@ -296,6 +296,11 @@ def _with_places(
         try:
             path = files.get(system.label)
             places = None if path is None else read_places(path, sets, wanted.attribute, wanted.columns)
+            if places and all(list(its) == sorted(its) for its in places.values()):
+                mistakes.append(
+                    f"--order {system.label}={path}: has the documents as they stand in {wanted.documents}; name the file that "
+                    f"{system.label} was made from, or leave both out"
+                )
             found.append(replace(system, places=places))
         except EvenhandError as error:
             mistakes.append(str(error))

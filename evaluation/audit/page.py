@@ -31,7 +31,7 @@ from ..pages.blocks import (
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.numbers import MINUS, NONE, Unit, number, percent
+from ..pages.numbers import MINUS, NOISE, NONE, Unit, number, percent
 from ..pages.words import counted, versions
 from .contents import (
     COVERAGE_DIFFERENCE,
@@ -227,8 +227,9 @@ def _orders(audit: Audit) -> Iterator[Block]:
     yield Heading(
         "Place or documents",
         lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
-        "gaps to what is expected, in points of room. First the gap of each third in the order of the file; then what any "
-        "documents have that stand there; then what its documents have wherever they stand.",
+        "gaps in points of room to what is expected of summaries that take no side, where those by place ask within each "
+        f"{audit.attribute}. First the gap of each third in the order of the file; then what any documents have that stand "
+        "there; then what its documents have wherever they stand. The first is about the sum of the others.",
     )
     rows = (
         row(
@@ -244,14 +245,21 @@ def _orders(audit: Audit) -> Iterator[Block]:
     )
     heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
     yield table("place or documents", heads, rows)
-    yield Prose(f"{order_sentence(audit.orders, 'place')} {order_sentence(audit.orders, 'documents')}")
+    said = dict.fromkeys(order_sentence(audit.orders, each) for each in ("place", "documents"))
+    yield Prose(" ".join(said))
 
 
 def _gap_of(found: Number) -> Iterator[Cell]:
     """The gap to expected, of numbers that have one."""
     if found.measure.kind.names:
-        level = replace(shown(found, 1), value=found.chance.expected, bounds=None) if found.chance else None
-        yield replace(gap(found.chance, is_share=True), note=f"{level.shown} expected" if level else "")
+        yield replace(gap(found.chance, is_share=True), note=_expected(found, found.chance) if found.chance else "")
+
+
+def _expected(found: Number, chance: Chance) -> str:
+    if chance.between:
+        low, high = chance.between
+        return f"{number(100 * low, 1)} to {percent(high)} expected"
+    return f"{replace(shown(found, 1), value=chance.expected, bounds=None).shown} expected"
 
 
 def _calibrated(audit: Audit) -> set[Measure]:
@@ -288,8 +296,10 @@ def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
     """How far a number is from its chance level, marked where that is clear."""
     if chance is None or chance.gap is None:
         return NumberCell(None)
+    is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
     return NumberCell(
-        chance.gap, (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "", sign=True,
+        chance.gap, None if is_between else (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "",
+        sign=True,
         tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
         adjusted_p=chance.adjusted,
     )  # fmt: skip

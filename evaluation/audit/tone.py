@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
-from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, tones
+from ...fairness.groups.tone import N_COLUMNS, SourceTone, Toned, expected_between, tones
 from ...fairness.labelled import LabelledSummary
 from ...judges.measures.tone import ToneScorer
 from ...text import sentences as split_sentences
@@ -82,6 +82,7 @@ class Tone:
             reduce=lambda sums: _rows(*self._tones(sums)[:2]),
             expect=lambda sums: _rows(np.nan, self._tones(sums)[2]),
             nulls=("", SAME_WORDS) * len(self.values),
+            between=self._between,
             rests_on=np.repeat(columns[..., 3] > 0, len(ROWS), axis=1),
             unfairness=np.where(scored, gaps, np.nan),
             left_out=reasons(found),
@@ -110,7 +111,7 @@ class Tone:
         return Example(
             family=self.name, system="", set_id=item.id, topic="", unfairness=unfairness,
             measure=f"largest gap of tone to what is expected ({self.by})", is_share=True,
-            columns=("positive share expected", "positive share in summary"), takes_what="words of one value alone",
+            columns=("nearest positive share expected", "positive share in summary"), takes_what="words of one value alone",
             sides=tuple(
                 Side(name=found.values[k], source=float(expected[k]), summary=float(share[k])) for k in known
             ),
@@ -129,7 +130,14 @@ class Tone:
         return [(self.tokens(text), *amount) for text, amount in zip(texts, amounts, strict=True)]
 
     def _tones(self, sums: Floats) -> tuple[Floats, Floats, Floats]:
-        return tones(sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS))
+        return tones(self._by_value(sums))
+
+    def _between(self, sums: Floats) -> tuple[Floats, Floats]:
+        low, high = expected_between(self._by_value(sums))
+        return _rows(np.nan, low), _rows(np.nan, high)
+
+    def _by_value(self, sums: Floats) -> Floats:
+        return sums.reshape(*sums.shape[:-1], len(self.values), N_COLUMNS)
 
 
 def _rows(first: Floats | float, second: Floats) -> Floats:

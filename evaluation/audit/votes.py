@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...resampling import TInterval, adjusted, defined, pseudo_values, t_interval, verdict
+from ...resampling import NOISE, TInterval, adjusted, defined, pseudo_values, t_interval, verdict
 from ..gate.contents import what_sets_say
 from .contents import Chance, Quantity, Vote
 from .figures import Figures, Floats, Measured
@@ -32,17 +32,23 @@ def chance_levels(measured: Sequence[Measured], level: float, least_sets: int) -
         figures = each.figures
         if figures.expect is None or not any(figures.nulls) or not figures.scored.any():
             continue
-        expected = figures.expect(figures.columns.sum(axis=0))
+        sums = figures.columns.sum(axis=0)
+        expected, ends = figures.expect(sums), figures.between(sums) if figures.between else None
         gaps = t_interval(figures.beyond, figures.columns[figures.scored], figures.rests_on[figures.scored], level)
         by_sets = pseudo_values(figures.beyond, figures.columns, figures.rests_on)
         for place, quantity in enumerate(figures.quantities):
             if not figures.nulls[place] or np.isnan(gaps.estimate[place]):
                 continue
             low, high = defined(float(gaps.low[place])), defined(float(gaps.high[place]))
+            between = (float(ends[0][place]), float(ends[1][place])) if ends else None
+            if between and abs(gaps.estimate[place]) <= NOISE:
+                # a gap of 0 by definition, whose spread says nothing
+                low = high = None
             key = each.family.name, quantity
             n_sets[key] = int(figures.parts[:, place].sum())
             found[key] = Chance(
-                null=figures.nulls[place], expected=float(expected[place]), gap=float(gaps.estimate[place]), low=low, high=high,
+                null=figures.nulls[place], expected=float(expected[place]), between=between,
+                gap=float(gaps.estimate[place]), low=low, high=high,
                 p_value=defined(float(gaps.p_value[place])) if quantity.kind.names else None, adjusted=None, verdict=None,
                 by_set=what_sets_say(by_sets[:, place]),
             )  # fmt: skip

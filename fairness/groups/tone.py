@@ -69,12 +69,18 @@ class SourceTone:
 
 
 def tones(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Shares of the positive in documents and summaries, and what is expected of the latter, (..., values) each.
+    """Shares of the positive in documents and summaries, and what is expected nearest to the latter, (..., values) each.
 
     Args:
         sums: of `SourceTone.of`, (..., values, columns).
     """
-    documents, _, positive, amount, by_word, by_sentence = np.moveaxis(sums, -1, 0)
+    documents, _, positive, amount, *_ = np.moveaxis(sums, -1, 0)
     share = over(positive, amount)
+    return over(documents, amount), share, np.clip(share, *expected_between(sums))
+
+
+def expected_between(sums: Floats) -> tuple[Floats, Floats]:
+    """The lower and the higher of the two answers to what is expected, (..., values) each."""
+    *_, amount, by_word, by_sentence = np.moveaxis(sums, -1, 0)
     first, second = over(by_word, amount), over(by_sentence, amount)
-    return over(documents, amount), share, np.clip(share, np.minimum(first, second), np.maximum(first, second))
+    return np.minimum(first, second), np.maximum(first, second)

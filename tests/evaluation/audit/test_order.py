@@ -2,12 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audit_inputs import make_input, make_set
+from audit_inputs import ATTRIBUTE, make_input, make_set
 
 from evenhand.config.fairness import MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.order import BLOCKS, NO_MATCH, ONE_DOCUMENT, Order
+from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
+from evenhand.evaluation.audit.shares import ValueShares
+from evenhand.evaluation.pages.blocks import Heading, Prose
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.judges.measures import open_matcher
 from evenhand.resampling import Bootstrap
@@ -94,3 +97,34 @@ def test_orders_tell_a_place_from_what_stands_there(is_place):
     assert {found[wrong, third].verdict for third in ("first third", "middle third", "last third")} == {
         "no clear difference"
     }
+
+
+def in_orders(sets, *turns):
+    """Summaries of the first two documents, in several orders, and what the audit says."""
+    given = make_input(sets, **{f"order-{k}": ["Apple, berry and cherry."] * len(sets) for k in range(len(turns))})
+    orders = [{each.id: tuple((k - turn) % 4 for k in range(4)) for each in sets} for turn in turns]
+    systems = zip(given.systems, orders, strict=True)
+    given = replace(given, systems=tuple(replace(system, places=places) for system, places in systems))
+    shares = ValueShares(ORDER.matcher, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    return build_audit(given, PLAN, [shares, ORDER])
+
+
+def test_a_summarizer_is_not_called_fairer_than_itself_nor_is_one_thing_said_twice():
+    found = in_orders([one_set("left", "right", "right", "left", name=f"s{k}") for k in range(8)], 0, 0)
+    assert found.orders
+    assert (found.votes, found.differences) == ((), ())
+    said = [each.text for each in page(found).body if isinstance(each, Prose)]
+    assert sum(text.count("cannot be told apart") for text in said) == 1
+
+
+def test_the_gap_in_the_order_of_the_file_is_of_place_and_documents_together_and_says_what_it_is_to():
+    # the left has all the room and stands first: within it no place is preferred
+    found = in_orders([one_set("left", "left", "right", "right", name=f"s{k}") for k in range(8)], 0, 1, 2, 3)
+    gaps = {(each.follows, each.place): each.gap for each in found.orders}
+    for third in ("first third", "middle third", "last third"):
+        assert gaps["order of the file", third] == pytest.approx(gaps["place", third] + gaps["documents", third])
+    assert gaps["order of the file", "last third"] == pytest.approx(-0.25)
+    (lead,) = (
+        each.lead for each in page(found).body if isinstance(each, Heading) and each.text == "Place or documents"
+    )
+    assert "take no side" in lead

@@ -3,8 +3,10 @@ from audit_inputs import make_input, make_set
 
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.contents import TONE_IN_SUMMARIES
+from evenhand.evaluation.audit.page import page
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.tone import SILENT, Tone
+from evenhand.evaluation.pages.blocks import tables
 from evenhand.fairness.groups.masses import Unscored
 from evenhand.fairness.opinion.tokens import content_tokens
 from evenhand.resampling import Bootstrap
@@ -71,3 +73,16 @@ def test_an_example_has_the_tone_of_each_sentence():
     assert [line.note for line in example.lines] == ["positive 0.00, negative 1.00", "positive 1.00, negative 0.00"]
     # "bad" is a word of the right alone
     assert example.lines[0].takes == {"left": 1.0, "right": 1.0}
+
+
+def test_what_is_expected_is_a_range_within_which_a_tone_has_a_gap_of_0_without_interval():
+    # beside "ferry" the documents are good alone; of "ferry", "toll", "good" and "bad" half are
+    mixed = ["The ferry and the toll are good, good and bad."] * 20
+    fair = build_audit(make_input(sets(20), mine=mixed), PLAN, [TONE])
+    (number,) = (n for n in fair.by_value if (n.value, n.measure.kind) == ("left", TONE_IN_SUMMARIES))
+    assert number.chance.between == pytest.approx((1 / 2, 1))
+    assert number.chance.expected == number.estimate == pytest.approx(2 / 3)
+    assert (number.chance.gap, number.chance.low, number.chance.high) == (0.0, None, None)
+    (tones,) = (table for table in tables(page(fair).body) if table.name == "tone")
+    cell = next(row.cells[3] for row in tones.rows if row.cells[0].text == "left")
+    assert (cell.interval, cell.note) == ("", "50.0 to 100.0 % expected")
