@@ -14,15 +14,12 @@ import numpy as np
 
 from ...fairness.groups.bounds import Bound, greedy_coverage_parity, greedy_equal_coverage
 from ...fairness.groups.corpus import group_fairness
-from ...fairness.groups.coverage import COVERAGE_RULES, parity_significance
-from ...fairness.groups.entailment import document_entailment
-from ...fairness.groups.masses import Unscored
+from ...fairness.groups.coverage import parity_significance
 from ...fairness.labelled import LabelledSummary
 from ...resampling import Bootstrap, defined
-from ...text import sentences
 from ..pages.words import counted
 from .contents import AUC, BUR, COVERAGE_DIFFERENCE, COVERAGE_PARITY, EQUAL_COVERAGE, UER, Beside, Measure
-from .coverage import Covered, UnitCoverage
+from .coverage import Covered, UnitCoverage, sentences_of
 from .figures import Floats, Measured, bounds_of
 from .input import AuditInput
 from .plan import AuditPlan
@@ -37,7 +34,7 @@ REACHABLE: tuple[tuple[Bound, str], ...] = (("lower", "lowest reachable"), ("upp
 
 def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> Iterator[Beside]:
     """All that the plan asks for, system after system."""
-    matrices: dict[str, Floats] = {}
+    reachable: dict[str, Floats] = {}
     for each in measured:
         if not each.figures.scored.any():
             continue
@@ -48,8 +45,8 @@ def beside(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -> 
         if plan.published:
             yield from _by_dominating_value(each, given, plan.bootstrap)
         if plan.bounds and isinstance(each.family, UnitCoverage):
-            matrices = matrices or _matrices(each.family, given)
-            yield from _reachable(each, each.family, given, matrices)
+            reachable = reachable or matrices(each.family, given)
+            yield from _reachable(each, each.family, given, reachable)
 
 
 def _cut_offs(each: Measured, family: ValueShares) -> Beside:
@@ -117,39 +114,34 @@ def _most_frequent(values: Sequence[str]) -> str | None:
     return first if n > runner_up else None
 
 
-def _matrices(family: UnitCoverage, given: AuditInput) -> dict[str, Floats]:
+def matrices(family: UnitCoverage, given: AuditInput) -> dict[str, Floats]:
     """How far each document of a set entails each sentence of its documents, (documents, sentences), by set."""
     found: dict[str, Floats] = {}
-    gate = COVERAGE_RULES[family.mode].gate
     for start in range(0, len(given.sets), BATCH):
-        asked, owners = [], []
-        for each in given.sets[start : start + BATCH]:
-            documents = given.labelled(each)
-            mine = [document.sentences or tuple(sentences(document.text)) for document in documents]
-            units = tuple(dict.fromkeys(sentence for its in mine for sentence in its))
-            asked.append(LabelledSummary(each.id, given.values, documents, " ".join(units), each.separator, units))
-            owners.append(mine)
-        answers = family.entailer.evidence(asked, between=False)
-        for item, mine, answer in zip(asked, owners, answers, strict=True):
-            if isinstance(answer, Unscored):
-                continue
-            matrix = document_entailment(answer.evidence.nli, answer.evidence.windows, len(mine), gate=gate)
-            # a sentence entails itself
-            has = np.array([[unit in its for unit in answer.units] for its in mine])
-            found[item.id] = np.where(has, 1.0, matrix)
+        asked = [
+            LabelledSummary(each.id, given.values, given.labelled(each), "", each.separator)
+            for each in given.sets[start : start + BATCH]
+        ]
+        own = family.by_own_sentences(asked)
+        for item in asked:
+            if item.documents in own:
+                units, matrix = own[item.documents]
+                # a sentence entails itself
+                has = np.array([[unit in its for unit in units] for its in map(sentences_of, item.documents)])
+                found[item.id] = np.where(has, 1.0, matrix)
     return found
 
 
 def _reachable(
-    each: Measured, family: UnitCoverage, given: AuditInput, matrices: Mapping[str, Floats]
+    each: Measured, family: UnitCoverage, given: AuditInput, reachable: Mapping[str, Floats]
 ) -> Iterator[Beside]:
     """Of as many sentences as the system's summaries have units, on average."""
     n_units = [sum(map(len, found.coverage.clusters)) for found in each.found if isinstance(found, Covered)]
     most = max(1, round(float(np.mean(n_units))))
     sets = [
-        (matrices[documents.id], [given.values.index(document.value) for document in given.labelled(documents)])
+        (reachable[documents.id], [given.values.index(document.value) for document in given.labelled(documents)])
         for documents, found in zip(given.sets, each.found, strict=True)
-        if isinstance(found, Covered) and documents.id in matrices
+        if isinstance(found, Covered) and documents.id in reachable
     ]
     sets = [(matrix, labels) for matrix, labels in sets if len(set(labels)) > 1]
     for bound, name in REACHABLE:

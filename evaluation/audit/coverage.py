@@ -43,7 +43,7 @@ HEAD = 3
 # columns of a value: sets, documents, sums of their coverage, of its difference and of the expected one, and of the difference in
 # every deal
 BY_VALUE = 5 + DEALS
-# sentences of a document set that are asked for the chance level
+# sentences of a document set that are asked for the chance level, and for what is reachable
 MOST_SENTENCES = 256
 # share of the summaries' units that documents must have for groups to be named by coverage: where most are in none, as in
 # sentences strung together from the words of several documents, 13 % of fair corpora of 12 sets had a group named
@@ -197,10 +197,17 @@ class UnitCoverage:
 
     def _nulls(self, items: Sequence[LabelledSummary]) -> dict[tuple[LabelledText, ...], PointsAsCommon]:
         """Of each document set, by its own sentences; none where it would be dear to ask about them."""
-        sets = {} if self.entailer.reads_pairs else {item.documents: _own_sentences(item) for item in items}
+        own = {} if self.entailer.reads_pairs else self.by_own_sentences(items)
+        return {documents: PointsAsCommon(matrix) for documents, (_, matrix) in own.items()}
+
+    def by_own_sentences(
+        self, items: Sequence[LabelledSummary]
+    ) -> dict[tuple[LabelledText, ...], tuple[tuple[str, ...], Floats]]:
+        """Of each document set its own sentences, and how far each document entails them, (documents, sentences)."""
+        sets = {item.documents: own_sentences(item) for item in items}
         answers = self.entailer.evidence(list(sets.values()), between=False)
         return {
-            documents: PointsAsCommon(self._entailed(each, len(documents)))
+            documents: (each.units, self._entailed(each, len(documents)))
             for documents, each in zip(sets, answers, strict=True)
             if not isinstance(each, Unscored)
         }
@@ -266,9 +273,14 @@ def found_share(found: Sequence[Covered | Unscored]) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def _own_sentences(item: LabelledSummary) -> LabelledSummary:
+def sentences_of(document: LabelledText) -> tuple[str, ...]:
+    """As the corpus says, or as they are found."""
+    return document.sentences or tuple(sentences(document.text))
+
+
+def own_sentences(item: LabelledSummary) -> LabelledSummary:
     """The documents' own sentences in the place of a summary's units; of very many as many as fit, drawn."""
-    own = [*dict.fromkeys(s for document in item.documents for s in document.sentences or sentences(document.text))]
+    own = [*dict.fromkeys(text for document in item.documents for text in sentences_of(document))]
     # not each second one: values often take turns
     drawn = np.random.default_rng(len(own)).choice(len(own), size=min(MOST_SENTENCES, len(own)), replace=False)
     return replace(item, units=tuple(own[place] for place in np.sort(drawn).tolist()))

@@ -5,13 +5,13 @@ quantity, and the quantity's difference is taken anew. For a mean over sets this
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from ...resampling import Bootstrap, TInterval, adjusted, defined, exchange_p_values, t_interval, verdict
 from .contents import PairedDifference
-from .figures import Bools, Family, Figures, Floats, Measured
+from .figures import Family, Figures, Floats, Measured
 
 
 def paired_differences(
@@ -66,7 +66,7 @@ class Pair:
     def of(cls, one: Measured, other: Measured, bootstrap: Bootstrap) -> "Pair":
         """A system and the reference that it is held against."""
         both = one.figures.scored & other.figures.scored
-        mine, theirs = _only(one.figures, both), _only(other.figures, both)
+        mine, theirs = one.figures.only(both), other.figures.only(both)
         observed = mine.all_sets() - theirs.all_sets()
         ours, others = mine.columns.sum(axis=0), theirs.columns.sum(axis=0)
         swap, width = theirs.columns - mine.columns, len(ours)
@@ -116,13 +116,3 @@ class Pair:
             adjusted=None,
             verdict="no clear difference",
         )
-
-
-def _only(figures: Figures, kept: Bools) -> Figures:
-    return replace(
-        figures,
-        columns=figures.columns[kept],
-        rests_on=figures.rests_on[kept],
-        unfairness=figures.unfairness[kept],
-        left_out=(None,) * int(kept.sum()),
-    )

@@ -4,7 +4,9 @@ import pytest
 from audit_inputs import make_input, make_set
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
+from evenhand.evaluation.audit.beside import matrices
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.coverage import MOST_SENTENCES
 from evenhand.evaluation.audit.families import families, open_tools
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.fairness.groups.corpus import group_fairness
@@ -89,3 +91,12 @@ def test_reachable_measures_are_those_of_as_many_sentences(all_of_it):
         low, high = (found[f"{which} reachable with 3 sentences", None] for which in ("lowest", "highest"))
         assert 0 <= low.estimate < high.estimate
         assert (low.n, high.n) == (4, 4)
+
+
+def test_of_very_long_sets_as_many_sentences_are_asked_for_what_is_reachable_as_for_the_chance_level(all_of_it):
+    _, (_, coverage), _ = all_of_it
+    texts = [" ".join(f"Word{k}{side}." for k in range(200)) for side in ("a", "b")]
+    given = make_input([make_set("long", ("left", texts[0]), ("right", texts[1]))], mine=["Word1a."])
+    n_documents, n_sentences = matrices(coverage, given)["long"].shape
+    assert n_documents == 2
+    assert 0 < n_sentences <= MOST_SENTENCES

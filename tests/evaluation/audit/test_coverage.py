@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from audit_inputs import ATTRIBUTE, make_set
 
-from evenhand.evaluation.audit.coverage import MOST_SENTENCES, TOO_FEW_UNITS, UnitCoverage, _own_sentences, found_share
+from evenhand.evaluation.audit.coverage import MOST_SENTENCES, TOO_FEW_UNITS, UnitCoverage, found_share, own_sentences
 from evenhand.fairness.groups.coverage import coverage, coverage_fairness
 from evenhand.fairness.groups.evidence import SetEvidence, entailments_of
 from evenhand.fairness.groups.masses import Unscored
@@ -214,7 +214,7 @@ def test_a_summary_of_which_no_unit_is_found_counts_as_one_that_says_nothing_of_
 def test_of_many_sentences_those_asked_are_of_all_values_also_where_values_take_turns():
     labels = ["left", "right"] * 200
     documents = tuple(LabelledText(f"document {place}", label) for place, label in enumerate(labels))
-    asked = _own_sentences(LabelledSummary("s", ("left", "right"), documents, "s")).units
+    asked = own_sentences(LabelledSummary("s", ("left", "right"), documents, "s")).units
     assert len(asked) == MOST_SENTENCES
     values = [labels[int(text.split()[1])] for text in asked]
     assert 0.4 < values.count("left") / len(values) < 0.6

@@ -6,7 +6,7 @@ from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
 from evenhand.evaluation.audit.coverage import Covered, UnitCoverage
 from evenhand.evaluation.audit.figures import Measured
-from evenhand.evaluation.audit.pairs import paired_differences
+from evenhand.evaluation.audit.pairs import Pair, paired_differences
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.word_lists import ListedWords
@@ -159,3 +159,16 @@ def test_a_pattern_that_leaves_nothing_to_compare_counts_as_differing():
 def test_a_single_set_has_no_test():
     found = differences(audit(1, fair=[FAIR], mine=[LEFT]))["BUR (words)", None]
     assert (found.estimate, found.p_value, found.adjusted, found.verdict) == (1.0, None, None, "no clear difference")
+
+
+def test_all_that_a_pair_knows_is_of_the_sets_scored_under_both():
+    given = make_input(two_sided(4), one=[FAIR] * 4, other=[FAIR, FAIR, "", FAIR])
+    shares = ValueShares(open_matcher(MatcherSection(kind="words")), ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
+    one, other = (
+        Measured(shares, system.label, tuple(found), shares.figures(found))
+        for system in given.systems
+        for found in [shares.measure(given.items(system))]
+    )
+    pair = Pair.of(other, one, PLAN.bootstrap)
+    assert len(pair.mine.parts) == len(pair.mine.rests_on) == len(pair.mine.columns) == 3
+    assert pair.theirs.left_out == (None,) * 3
