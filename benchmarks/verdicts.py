@@ -23,7 +23,7 @@ from ..evaluation.bias.persons import FoundPersons, known_persons
 from ..evaluation.bias.summarise import Summary, summary_seed
 from ..evaluation.bias.summarizer import simulate
 from ..evaluation.checkpoint.build import evidence_of
-from ..evaluation.checkpoint.findings import Evidence
+from ..evaluation.checkpoint.findings import TRAINING, TRAINING_BEST, Evidence
 from ..evaluation.pages.words import UNSURE
 from ..evaluation.systems.compare import Comparer
 from ..evaluation.systems.contents import JudgeNote
@@ -40,14 +40,23 @@ JUDGES = [JudgeNote(name=name, signature="", role="report", better="higher") for
 PLAN = Bootstrap(resamples=1000)
 
 
-def report(n_sets: int, seed: int, gain: float = 0.0) -> Evidence:
-    """What a report says of equal systems; `gain`: by how many standard deviations training raises every score."""
+def report(n_sets: int, seed: int, gain: float = 0.0, reranked: float = 0.0) -> Evidence:
+    """What a report says of equal systems.
+
+    Args:
+        n_sets: document sets.
+        seed: of the scores.
+        gain: by how many standard deviations training raises every score.
+        reranked: by how many reranking does.
+    """
     generator = np.random.default_rng([n_sets, seed])
     requests = [Asked(f"{k}/{side}", str(k), side, (None, None), "") for k in range(n_sets) for side in SIDES]
     of_set = generator.normal(size=(len(SYSTEMS), n_sets, 1))
     of_judge = generator.exponential(size=(len(JUDGES), len(SYSTEMS), n_sets, len(SIDES)))
     values = of_set + of_judge
-    values[:, 2:] += gain * values.std()
+    deviation = values.std()
+    values[:, 2:] += gain * deviation
+    values[:, 1::2] += reranked * deviation
     scores = {
         judge.name: {system: values[j, s].ravel().tolist() for s, system in enumerate(SYSTEMS)}
         for j, judge in enumerate(JUDGES)
@@ -58,6 +67,12 @@ def report(n_sets: int, seed: int, gain: float = 0.0) -> Evidence:
 def clear_in_report(found: Evidence) -> bool:
     """Whether a sentence says that systems differ, or that a side gains more."""
     return any(each.verdict != UNSURE for each in (*found.differences, *(gap.gap for gap in found.gain_gaps)))
+
+
+def clear_of_training(found: Evidence) -> bool:
+    """Whether a sentence says that training makes a difference."""
+    told = (*found.differences, *(gap.gap for gap in found.gain_gaps))
+    return any(each.verdict != UNSURE for each in told if each.subject in (TRAINING, TRAINING_BEST))
 
 
 def clear_by_interval(found: Evidence) -> bool:
@@ -109,13 +124,17 @@ def leans_in_bias_study(n_documents: int, seed: int) -> bool:
 
 def rows(sets: Sequence[int], trials: int) -> Iterator[str]:
     """The table, a row for each number of sets: of so many trials those in which something is said, per cent."""
-    yield "| sets | report: any difference | by intervals alone | half a deviation, found | audit | bias study |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    reports = (
+        "report: any difference | by intervals alone | training, where only reranking differs | half a deviation, found"
+    )
+    yield f"| sets | {reports} | audit | bias study |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for n in sets:
         equal = [report(n, seed) for seed in range(trials)]
         said = (
             [clear_in_report(each) for each in equal],
             [clear_by_interval(each) for each in equal],
+            [clear_of_training(report(n, seed, reranked=3.0)) for seed in range(trials)],
             [clear_in_report(report(n, seed, 0.5)) for seed in range(trials)],
             [differs_in_audit(n, seed) for seed in range(trials)],
             [leans_in_bias_study(n, seed) for seed in range(trials if n <= N_SAMPLE else 0)],

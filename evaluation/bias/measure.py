@@ -51,7 +51,7 @@ from ...fairness.demographic.word_lists import (
 from ...judges.encoder import EncoderAligner
 from ...models import signature
 from ...records import LeftOut
-from ...resampling import Bootstrap, cluster_interval, defined, least_p_value, sign_flip_p_value, t_interval
+from ...resampling import Bootstrap, cluster_interval, defined, largest_p_value, sign_flip_p_value, t_interval
 from ...resampling import Interval as Drawn
 from .contents import Interval, NotMeasured, Rest, Signed, as_interval, writable
 from .inputs import BiasInput, Inputs
@@ -148,8 +148,8 @@ def signed(name: str, statistic: Statistic, table: CountTable, plan: Bootstrap) 
         return statistic(sums.reshape(*sums.shape[:-1], *columns.shape[1:]))[..., None]
 
     found = t_interval(pooled, columns.reshape(len(columns), -1), rests_on, plan.level)
-    # no smaller than that of equal signs of as many documents as say something, which t is where few do
-    p_value = defined(max(float(found.p_value[0]), least_p_value(n_documents(table))))
+    # of as many documents as say something
+    p_value = largest_p_value(found.p_value, n_documents(table))
     bounds = Drawn(defined(found.estimate[0]), defined(found.low[0]), defined(found.high[0]), 0, 0)
     drawn = [each for each in intervals(statistic, table, plan) if each.unit == "assignment"]
     over = [] if bounds.low is None else [as_interval("document", bounds)]

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from ...config import Recipe
-from ..systems.compare import Comparer, Trait, Values, bootstrap_of, corrected
+from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name, corrected
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -208,10 +208,11 @@ def evidence_of(
         gains = (compare.gap(judge, *each) for each in compare.paired(mine).items())
         score_gaps += filter(None, gaps)
         gain_gaps += filter(None, gains)
-    # whatever compares systems is one table, and rewards, which differ by design, make no report judge's difference clear
+    # rewards differ by design, too, and make no report judge's difference clear
     is_report = {judge.name: judge.role == "report" for judge in judges}
+    claims = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
     tested = [*differences, *(each.gap for each in gain_gaps)]
-    told = corrected(tested, lambda each: is_report[each.measure])
+    told = corrected(tested, lambda each: (is_report[each.measure], claims[each.subject]))
     behind = corrected([each.gap for each in score_gaps], lambda each: is_report[each.measure])
     return Evidence(
         judges=judges,

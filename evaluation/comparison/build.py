@@ -22,7 +22,7 @@ from .contents import BudgetEstimate, Comparison, EntryNote, PairedTest, Ranking
 from .entries import BUDGETS, CHARACTERISTICS, Entry, Named, in_one_order, read_entries, refuse_incomparable
 from .findings import findings, length_warnings, title, warnings, worst_side_findings
 from .page import page
-from .paired_tests import names_of, paired_tests, pairs
+from .paired_tests import Pair, names_of, paired_tests, pairs, question
 from .ranking import leading, rank
 from .rounds import has_rounds, round_entries
 
@@ -157,12 +157,18 @@ class _Numbers:
 
     @cached_property
     def tests(self) -> list[PairedTest]:
-        return corrected([t for judge in self.judges for t in paired_tests(judge, self._pairs, self.lengths)])
+        return self._tested(self._pairs, question)
 
     @cached_property
     def baselines(self) -> list[PairedTest]:
         """What each reward chooses against what is chosen without a judge."""
-        return corrected([t for judge in self.judges for t in paired_tests(judge, self._against, self.lengths)])
+        return self._tested(self._against, lambda test: test.reference)
+
+    def _tested(self, tested: Sequence[Pair], family: Callable[[PairedTest], str]) -> list[PairedTest]:
+        """Tests by all judges, those of a family corrected together; judges that are rewards, too, apart."""
+        is_report = {judge.name: judge.role == "report" for judge in self.judges}
+        tests = [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
+        return corrected(tests, lambda test: (is_report[test.measure], family(test)))
 
     def length_warnings(self) -> Iterator[str]:
         """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""

@@ -277,7 +277,7 @@ def _baselines(found: Comparison) -> Iterator[Block]:
         "What a reward must beat",
         lead="The best of all of an entry's candidates by its reward, minus what is chosen of them without a judge: one draw, "
         "by length (nearest to the words asked for, else the longest), or by consensus (minimum Bayes risk: the candidate "
-        "nearest to the others in words). Tested and adjusted as below, over all of these of the judge.",
+        "nearest to the others in words). Tested as below, and adjusted over those that have the same choice to beat.",
     )
     for judge in found.judges:
         mine = [test for test in found.baselines if test.measure == judge.name]
@@ -312,7 +312,9 @@ def _tests(found: Comparison) -> Iterator[Block]:
     yield Heading(
         "Tests",
         lead="Paired differences on the same requests. p is of a sign-flip permutation test over document sets, adjusted "
-        f"after Benjamini and Hochberg over all tests of the page. Better or worse means that {CLEAR}.",
+        "after Benjamini and Hochberg over all that ask the same: whether entries differ at equal budgets; what reranking adds, "
+        "which is better by design; or both at once. Judges of the report and judges that are rewards, too, are adjusted apart. "
+        f"Better or worse means that {CLEAR}.",
     )
     for judge in found.judges:
         pairs: dict[str, list[PairedTest]] = {}

@@ -40,6 +40,13 @@ def names_of(pair: Pair) -> Names:
     return one.label, one.k, other.label, other.k
 
 
+def question(test: PairedTest) -> str:
+    """Which of the questions a test asks. Reranking differs by design: it is not corrected together with the others."""
+    if test.subject == test.reference:
+        return "reranking"
+    return "entries" if test.k == test.reference_k else "entries and reranking"
+
+
 def paired_tests(measured: Measured, tested: Sequence[Pair], lengths: Lengths) -> list[PairedTest]:
     """All tests of one judge, by side and overall, not yet corrected for their number.
 

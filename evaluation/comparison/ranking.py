@@ -11,7 +11,7 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import LEAST_SETS, NOISE, Bootstrap, adjusted, cluster_sums, defined, jackknife_t, least_p_value
+from ...resampling import LEAST_SETS, NOISE, Bootstrap, adjusted, cluster_sums, defined, jackknife_t, largest_p_value
 from ..systems.contents import JudgeNote
 from ..systems.ranked import Weighted
 from .bradley_terry import order, strengths
@@ -55,10 +55,12 @@ def rank(
         bootstrap: of which the level is taken.
     """
     won = _wins(list(by_label.values()), judge.better == "lower")
-    n = int((won.sum(axis=(1, 2)) > 0).sum())
-    if len(by_label) < 2 or not n:
+    # requests of which no two entries have a score say nothing, nor do their sets
+    compared = np.flatnonzero(won.any(axis=(1, 2)))
+    if len(by_label) < 2 or not len(compared):
         return None
-    labels, of_sets = list(by_label), cluster_sums(won, sets)
+    won = won[compared]
+    labels, of_sets = list(by_label), cluster_sums(won, [sets[request] for request in compared])
     whole = of_sets.sum(axis=0)
     point, without = strengths(whole, PRIOR), np.array([strengths(whole - each, PRIOR) for each in of_sets])
     first, *others = places = order(point)
@@ -83,10 +85,10 @@ def rank(
         measure=judge.name,
         k=k,
         side=side,
-        n=n,
-        n_sets=len(set(sets)),
+        n=len(compared),
+        n_sets=len(of_sets),
         prior=PRIOR,
-        p_value=defined(max(float(ahead.max()), least_p_value(len(of_sets)))),
+        p_value=largest_p_value(ahead, len(of_sets)),
         leads=False,
         **asdict(bootstrap),
         rows=tuple(rows),

@@ -2,8 +2,8 @@
 
 Better by one judge and worse by the other is a trade, which a reader may take or leave; better by one and no worse by the
 other is not: the one beats the other. A system is off the front only where the paired intervals say so: that of one judge
-above 0, that of the other not below it; where only the means do, there is no clear difference. The intervals are not corrected
-for how many pairs there are.
+above 0, that of the other not below it, the p-value of the first corrected for how many pairs and judges there are; where only
+the means do, there is no clear difference.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

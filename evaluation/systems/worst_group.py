@@ -23,8 +23,7 @@ from ...resampling import (
     NOISE,
     Bootstrap,
     cluster_mean_draws,
-    defined,
-    least_p_value,
+    largest_p_value,
     percentiles,
     t_interval,
 )
@@ -186,7 +185,7 @@ def _best(table: NDArray[np.float64]) -> tuple[int, float | None]:
     rests_on = np.repeat(known.any(axis=1)[:, None], len(others), axis=1)
     found = t_interval(lambda sums: worst(sums)[..., [best]] - worst(sums)[..., others], whole, rests_on, 0.95)
     # a page that calls no difference clear for want of sets makes no choice
-    return best, defined(max(float(found.p_value.max()), least_p_value(int(known.any(axis=1).sum()))))
+    return best, largest_p_value(found.p_value, int(known.any(axis=1).sum()))
 
 
 def _group_means(

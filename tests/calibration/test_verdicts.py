@@ -3,6 +3,7 @@
 from evenhand.benchmarks.verdicts import (
     clear_by_interval,
     clear_in_report,
+    clear_of_training,
     differs_in_audit,
     leans_in_bias_study,
     report,
@@ -13,6 +14,12 @@ def test_reports_of_equal_systems_say_so_where_intervals_alone_would_not():
     found = [report(8, seed) for seed in range(6)]
     assert sum(map(clear_in_report, found)) <= 1
     assert sum(map(clear_by_interval, found)) >= 3
+
+
+def test_reranking_that_differs_makes_no_difference_of_training_clear():
+    found = [report(30, seed, reranked=3.0) for seed in range(12)]
+    assert all(map(clear_in_report, found))
+    assert sum(map(clear_of_training, found)) <= 1
 
 
 def test_four_sets_have_no_verdict_on_any_page():

@@ -10,12 +10,14 @@ from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.comparison.build import build_comparison
 from evenhand.evaluation.comparison.entries import Named, read_entries
 from evenhand.evaluation.comparison.page import page
-from evenhand.evaluation.comparison.ranking import chance_to_win
+from evenhand.evaluation.comparison.ranking import chance_to_win, leading, rank
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import meant
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.pages import html, markdown
 from evenhand.evaluation.pages.blocks import Details, Heading, PlaneChart, Table
+from evenhand.evaluation.systems.contents import JudgeNote
+from evenhand.resampling import Bootstrap, adjusted
 
 
 @pytest.fixture
@@ -128,6 +130,25 @@ def test_one_document_set_has_no_intervals_and_leads_nobody(make_run: Any):
     found = build_comparison([entry, _relabelled(entry, "overlap", lambda score: score + 0.1)])
     assert all(row.low is None for ranking in found.rankings for row in ranking.rows)
     assert not any("above all others" in said for said in found.findings)
+
+
+def test_sets_without_scores_lead_nobody():
+    judge = JudgeNote(name="overlap", signature="s", role="report", better="higher")
+    high, low = ([((score, 1.0),)] * 3 + [()] * 9 for score in (5.0, 1.0))
+    ranking = rank(judge, 1, None, {"a": high, "b": low}, [str(k) for k in range(12)], Bootstrap())
+    assert ranking is not None and (ranking.n, ranking.n_sets) == (3, 3)
+    # three equal signs
+    assert ranking.p_value == pytest.approx(2.0**-2)
+    assert all(row.low is None for row in ranking.rows)
+    assert not leading([ranking])[0].leads
+
+
+def test_what_reranking_adds_is_not_corrected_with_what_entries_differ_in(comparison: Any):
+    for is_own in (True, False):
+        mine = [
+            t for t in comparison.tests if (t.subject == t.reference) == is_own and (t.k == t.reference_k) != is_own
+        ]
+        assert [t.adjusted for t in mine] == adjusted([t.p_value for t in mine])
 
 
 def test_lower_wins_where_lower_is_better(make_run: Any):
