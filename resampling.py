@@ -164,7 +164,7 @@ def cluster_interval(
         most = len(known) if all(value in (0, 1) for value, _ in known) else math.inf
         bounds = rate_bounds(mean, table, most, plan.level) if is_rate else _bootstrap_t(table, plan)
     low, high = (None, None) if bounds is None else bounds if is_rate else (mean + bounds[0], mean + bounds[1])
-    n_draws = 0 if bounds is None else plan.resamples
+    n_draws = 0 if bounds is None or is_rate else plan.resamples
     return ClusterMean(mean, low, high, n_draws, n_draws, n=len(known), n_clusters=len(table))
 
 

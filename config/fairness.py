@@ -257,6 +257,11 @@ class ValueSharesJudge(FairnessJudgeSection):
     matcher: MatcherSection = MatcherSection()
 
     @property
+    def is_rate(self) -> bool:
+        """A summary is unfair by BUR or not."""
+        return self.measure == "bur"
+
+    @property
     def parts(self) -> dict[str, NeedySection]:
         """The matcher."""
         return {"matcher": self.matcher}

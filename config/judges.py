@@ -219,6 +219,11 @@ class RuleJudge(TextJudgeSection):
         """A kept contract; of lengths neither."""
         return "higher" if self.kind == "contract" else None
 
+    @property
+    def is_rate(self) -> bool:
+        """A contract is kept or not."""
+        return self.kind == "contract"
+
     def refuse(self) -> None:
         """No text is read beside the summary."""
         refuse_without_effect(self, ("against",), False, "with a judge that reads the text")

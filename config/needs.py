@@ -56,6 +56,11 @@ class JudgeSection(NeedySection):
     reads_text: ClassVar[bool] = True
 
     @property
+    def is_rate(self) -> bool:
+        """Whether a score can only be 0 or 1, so that means of scores are rates."""
+        return False
+
+    @property
     def better(self) -> Literal["higher", "lower"] | None:
         """Which scores are better; None for a count that says nothing of quality."""
         return "higher"

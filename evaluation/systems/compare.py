@@ -49,6 +49,8 @@ class Measured(Protocol):
     def name(self) -> str: ...
     @property
     def signature(self) -> str: ...
+    @property
+    def is_rate(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Trait:
     signature: str
 
     @property
-    def is_share(self) -> bool:
+    def is_rate(self) -> bool:
         """Whether it is a share of summaries or of their words, in [0, 1]."""
         return self.signature.startswith("share of ")
 
@@ -82,9 +84,8 @@ class Comparer:
         return [self.estimate(measured, subject, values, side) for side in self.sides_and_all]
 
     def estimate(self, measured: Measured, subject: str, values: Values, side: str | None = None) -> Estimate:
-        """The mean of a side's requests; of all for None. Shares, and scores of judges that are 0 or 1, are rates."""
-        is_rate = measured.is_share if isinstance(measured, Trait) else set(values) <= {0, 1, None}
-        return self._summarise(measured, subject, side, *self.of_side(values, side), is_rate=is_rate)
+        """The mean of a side's requests; of all for None. What is measured says whether it is a rate, never its values."""
+        return self._summarise(measured, subject, side, *self.of_side(values, side), is_rate=measured.is_rate)
 
     def differences(self, measured: Measured, by_system: Mapping[str, Values]) -> list[Difference]:
         """Mean paired differences of every comparison whose two systems are there, by side and overall."""

@@ -178,6 +178,8 @@ class JudgeNote(Record):
     role: Literal["report", "reward", "both"]
     # which scores are better; None when neither is
     better: Literal["higher", "lower"] | None
+    # whether a score can only be 0 or 1
+    is_rate: bool = False
 
 
 class Finding(Record):

@@ -24,7 +24,10 @@ def judge_notes(recipe: Recipe, signatures: Mapping[str, str]) -> list[JudgeNote
         same = any(name == other or _is_same(recipe, signatures, name, other) for other in trained_on)
         role: Role = "reward" if name not in recipe.evaluation.judges else "both" if same else "report"
         signature = signatures.get(name, "no judgement")
-        notes.append(JudgeNote(name=name, signature=signature, role=role, better=recipe.judges[name].better))
+        options = recipe.judges[name]
+        notes.append(
+            JudgeNote(name=name, signature=signature, role=role, better=options.better, is_rate=options.is_rate)
+        )
     return sorted(notes, key=lambda note: order[note.role])
 
 

@@ -102,12 +102,18 @@ def test_differences_are_corrected_within_their_family(make_run: Any):
     ]
 
 
-def test_shares_and_scores_of_0_and_1_have_exact_intervals_and_differences_have_not(make_run: Any):
+def test_shares_and_judges_of_0_and_1_have_exact_intervals_and_differences_have_not(make_run: Any):
     compare = comparer(make_run, SIX_SETS)
     kept = compare.estimate(Trait("contract kept", "share of summaries that are as asked"), "rerank", [1.0] * 12)
     # Clopper and Pearson, six of six: 0.025 ** (1 / 6)
     assert (kept.low, kept.high) == (pytest.approx(0.025 ** (1 / 6)), 1.0)
-    assert compare.estimate(OVERLAP, "rerank", [1.0] * 12).low == kept.low
+    contract = OVERLAP.model_copy(update={"name": "contract", "is_rate": True})
+    assert compare.estimate(contract, "rerank", [1.0] * 12).low == kept.low
+    # means of several candidates are no 0 and 1
+    drawn = [8 / 9, 5 / 9, *[1.0] * 10]
+    assert compare.estimate(contract, "one draw", drawn).high <= 1.0
+    # grades that are all 1 are no rate
+    assert compare.estimate(OVERLAP, "rerank", [1.0] * 12).low == 1.0
     assert compare.estimate(Trait("words", "words of a summary"), "rerank", [0.5] * 12).low == 0.5
     rare = compare.tested(OVERLAP, "rerank - zero-shot", [1.0] + [0.0] * 11)[-1]
     assert rare.low < 0 < rare.high
