@@ -1,6 +1,6 @@
 """What an audit finds, in words: its headline, and who is represented less or more than by summaries that take no side.
 
-Both go by gaps to the chance level alone (see `votes`), so they cannot contradict each other.
+Both go by gaps to the chance level alone (see `votes`). Where coverage or tone say the opposite of shares, the headline says so.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from .input import System
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
 REPRESENTED = (
-    "{value} is represented {direction}: it has {there} of a set's documents on average and {here} of the summaries' words; "
-    "{expected} would be expected of summaries that take no side"
+    "{value} is represented {direction}: it has {there} of the words of a set's documents on average and {here} of the "
+    "summaries' words; {expected} would be expected of summaries that take no side"
 )
 # what is said of who is clearly off the chance level, by family, and where nobody is
 SAID = {

@@ -102,7 +102,7 @@ class ValueShares:
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
         mass, taken, expected = self._chance(found)
         has_null = bool(mass.any())
-        # the mass of a model's masses is their own; a summary without a match says nothing of whose words it has
+        # by matched words; a model's masses weigh alike. A summary without a match says nothing of whose words it has
         weight = several * (mass if has_null else summary.any(axis=-1))
         weighs = weight > 0
         blocks = (
