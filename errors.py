@@ -51,7 +51,7 @@ class StorageError(EvenhandError, OSError):
 
 
 class DamagedFileError(StorageError):
-    """A file can be read, and is not text, or not a whole gzip file."""
+    """A file can be read, and is not text, or not a whole gzip or bzip2 file."""
 
     exit_code = 2
 

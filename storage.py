@@ -3,6 +3,7 @@
 Nothing is written in place: a file appears by renaming a temporary one. Work in progress lives in a journal, see `journal`.
 """
 
+import bz2
 import contextlib
 import gzip
 import hashlib
@@ -13,6 +14,7 @@ import re
 import reprlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
@@ -80,6 +82,25 @@ def file_digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, 64 hexadecimal digits; read once in a process as long as size and time stay the same.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    try:
+        found = path.stat()
+        return _sha256(path, found.st_size, found.st_mtime_ns)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@cache
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def explain(error: ValidationError) -> str:
@@ -293,19 +314,23 @@ def as_given(place: str = "") -> Iterator[None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content; a file named .gz is unpacked.
+    """A file's content; a file named .gz or .bz2 is unpacked.
 
     Raises:
         StorageError: the file is absent or unreadable.
-        DamagedFileError: it is named .gz and damaged.
+        DamagedFileError: it is named .gz or .bz2 and damaged.
     """
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DamagedFileError(f"{path}: is not a whole gzip file ({error}); get it again") from error
     except OSError as error:
         raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+    try:
+        return (
+            gzip.decompress(data) if path.suffix == ".gz" else bz2.decompress(data) if path.suffix == ".bz2" else data
+        )
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        kind = "gzip" if path.suffix == ".gz" else "bzip2"
+        raise DamagedFileError(f"{path}: is not a whole {kind} file ({error}); get it again") from error
 
 
 class NotJsonError(DataError):

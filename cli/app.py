@@ -6,7 +6,6 @@ Every verb imports what it needs when it runs, so `evenhand --help` and `evenhan
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,7 +15,21 @@ from ..config.recipe_file import load_judges, load_recipe
 from ..errors import EvenhandError
 from ..extras import start_logging
 from ..runfolder import processes
-from . import audit, bias, cards, controlled, convert, exporting, human, importing, recipes, score
+from . import (
+    audit,
+    audit_judge,
+    bias,
+    cards,
+    controlled,
+    convert,
+    exporting,
+    human,
+    importing,
+    models,
+    recipes,
+    score,
+    train_judge,
+)
 from .compare import compare
 from .gate import BaselineFile, FailIf, Junit, Markdown, Options, Profile, Strict, read_earlier
 from .progress import run_with_progress, watched
@@ -58,6 +71,7 @@ app = Verbs(
 app.add_typer(convert.app, name="convert", rich_help_panel=JUDGES)
 app.add_typer(human.app, name="human", rich_help_panel=SUMMARIES)
 app.add_typer(importing.app, name="import", rich_help_panel=HERE)
+app.add_typer(models.app, name="models", rich_help_panel=HERE)
 app.add_typer(recipes.app, name="recipes", rich_help_panel=RUNS)
 
 RecipePath = Annotated[
@@ -192,12 +206,14 @@ def report(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has o
     from ..evaluation.checkpoint.report import JSON, logged_numbers, read_report
     from ..evaluation.checkpoint.report import report as run
     from ..evaluation.gate.page import gate_blocks
+    from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.pages import terminal
     from ..evaluation.systems.contents import Report
     from ..runfolder.tracking import track_report
 
     gate = Options(fail_if, profile, baseline, junit, markdown, strict)
     limits = gate.read("report")
+    refuse_uncalibrated(limits, loaded)
     earlier = read_earlier(limits, Report, JSON)
     folder = loaded.output / "report"
     with watched("report", folder):
@@ -241,29 +257,28 @@ def benchmark_judges_(
     ties: Annotated[
         Literal["half", "wrong", "drop"], typer.Option(help="What a pair counts that a judge scores alike.")
     ] = "half",
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap draws over topics.")] = 1000,
 ) -> None:
     """Compare judges, ROUGE and length with known coverage and faithfulness: correlation and winrate with intervals.
 
     Start with what is bundled: evenhand benchmark-judges sample
     """
-    from ..evaluation.meta.benchmark import BOOTSTRAP, Settings
     from ..evaluation.meta.page import page
     from ..evaluation.meta.run import benchmark_judges
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
-    settings = Settings(ties=ties, bootstrap=replace(BOOTSTRAP, resamples=resamples))
-    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, settings, evidence=evidence)
+    found = benchmark_judges(file, load_judges(judges) if judges else {}, out, ties, evidence=evidence)
     console().print(terminal.render(page(found)))
     say(f"report: {out / PAGE}")
 
 
+app.command(name="audit-judge", epilog=audit_judge.EXAMPLE, rich_help_panel=JUDGES)(audit_judge.audit_judge)
 app.command(epilog=exporting.EXAMPLE, rich_help_panel=RUNS)(exporting.export)
 app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
 app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)
 app.command(epilog=cards.VERIFY_EXAMPLE, rich_help_panel=RUNS)(cards.verify)
 app.command(epilog="Example: evenhand accelerate zero2", rich_help_panel=RUNS)(recipes.accelerate)
+app.command(name="train-judge", epilog=train_judge.EXAMPLE, rich_help_panel=JUDGES)(train_judge.train_judge)
 app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=JUDGES)(controlled.build_controlled)
 
 

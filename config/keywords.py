@@ -17,7 +17,37 @@ SECRET = re.compile(
 )
 
 
+WORD = re.compile(r"[\w.-]+")
+# what precedes a value, however the two are set apart: "hf_token=", "hf_token: ", "--hf-token "
+KEY = re.compile(r"[\w.-]*=?")
+
+
+def shown(value: Any, key: str = "") -> str:
+    """How an error shows the value of a key: shortened, and not at all where it or a key within it is the name of a secret."""
+    secret = next((name for name in (key, *_keys(value)) if SECRET.search(name)), "")
+    return "a secret, which is not shown" if secret else shortened(value)
+
+
+def shown_override(override: str) -> str:
+    """How an error shows KEY=VALUE, or what was meant to be one: the key alone where a word of it is the name of a secret."""
+    if not names_secret(override):
+        return shortened(override)
+    key = KEY.match(override)
+    return shortened(f"{key[0] if key else ''}...")
+
+
+def names_secret(text: str) -> bool:
+    """Whether a word of the text is the name of a secret."""
+    return any(map(SECRET.search, WORD.findall(text)))
+
+
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    secret = next((key for key in _keys(values) if SECRET.search(key)), None)
+    if secret is not None:
+        raise ValueError(
+            f"{shortened(secret)} is the name of a secret, and a recipe is written into the run folder and its reports; take it "
+            "out and give the secret in the environment, in the variable that the library reads (HF_TOKEN for Hugging Face)"
+        )
     for key, value in values.items():
         try:
             json.dumps(value, allow_nan=False)
@@ -25,12 +55,6 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(
                 f"{key} is {shortened(value)}, which JSON cannot hold; write a plain number, text or list"
             ) from error
-    secret = next((key for key in _keys(values) if SECRET.search(key)), None)
-    if secret is not None:
-        raise ValueError(
-            f"{shortened(secret)} is the name of a secret, and a recipe is written into the run folder and its reports; take it "
-            "out and give the secret in the environment, in the variable that the library reads (HF_TOKEN for Hugging Face)"
-        )
     return values
 
 

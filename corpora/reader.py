@@ -23,8 +23,9 @@ from ..storage import (
     shortened,
 )
 from ..text import did_you_mean
-from .bundled import DOCUMENTS, file_of
+from .bundled import DOCUMENTS, NAMES, file_of, is_packaged, refuse_near
 from .coverage import UNNAMED, read_coverage_sets
+from .packaged import PACKAGED, read_packaged
 from .perspectivesumm.released import released_sets
 from .tables import is_table, read_table
 
@@ -43,8 +44,11 @@ def load_corpus(section: CorpusSection) -> list[DocumentSet]:
     """
     if section.path in DOCUMENTS:
         sets = read_document_sets(DOCUMENTS[section.path], section.attribute)
+    elif section.path in PACKAGED:
+        sets = read_packaged(section.path, section.attribute)
     else:
         path = Path(section.path).expanduser()
+        refuse_near(path, NAMES, "key 'corpus.path': ")
         with as_given("key 'corpus.path': "):
             if section.columns or is_table(path):
                 sets = read_table(path, section.columns or ColumnsSection(), (section.attribute,))
@@ -89,8 +93,8 @@ def read_any(
     every table; of PerspectiveSumm notes["separator"] is what joins the texts of a value.
 
     Args:
-        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, as in recipes,
-            unless files are called so.
+        path: the file; one whose name ends in .gz is unpacked. "sample" and "reviews" are the bundled corpora, "films" and
+            "debates" those of a package, as in recipes, unless files are called so.
         attribute: social attribute that every document must have; None asks for none.
         columns: what the columns of a table are called; with it JSON lines are read as a table, which they also are where the
             first has a key "text".
@@ -99,6 +103,8 @@ def read_any(
     Raises:
         DataError: the file cannot be read, has none of these formats, or something in it is wrong; every mistake is listed.
     """
+    if is_packaged(path):
+        return read_packaged(str(path), attribute)
     path = file_of(path, DOCUMENTS)
     text = "" if columns or is_table(path) else read_text(path)
     start = text.lstrip()[:1]

@@ -26,6 +26,8 @@ from ..text import did_you_mean, repeated, some_of
 TABLES = (".csv", ".tsv", ".parquet")
 SURPLUS = "has more cells than there are columns; put cells with commas in quotes"
 
+TOO_FEW = "has fewer cells than there are columns; write its empty cells, too, and put cells with commas in quotes"
+
 MEND = "; fill it, or leave such rows out: evenhand import table --skip-empty"
 # how columns are named wherever a table is read
 NAMED = ": --columns set=COLUMN,text=COLUMN; in a recipe corpus.columns; in Python set=COLUMN, text=COLUMN"
@@ -89,7 +91,7 @@ def table_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
         DataError, MissingExtra: as of `read_table`.
     """
     if _kind(path) != ".parquet":
-        yield from _csv_rows(path, text_columns)
+        yield from csv_rows(path, text_columns)
         return
     parquet = need("pyarrow.parquet", f"{path}: reading Parquet")
     try:
@@ -173,6 +175,41 @@ def _refuse_absent(rows: Sequence[Row], required: Sequence[str], columns: Column
         )
 
 
+def rows_of_form(path: Path, columns: Sequence[str]) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
+    """The rows of a table of a known form by line, each with its cells of these columns, and what is wrong with other rows.
+
+    A row with too many or too few cells has a comma outside of quotes or lost one, so that its cells stand in wrong columns.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: it is no table, columns are missing, or there is no row.
+    """
+    rows = list(csv_rows(path, columns))
+    _refuse_absent_columns(rows, columns, path)
+    good, mistakes = [], []
+    for line, row in rows:
+        if None in row:
+            mistakes.append((line, SURPLUS))
+        elif None in row.values():
+            mistakes.append((line, TOO_FEW))
+        else:
+            good.append((line, [str(row[name]).strip() for name in columns]))
+    return good, mistakes
+
+
+def _refuse_absent_columns(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
+    """Refuse a table of a known form that lacks columns, or rows.
+
+    Raises:
+        DataError: columns are missing, or there is no row.
+    """
+    if not rows:
+        raise DataError(f"{path}: has no rows; its columns should be {', '.join(columns)}")
+    if absent := [name for name in columns if name not in rows[0][1]]:
+        has = ", ".join(shortened(name) for name in rows[0][1] if name is not None)
+        raise DataError(f"{path}: has no column {', '.join(map(repr, absent))}; its columns are {has}")
+
+
 def _cell(value: Any) -> str | None:
     """A cell as text, "" for an empty one; None for what is not a text or a number."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -210,7 +247,17 @@ def _document_set(
     )
 
 
-def _csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
+def csv_rows(path: Path, text_columns: Collection[str]) -> Iterator[Row]:
+    """The rows of a CSV or TSV file with the lines that they begin at.
+
+    Args:
+        path: the file; .gz and .bz2 are unpacked.
+        text_columns: some of its columns, by which the separator is told.
+
+    Raises:
+        StorageError: the file cannot be read.
+        DataError: it is no table, or a column's name occurs twice.
+    """
     text = read_text(path)
     first = text.partition("\n")[0]
     separators = ("\t", ",", ";") if ".tsv" in path.suffixes else (",", ";", "\t")

@@ -7,6 +7,7 @@ comments above the fields of the recipe's sections.
 import ast
 import inspect
 import json
+import os
 import re
 import sys
 import textwrap
@@ -239,5 +240,16 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def main() -> None:
+    """Print the page that the command line names."""
+    if sys.argv[1:] not in [[name] for name in PAGES]:
+        sys.exit(f"usage: python docs/generated.py PAGE, one of {', '.join(PAGES)}")
+    try:
+        print(PAGES[sys.argv[1]](), flush=True)
+    except BrokenPipeError:
+        # whoever reads has seen enough; what is left is not flushed once more at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 if __name__ == "__main__":
-    print(PAGES[sys.argv[1]]())
+    main()

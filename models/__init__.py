@@ -3,16 +3,23 @@
 | module | what it looks at | needs |
 | --- | --- | --- |
 | places | ids, folders, GGUF files, models that packages carry | nothing |
+| embedded | the registry of models that packages carry, with their hashes | nothing |
+| assemble | makes these, or says what they lack | nothing |
+| joining | makes them out of their parts | nothing |
+| hub | the hub's files of them | huggingface_hub |
+| gguf | makes folders of GGUF files | gguf, transformers |
+| states | what is there of the registry's models | nothing |
+| cache | the folder of what is made once | nothing |
 | files | sizes, headers and settings of the files | safetensors, where installed |
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |
 | opening | opens models and tokenizers of transformers, whole | transformers |
 | adapters | the same of LoRA adapters | peft |
 """
 
+from .cache import cache_folder, usable_cache
+from .embedded import EMBEDDED_MODELS
 from .places import (
-    EMBEDDED_MODELS,
     adapter_digest,
-    cache_folder,
     check,
     file_at_hand,
     is_hub_id,
@@ -20,7 +27,6 @@ from .places import (
     public_name,
     refuse_out_of_reach,
     signature,
-    usable_cache,
 )
 
 __all__ = [

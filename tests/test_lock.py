@@ -37,7 +37,14 @@ def test_every_package_is_pinned_with_its_hashes(lock):
 
 def test_packages_that_carry_models_are_in_the_lock():
     locked = {name for lock in LOCKS for name in pins(lock)}
-    assert {model.distribution for model in EMBEDDED_MODELS.values()} <= locked
+    assert {part.distribution for model in EMBEDDED_MODELS.values() for part in model.parts} <= locked
+
+
+def test_registered_versions_are_the_locked_ones():
+    locked = {name: pinned for lock in LOCKS for name, (pinned, _) in pins(lock).items()}
+    for model in EMBEDDED_MODELS.values():
+        for part in model.parts:
+            assert locked[part.distribution].partition(";")[0].strip() == part.version, part
 
 
 MAKE = shutil.which("make")
@@ -46,7 +53,11 @@ MAKE = shutil.which("make")
 @pytest.mark.skipif(MAKE is None, reason="needs make")
 def test_setup_takes_no_package_without_its_hash():
     commands = subprocess.run(
-        [str(MAKE), "--dry-run", "--always-make", "setup", "docs"], cwd=ROOT, capture_output=True, text=True, check=True
+        [str(MAKE), "--dry-run", "--always-make", "setup", "docs", "models", "data"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     installs = [line for line in commands.splitlines() if "pip install" in line and not line.endswith("-e .")]
     assert {name for line in installs for name in re.findall(r"requirements/(\w+)\.lock", line)} == {

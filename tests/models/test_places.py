@@ -75,7 +75,8 @@ def test_an_adapter_folder_is_no_model_and_the_error_says_where_it_goes(tmp_path
 
 def test_an_unknown_embedded_model_names_the_known_ones():
     with pytest.raises(
-        UnfitModelError, match="'smollm' is not known; embedded models are smollm2-135m-instruct, all-minilm-l6-v2"
+        UnfitModelError,
+        match=r"'smollm' is not known\. Embedded models are smollm2-135m-instruct, all-minilm-l6-v2",
     ):
         locate("embedded:smollm")
 

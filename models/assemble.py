@@ -1,0 +1,199 @@
+"""Assembling an embedded model once: parts of packages, or the hub's files, become a file or folder of the cache.
+
+Nothing gets its name in the cache before its SHA-256 is the registered one, and a folder is used as long as it holds what was
+registered and nothing else: whatever lies beside a model's weights may be loaded with them.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EvenhandError, UnfitModelError
+from ..packages import Kind, Lack, Part, pip_install
+from ..storage import sha256_of
+from .cache import gigabytes, made_alone, models_folder, refuse_full_disk, told_faults
+from .embedded import EmbeddedModel, absent_parts
+from .hub import from_hub, why_not_from_hub
+from .joining import from_packages, unfinished_file
+
+log = logging.getLogger(__name__)
+
+
+def assembled(model: EmbeddedModel) -> Path:
+    """The model's GGUF file or folder, made in the cache on the first call; one in a single package stays where it lies.
+
+    Raises:
+        UnfitModelError: packages are missing, of another version or damaged and the hub cannot help, or a SHA-256 is another.
+        StorageError: the disk has no room for it, or the cache cannot be written.
+    """
+    if (found := at_hand(model)) is not None:
+        return found
+    short = _shortfall(model)
+    if short.refused:
+        raise UnfitModelError(_told([short]))
+    if model.how == "whole" and not short.needs_hub:
+        return _whole(model)
+    target = target_of(model)
+    with made_alone(target):
+        if at_hand(model) is None:
+            needed = bytes_needed(model, from_hub=short.needs_hub)
+            refuse_full_disk(target.parent, needed, f"model {model.title!r}")
+            log.info("assembling %s (once, %s)", model.title, gigabytes(model.n_bytes))
+            from_hub(model, target) if short.needs_hub else from_packages(model, target)
+    return target
+
+
+def refuse_unavailable(*models: EmbeddedModel) -> None:
+    """Refuse models that `assembled` would refuse: parts, versions, hub, room. What is wrong with any of them is one message.
+
+    Nothing is assembled. A model that one package has whole is read, and its SHA-256 must be right.
+
+    Raises:
+        UnfitModelError, StorageError: as `assembled`.
+    """
+    room, refused, others = 0, [], []
+    for model in models:
+        if at_hand(model) is not None:
+            room += model.converted_bytes
+            continue
+        short = _shortfall(model)
+        if short.refused:
+            refused.append(short)
+            continue
+        room += bytes_needed(model, from_hub=short.needs_hub)
+        if model.how == "whole" and not short.needs_hub:
+            try:
+                _whole(model)
+            except EvenhandError as error:
+                others.append(str(error))
+    if refused or others:
+        raise UnfitModelError("\n".join([*([_told(refused)] if refused else []), *others]))
+    what = f"model {models[0].title!r}" if len(models) == 1 else f"making {len(models)} models ready"
+    refuse_full_disk(models_folder(), room, what)
+
+
+def target_of(model: EmbeddedModel) -> Path:
+    """Where the assembled file or folder lies, or will."""
+    return models_folder() / (model.weights if model.is_gguf else f"{model.name}-{model.sha256[:16]}")
+
+
+def at_hand(model: EmbeddedModel) -> Path | None:
+    """What was assembled earlier; None where nothing was, or it is not whole any more.
+
+    The weights must have their size, every other file its SHA-256, and nothing may have come to them.
+
+    Raises:
+        StorageError: the cache cannot be read.
+    """
+    target = target_of(model)
+    with told_faults(target):
+        if not model.is_gguf:
+            return target if target.is_dir() and not _mistake(model, target, thoroughly=False) else None
+        return target if target.is_file() and target.stat().st_size == model.n_bytes else None
+
+
+def bytes_needed(model: EmbeddedModel, *, from_hub: bool) -> int:
+    """Room for what is not there yet: the file, the zip that it comes out of, and the folder that is converted from it."""
+    begun = unfinished_file(target_of(model))
+    written = begun.stat().st_size if begun.is_file() else 0
+    if from_hub:
+        return model.n_bytes + model.converted_bytes
+    times = {"whole": 0, "joined": 1, "zipped": 2}[model.how]
+    return max(0, times * model.n_bytes - written) + model.converted_bytes
+
+
+def _whole(model: EmbeddedModel) -> Path:
+    """Where the one package has the model, every file of which has its SHA-256, and nothing else."""
+    (part,) = model.parts
+    place = part.place()
+    if wrong := _mistake(model, place, thoroughly=True):
+        raise UnfitModelError(
+            f"embedded model {model.name!r}: {wrong}; install it again: {pip_install([part], again=True)}"
+        )
+    return place
+
+
+def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
+    """What is wrong with a model's folder, or with its file where it is one; nothing when it is right.
+
+    Args:
+        model: what should be there.
+        place: the folder or file.
+        thoroughly: hash the weights, too; else their size is looked at.
+    """
+    is_folder = place.is_dir()
+    for file, expected in model.files.items():
+        path = place / file if is_folder else place
+        if not path.is_file():
+            return f"{path} is not there, or is no file"
+        if file == model.weights and not thoroughly:
+            if (n_bytes := path.stat().st_size) != model.n_bytes:
+                return f"{path} has {n_bytes:,} bytes, not {model.n_bytes:,}"
+        elif (found := sha256_of(path)) != expected:
+            return f"{path} has SHA-256 {found}, not {expected}"
+    if is_folder and (foreign := _foreign(model, place)):
+        return (
+            f"{', '.join(map(str, foreign))} beside it: nobody registered that, and what lies beside weights may be loaded with "
+            "them; delete it"
+        )
+    return ""
+
+
+def _foreign(model: EmbeddedModel, folder: Path) -> list[Path]:
+    """What a folder has beside the model's files; of folders those that are links."""
+    known = {*model.files, *model.beside}
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if (path.is_symlink() or not path.is_dir()) and path.relative_to(folder).as_posix() not in known
+    ]
+
+
+@dataclass(frozen=True)
+class _Shortfall:
+    """What is missing of a model's packages."""
+
+    model: EmbeddedModel
+    absent: list[Lack]
+    # why the hub is no help; "" where it is, or where nothing is missing
+    why: str = ""
+
+    @property
+    def is_other_version(self) -> bool:
+        return any(each.kind is Kind.OTHER_VERSION for each in self.absent)
+
+    @property
+    def needs_hub(self) -> bool:
+        return bool(self.absent)
+
+    @property
+    def refused(self) -> bool:
+        return self.is_other_version or bool(self.why)
+
+    def __str__(self) -> str:
+        n = len(self.model.parts)
+        where = f"the package {self.model.parts[0].distribution}" if n == 1 else f"{n} packages"
+        listed = "; ".join(f"{each.part.distribution} {each}" for each in self.absent)
+        return f"embedded model {self.model.name!r} is in {where}: {listed}" + (
+            f", and the hub does not give it ({self.why})" if self.why else ""
+        )
+
+
+def _shortfall(model: EmbeddedModel) -> _Shortfall:
+    absent = absent_parts(model)
+    short = _Shortfall(model, absent)
+    return short if not absent or short.is_other_version else _Shortfall(model, absent, why_not_from_hub(model))
+
+
+def _told(shortfalls: Sequence[_Shortfall]) -> str:
+    """What is missing of each, and the one command that brings all of it."""
+    absent = [each for short in shortfalls for each in short.absent]
+    parts: list[Part] = [each.part for each in absent]
+    again = any(each.kind is not Kind.NOT_INSTALLED for each in absent)
+    targets = dict.fromkeys(f"{short.model.target}, from {short.model.lock}" for short in shortfalls)
+    return (
+        "\n".join(map(str, shortfalls))
+        + ("\n" if len(shortfalls) > 1 else "; ")
+        + f"{pip_install(parts, again=again)} (in a checkout, with hashes: {'; '.join(targets)}), or name another model"
+    )

@@ -1,0 +1,71 @@
+"""What is on this machine of each embedded model; nothing is read but sizes, metadata and small settings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..packages import Kind, Lack
+from .assemble import at_hand, target_of
+from .embedded import EMBEDDED_MODELS, EmbeddedModel, absent_parts
+from .gguf import converted_folder
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """An embedded model, and what is there of it."""
+
+    name: str
+    use: str
+    hub_id: str
+    licence: str
+    # of the weights, as is their SHA-256
+    bytes: int
+    sha256: str
+    # repository and revision whose weights have this hash; None where it is the package's as it came
+    source: tuple[str, str] | None
+    # "converted", "assembled", "installed", "not here", "incomplete"; of some packages how many are there; "version" and which,
+    # where another one is there
+    state: str
+    # where it lies ready for use
+    place: str | None
+    # "name==version" of the packages that are not installed
+    missing: tuple[str, ...]
+
+
+def states() -> list[ModelState]:
+    """Every embedded model in the order of the registry."""
+    return [_state(model) for model in EMBEDDED_MODELS.values()]
+
+
+def _state(model: EmbeddedModel) -> ModelState:
+    absent = absent_parts(model)
+    folder = converted_folder(Path(model.weights).stem, model.sha256)
+    place: Path | None = None
+    if model.is_gguf and folder.is_dir():
+        state, place, absent = "converted", folder, []
+    elif at_hand(model) is not None:
+        state, place, absent = "assembled", target_of(model), []
+    elif not absent:
+        state, place = "installed", model.parts[0].place() if model.how == "whole" else None
+    elif len(absent) < len(model.parts):
+        state = f"{len(model.parts) - len(absent)} of {len(model.parts)} packages"
+    else:
+        state = _why_none(absent)
+    return ModelState(
+        name=model.name,
+        use=model.use,
+        hub_id=model.hub_id,
+        licence=model.licence,
+        bytes=model.n_bytes,
+        sha256=model.sha256,
+        source=model.source,
+        state=state,
+        place=None if place is None else str(place),
+        missing=tuple(each.part.pin for each in absent),
+    )
+
+
+def _why_none(absent: list[Lack]) -> str:
+    others = [each for each in absent if each.kind is Kind.OTHER_VERSION]
+    if others:
+        return f"version {others[0].found}"
+    return "not here" if all(each.kind is Kind.NOT_INSTALLED for each in absent) else "incomplete"
