@@ -1,13 +1,17 @@
 """The judges a recipe can name: here those that ask a language model or count words, in `metrics` and `fairness` the others."""
 
-from typing import Annotated, ClassVar, Literal
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
+from ..errors import DataError
+from ..storage import explain
+from .combined import Combination, read_combination
 from .fairness import FairnessJudge
 from .metrics import Metric
-from .model import refuse_no_room
-from .needs import SPLITTER_LIBRARIES, AskingSection, JudgeSection, SplitterName, TextJudgeSection
+from .model import LanguageModel, refuse_no_room
+from .needs import PURPOSES, SPLITTER_LIBRARIES, AskingSection, JudgeSection, Purpose, SplitterName, TextJudgeSection
 from .section import refuse_without_effect
 
 
@@ -33,6 +37,11 @@ class RubricJudge(AskingSection):
     # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
 
+    @property
+    def says(self) -> Purpose:
+        """What is graded."""
+        return self.rubric
+
     def refuse(self) -> None:
         """The mode must be one of the rubric's, and attempts are greedy scoring's alone."""
         super().refuse()
@@ -54,6 +63,12 @@ class FineSurEJudge(AskingSection):
     max_attempts: int = Field(default=3, ge=1)
     # a prompt longer than backend.max_model_len: leave the candidate unscored, cut the source and say so, or stop
     overflow: Literal["skip", "truncate", "error"] = "skip"
+
+    @property
+    def says(self) -> Purpose | None:
+        """That of its measure; how concise a summary is says neither."""
+        found: dict[str, Purpose] = {"faithfulness": "faithfulness", "completeness": "coverage"}
+        return found.get(self.measure)
 
     def refuse(self) -> None:
         """A measure must have its text, and a prompt its room."""
@@ -110,6 +125,11 @@ class ExtractJudge(AskingSection):
         """Those of its extractors."""
         found = {"encoder": self.encoder} if "similarity" in self.extractors else {}
         return found | ({"nli": self.nli} if "entailment" in self.extractors else {})
+
+    @property
+    def says(self) -> Purpose:
+        """Two of its three grades are of consistency and faithfulness."""
+        return "faithfulness"
 
     @property
     def bases(self) -> list[str]:
@@ -178,6 +198,11 @@ class AlignmentJudge(TextJudgeSection):
         return {"model": self.model}
 
     @property
+    def says(self) -> Purpose:
+        """That of its direction."""
+        return PURPOSES[self.direction]
+
+    @property
     def splits(self) -> bool:
         """Whether source and summary are split before they are compared."""
         return self.mode.endswith("_sp")
@@ -196,6 +221,11 @@ class RougeJudge(TextJudgeSection):
     type: Literal["rouge1", "rouge2", "rougeL", "average"] = "rouge1"
     # "mean": the mean of precision and recall; with type: average it is the paper's ROUGE proxy
     measure: Literal["recall", "precision", "fmeasure", "mean"] = "recall"
+
+    @property
+    def says(self) -> Purpose | None:
+        """That of its measure; a mean of both says neither."""
+        return PURPOSES.get(self.measure)
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -250,6 +280,85 @@ class ConsensusJudge(JudgeSection):
         return None
 
 
+# judges that compare the summary with one text alone, so that what they say of it can be combined
+MemberOptions = Annotated[
+    RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge,
+    Field(discriminator="kind"),
+]
+_MEMBER: TypeAdapter[MemberOptions] = TypeAdapter(MemberOptions)
+
+
+class CombinedJudge(JudgeSection):
+    """A line through the scores of other judges, fitted to summaries whose coverage or faithfulness is known."""
+
+    kind: Literal["combined"]
+    # judge.json, which `evenhand train-judge` wrote
+    file: Path
+    # the text that all judges in it read; nothing else can be written here
+    against: Literal["source"] = "source"
+
+    def read(self) -> "tuple[Combination, dict[str, MemberOptions]]":
+        """The file, and the sections of the judges in it by name.
+
+        Raises:
+            DataError: it cannot be read, or a section in it is wrong.
+        """
+        saved = read_combination(self.file)
+        return saved, {each.name: _member(self.file, each.name, each.options) for each in saved.members}
+
+    @property
+    def members(self) -> "dict[str, MemberOptions]":
+        """The sections of the judges in the file; none where it cannot be read, which the check of `file` says."""
+        try:
+            return self.read()[1]
+        except DataError:
+            return {}
+
+    @property
+    def purpose(self) -> Purpose | None:
+        """What it was trained to measure; None where the file cannot be read."""
+        try:
+            return self.read()[0].purpose
+        except DataError:
+            return None
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Those of the judges in the file."""
+        return tuple(dict.fromkeys(library for each in self.members.values() for library in each.libraries))
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Those of the judges in the file."""
+        return {
+            f"{inside(name)}.{below}": model
+            for name, each in self.members.items()
+            for below, model in each.models.items()
+        }
+
+    @property
+    def language_models(self) -> dict[str, LanguageModel]:
+        """Those of the judges in the file."""
+        return {inside(name): asked for name, each in self.members.items() for asked in each.language_models.values()}
+
+    @property
+    def bases(self) -> list[str]:
+        """Those of the judges in the file."""
+        return list(dict.fromkeys(basis for each in self.members.values() for basis in each.bases))
+
+
+def inside(name: str) -> str:
+    """What stands for a judge in the file, below the section that names the file."""
+    return f"file.{name}"
+
+
+def _member(file: Path, name: str, options: dict[str, Any]) -> MemberOptions:
+    try:
+        return _MEMBER.validate_python(options)
+    except ValidationError as error:
+        raise DataError(f"{file}: its judge {name!r} is wrong: {explain(error)}") from error
+
+
 JudgeOptions = Annotated[
     RubricJudge
     | FineSurEJudge
@@ -259,6 +368,7 @@ JudgeOptions = Annotated[
     | RougeJudge
     | RuleJudge
     | ConsensusJudge
+    | CombinedJudge
     | FairnessJudge,
     Field(discriminator="kind"),
 ]

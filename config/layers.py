@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RecipeError, StorageError
-from ..storage import shortened
 from ..text import did_you_mean, some_of
+from .keywords import shown
 from .plain_yaml import read_yaml_lines
 from .shipped import find_recipe, recipe_names
 
@@ -79,7 +79,7 @@ def _read(path: Path, section: str | None = None, above: tuple[Path, ...] = ()) 
         return Layers(path, values, places)
     base, where = values.pop(EXTENDS), places.pop(EXTENDS)
     if not isinstance(base, str) or not base:
-        raise RecipeError(f"{where}: key 'extends' needs the path or the name of a recipe, got {shortened(base)}")
+        raise RecipeError(f"{where}: key 'extends' needs the path or the name of a recipe, got {shown(base, EXTENDS)}")
     chain = (*above, path.resolve())
     below_path = find_recipe(Path(base), path.parent)
     if below_path.resolve() in chain:

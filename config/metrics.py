@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .needs import SPLITTER_LIBRARIES, SplitterName, TextJudgeSection
+from .needs import PURPOSES, SPLITTER_LIBRARIES, Purpose, SplitterName, TextJudgeSection
 
 
 class MetricSection(TextJudgeSection):
@@ -46,12 +46,22 @@ class BertScoreJudge(MetricSection):
     # windows of up to 512 tokens run at a time; of longer ones fewer
     batch_size: int = Field(default=16, ge=1)
 
+    @property
+    def says(self) -> Purpose | None:
+        """That of its measure; their harmonic mean says neither."""
+        return PURPOSES.get(self.measure)
+
 
 class SplittingMetricSection(MetricSection):
-    """A metric that reads texts sentence by sentence."""
+    """A metric that reads texts sentence by sentence, each of which the text is to support."""
 
     # "nltk" for scores that are compared with published ones; needs the extra `fairness` and NLTK's data (EVENHAND_NLTK)
     splitter: SplitterName = "sentencex"
+
+    @property
+    def says(self) -> Purpose:
+        """Support by the text."""
+        return "faithfulness"
 
     @property
     def libraries(self) -> tuple[str, ...]:

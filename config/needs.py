@@ -8,6 +8,10 @@ from .section import Section
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
+# what the scores of a judge are to say of a summary
+Purpose = Literal["coverage", "faithfulness"]
+# of judges that compare in a direction: how much of the text is in the summary, how much of the summary is in the text
+PURPOSES: dict[str, Purpose] = {"recall": "coverage", "precision": "faithfulness"}
 # import names of the optional libraries that each needs
 SPLITTER_LIBRARIES: dict[str, tuple[str, ...]] = {"sentencex": (), "nltk": ("nltk",)}
 
@@ -65,6 +69,11 @@ class JudgeSection(NeedySection):
         """Which scores are better; None for a count that says nothing of quality."""
         return "higher"
 
+    @property
+    def purpose(self) -> Purpose | None:
+        """What its scores are to say of a summary and its own text; None where that is neither, or both."""
+        return None
+
     def unknown_values(self, values: Collection[str]) -> list[str]:
         """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
         return []
@@ -75,6 +84,16 @@ class TextJudgeSection(JudgeSection):
 
     # text the summary is compared with: the side's documents, the other sides' documents, or the side's listed key points
     against: Literal["source", "opposing", "key_points"] = "source"
+
+    @property
+    def says(self) -> Purpose | None:
+        """What its scores say of a summary and the text that it is compared with."""
+        return None
+
+    @property
+    def purpose(self) -> Purpose | None:
+        """The same, unless the text is that of the other sides."""
+        return None if self.against == "opposing" else self.says
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:

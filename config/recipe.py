@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ..storage import shortened
 from ..text import did_you_mean
@@ -47,13 +47,29 @@ class EvaluationSection(Section):
     examples: int = Field(default=6, ge=0)
 
 
+class JudgeLimitsSection(Section):
+    """What the reward's judges must be known to be worth before a run begins; needs the recipe's key `calibration`."""
+
+    # whether each of them that is to measure coverage or faithfulness must be in a calibration
+    calibrated: bool = True
+    # what each must clearly agree better with its own purpose than; None leaves that open
+    above: Literal["length"] | None = None
+
+    def refuse(self) -> None:
+        """What a judge is above is known from its calibration."""
+        if self.above and not self.calibrated:
+            raise ValueError("above: length is read from a calibration; write calibrated: true, or leave above out")
+
+
 class LimitsSection(Section):
-    """Shares that may be left out before a stage ends with exit code 3."""
+    """Shares that may be left out before a stage ends with exit code 3, and what judges must be worth."""
 
     # judgements without a score, of each judge
     unscored: float = Field(default=0.02, ge=0, le=1)
     # requests without any candidate
     failed: float = Field(default=0.0, ge=0, le=1)
+    # checked before any work
+    judge: JudgeLimitsSection | None = None
 
 
 class WandbSection(Section):
@@ -81,6 +97,8 @@ class Recipe(Section):
     task: TaskSection = TaskSection()
     generate: GenerateSection
     judges: dict[str, JudgeOptions] = Field(min_length=1)
+    # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
+    calibration: tuple[Path, ...] = ()
     reward: RewardSection
     pairs: PairsSection = PairsSection()
     lora: LoraSection = LoraSection()
@@ -101,6 +119,11 @@ class Recipe(Section):
             return {"model": {"name": "none"}} | values
         return values
 
+    @field_validator("calibration", mode="before")
+    @classmethod
+    def _one_file_is_a_list(cls, given: Any) -> Any:
+        return [given] if isinstance(given, str | Path) else given
+
     def refuse(self) -> None:
         """Sections must fit together."""
         self._judges_are_known()
@@ -110,6 +133,11 @@ class Recipe(Section):
         self._evaluation_fits()
         self._fairpo_has_its_parts()
         self._trainer_can()
+        if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
+            raise ValueError(
+                "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "
+                "FOLDER/calibration.json, which `evenhand audit-judge SETS --judges RECIPE --out FOLDER` writes"
+            )
 
     @property
     def evaluated_rounds(self) -> list[int]:

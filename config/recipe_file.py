@@ -14,6 +14,7 @@ from ..errors import RecipeError
 from ..storage import MOST_SHOWN, listed, shortened
 from ..text import did_you_mean
 from . import BiasRecipe, ControlledRecipe, JudgeOptions, Recipe, Section
+from .keywords import SECRET, WORD, names_secret, shown, shown_override
 from .layers import EXTENDS, read_layers
 from .plain_yaml import NotYamlError, dump_yaml, parse_yaml
 from .trainer_keys import OWNED_TRAINER_KEYS, RENAMED_TRAINER_KEYS, TRAINER_KEYS
@@ -155,7 +156,7 @@ def _checked(values: dict[str, Any], model: type[R], whole: str = RECIPE) -> tup
 def _place(key: str, place: Callable[[str], str], overridden: Mapping[str, str]) -> str:
     """Where a key was written: the override that set it, or its place in the file."""
     within = [each for each in overridden if key == each or key.startswith(f"{each}.")]
-    return f"--set {shortened(overridden[max(within, key=len)])}" if within else place(key)
+    return f"--set {shown_override(overridden[max(within, key=len)])}" if within else place(key)
 
 
 def dump_recipe(recipe: Section) -> str:
@@ -180,22 +181,24 @@ def _differing(first: dict[str, Any], second: dict[str, Any], within: str = "") 
 def _set(values: dict[str, Any], override: str) -> str:
     """Set one value; the key that was set, or the first section above it that was not there before."""
     key, equals, text = override.partition("=")
-    if not equals or not all(key.split(".")):
-        raise RecipeError(f"--set {shortened(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
+    # of "hf_token: ab=" the secret would be a part of the key, which mistakes name
+    holds_more = names_secret(key) and not WORD.fullmatch(key)
+    if not equals or not all(key.split(".")) or holds_more:
+        raise RecipeError(f"--set {shown_override(override)}: write KEY=VALUE, for example generate.max_model_len=2048")
     try:
         value = parse_yaml(text)
     except NotYamlError as error:
-        raise RecipeError(f"--set {shortened(override)}: the value {error}") from error
+        raise RecipeError(f"--set {shown_override(override)}: the value {error}") from error
     *parents, last = key.split(".")
     if key == EXTENDS:
-        raise RecipeError(f"--set {shortened(override)}: what a recipe extends stands in its file")
+        raise RecipeError(f"--set {shown_override(override)}: what a recipe extends stands in its file")
     place, new = values, key
     for depth, step in enumerate(parents, start=1):
         within = place.get(step)
         if within is None:
             within, new = {}, min(new, ".".join(parents[:depth]), key=len)
         if not isinstance(within, dict):
-            raise RecipeError(f"--set {shortened(override)}: {shortened(step)} is a value, not a section")
+            raise RecipeError(f"--set {shown_override(override)}: {shortened(step)} is a value, not a section")
         # a copy: what an alias of YAML stands for is one object in several places
         place[step] = place = dict(within)
     place[last] = value
@@ -253,10 +256,10 @@ def _wording(problem: ErrorDetails, key: str, root: type[BaseModel], whole: str)
     if given is None and kind in SECTION_EXPECTED:
         return "is empty; write its keys below it, or take it out"
     if kind in WORDINGS:
-        entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN else "..."
-        return WORDINGS[kind].format(given=shortened(given), entry=entry, kinds=", ".join(JUDGE_KINDS))
+        entry = given if isinstance(given, str) and len(given) <= MOST_SHOWN and not SECRET.search(key) else "..."
+        return WORDINGS[kind].format(given=shown(given, key), entry=entry, kinds=", ".join(JUDGE_KINDS))
     message = problem["msg"].removeprefix("Input ")
-    return f"{message[:1].lower()}{message[1:]}, got {shortened(given)}"
+    return f"{message[:1].lower()}{message[1:]}, got {shown(given, key)}"
 
 
 def _keys_at(place: Sequence[int | str], root: type[BaseModel]) -> list[str]:

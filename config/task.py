@@ -39,8 +39,8 @@ class ColumnsSection(Section):
 class CorpusSection(Section):
     """The documents, and which sides there are."""
 
-    # a bundled corpus ("sample" of disputes, "reviews" of products), a JSON-lines file of document sets, or a table (CSV, TSV,
-    # Parquet) with a row for each document
+    # a bundled corpus ("sample" of disputes, "reviews" of products), one that a package has ("films", "debates"), a file of
+    # document sets (JSON lines), or a table (CSV, TSV, Parquet) with a row for each document
     path: str = "sample"
     # columns of a table; with it, JSON lines are read as a table too
     columns: ColumnsSection | None = Field(default=None, exclude_if=is_none)

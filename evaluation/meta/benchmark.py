@@ -5,7 +5,6 @@ Source: Ri et al. 2025, section 3.1; docs/papers.md#ri-benchmark.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +13,6 @@ from pydantic import Field
 from ...corpora.controlled import ControlledSet
 from ...extras import installed_versions
 from ...records import Judgement, Record
-from ...resampling import Bootstrap
 from ...runfolder.stages import RECORDED
 from ...text import words
 from ..systems.contents import LengthSlope
@@ -25,25 +23,15 @@ Attribute = Literal["coverage", "faithfulness"]
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 
 
-BOOTSTRAP = Bootstrap(seed=42)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How agreement is counted and its intervals are drawn."""
-
-    # what a pair of summaries counts that the judge scores alike
-    ties: Ties = "half"
-    # over topics; an article whose topic nobody told is drawn by itself
-    bootstrap: Bootstrap = BOOTSTRAP
+LEVEL = 0.95
 
 
 class Statistic(Record):
-    """A statistic of agreement with its bootstrap interval."""
+    """A statistic of agreement with its interval."""
 
     # None where it is undefined
     value: float | None
-    # None where nothing can be resampled, or some draw leaves it undefined
+    # None with fewer topics than `resampling.LEAST_SETS`, and where leaving one out leaves it undefined
     low: float | None = None
     high: float | None = None
 
@@ -89,9 +77,7 @@ class Benchmark(Record):
     digest: str
     ties: Ties
     level: float
-    resamples: int
-    seed: int
-    # articles whose topic nobody told, so that they were drawn by themselves
+    # articles whose topic nobody told, so that they are topics of their own
     topics_unknown: int
     # judge -> signature
     signatures: dict[str, str]
@@ -105,14 +91,14 @@ class Benchmark(Record):
 
 
 def benchmark(
-    sets: Sequence[ControlledSet], judgements: Sequence[Judgement], settings: Settings, *, file: str, digest: str
+    sets: Sequence[ControlledSet], judgements: Sequence[Judgement], ties: Ties = "half", *, file: str, digest: str
 ) -> Benchmark:
     """Agreement of each judge with each attribute, of every side and of all articles together.
 
     Args:
         sets: the controlled sets.
         judgements: of each of their summaries by each judge, in the order of sets and summaries.
-        settings: how agreement is counted.
+        ties: what a pair of summaries counts that the judge scores alike.
         file: name of the file that the sets come from.
         digest: of that file's content.
     """
@@ -125,19 +111,19 @@ def benchmark(
     return Benchmark(
         file=file,
         digest=digest,
-        ties=settings.ties,
-        **asdict(settings.bootstrap),
+        ties=ties,
+        level=LEVEL,
         topics_unknown=sum(not each.topic for each in sets),
         signatures={judgement.judge: judgement.signature for judgement in judgements},
         versions=installed_versions(RECORDED),
         rows=tuple(
-            _row(judge, attribute, side, sets, scores, settings)
+            _row(judge, attribute, side, sets, scores, ties)
             for judge, scores in by_judge.items()
             for attribute in ATTRIBUTES
             # a single side is shown once, as all
             for side in ([*sides, None] if len(sides) > 1 else [None])
         ),
-        slopes=tuple(filter(None, (_slope(judge, sets, scores, settings) for judge, scores in by_judge.items()))),
+        slopes=tuple(filter(None, (_slope(judge, sets, scores) for judge, scores in by_judge.items()))),
         unscored=tuple(
             UnscoredRow(judge=judge, side=side, reason=reason, count=count)
             for (judge, side, reason), count in sorted(unscored.items())
@@ -145,16 +131,14 @@ def benchmark(
     )
 
 
-def _slope(
-    judge: str, sets: Sequence[ControlledSet], scores: dict[str, list[float | None]], settings: Settings
-) -> LengthSlope | None:
+def _slope(judge: str, sets: Sequence[ControlledSet], scores: dict[str, list[float | None]]) -> LengthSlope | None:
     """How a judge's scores go with length, whatever is true of the summaries."""
     shape = (len(sets), max((len(each.summaries) for each in sets), default=0))
     lengths, found = np.full(shape, np.nan), np.full(shape, np.nan)
     for row, each in enumerate(sets):
         lengths[row, : len(each.summaries)] = [len(words(summary.text)) for summary in each.summaries]
         found[row, : len(each.summaries)] = scores[each.id]
-    return slope_among(judge, lengths, found, [each.topic or each.id for each in sets], settings.bootstrap.level)
+    return slope_among(judge, lengths, found, [each.topic or each.id for each in sets], LEVEL)
 
 
 def _row(
@@ -163,16 +147,16 @@ def _row(
     side: str | None,
     sets: Sequence[ControlledSet],
     scores: dict[str, list[float | None]],
-    settings: Settings,
+    ties: Ties,
 ) -> BenchmarkRow:
     mine = [each for each in sets if side is None or each.side == side]
     articles = [Article(tuple(getattr(t, attribute) for t in each.truths), tuple(scores[each.id])) for each in mine]
-    found = agreement(articles, settings.ties)
+    found = agreement(articles, ties)
     # an article whose topic nobody told is one of its own
     topics = [each.topic or each.id for each in mine]
     statistics = {
-        name: Statistic(value=each.estimate, low=each.low, high=each.high)
-        for name, each in agreement_intervals(articles, topics, settings.ties, settings.bootstrap).items()
+        name: Statistic(value=value, low=low, high=high)
+        for name, (value, low, high) in agreement_intervals(articles, topics, ties, LEVEL).items()
     }
     return BenchmarkRow(
         judge=judge,

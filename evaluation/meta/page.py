@@ -47,27 +47,27 @@ def page(found: Benchmark) -> Page:
         about=f"{found.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
         title=_title(found),
         warnings=(),
-        findings=(Prose(_counting(found, whole), "lead"),),
+        findings=(Prose(counting(found, whole), "lead"),),
         body=(
-            *(block for attribute in ATTRIBUTES for block in _section(found, attribute)),
+            *(block for attribute in ATTRIBUTES for block in agreements(found, attribute)),
             *_length(found),
             Heading("Left out"),
-            *_left_out(found),
+            *left_out(found),
             Heading("How it was made"),
             Facts(
                 (
                     ("controlled summaries", Text(f"{found.file} {found.digest}", style="code")),
                     *((judge, Text(signature, style="code")) for judge, signature in found.signatures.items()),
-                    ("intervals", Text(f"{100 * found.level:g} %, {found.resamples:,} draws, seed {found.seed}")),
+                    ("intervals", Text(f"{100 * found.level:g} %, Student's t by the jackknife over topics")),
                     ("versions", versions(found.versions)),
                 )
             ),
         ),
         main=(
-            *(block for attribute in ATTRIBUTES for block in _short(found, attribute)),
-            Prose(_counting(found, whole), "lead"),
+            *(block for attribute in ATTRIBUTES for block in short_agreements(found, attribute)),
+            Prose(counting(found, whole), "lead"),
             *_length(found),
-            *_left_out(found),
+            *left_out(found),
         ),
         footer="Every number on this page is in benchmark.json beside it, every judgement in judgements.jsonl.",
     )
@@ -88,21 +88,23 @@ def _title(found: Benchmark) -> str:
     return f"Of {counted(len(found.signatures), 'judge')}, agrees best: {', '.join(best) or 'none'}"
 
 
-def _counting(found: Benchmark, whole: BenchmarkRow) -> str:
-    unknown, drawn = found.topics_unknown, "topics"
+def counting(found: Benchmark, whole: BenchmarkRow) -> str:
+    """What was counted, and what the numbers mean."""
+    unknown, over = found.topics_unknown, "topics"
     if unknown:
-        drawn = f"topics ({unknown} articles of unknown topic by themselves)"
+        over = f"topics ({unknown} articles of unknown topic by themselves)"
     if unknown == whole.articles:
-        drawn = "articles (topics unknown; give --evidence)"
+        over = "articles (topics unknown; give --evidence)"
     return (
         f"{counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}; "
-        f"{100 * found.level:g} % intervals from {found.resamples:,} draws of {drawn}. \u03c1 is Spearman's, over all "
+        f"{100 * found.level:g} % intervals by the jackknife over {over}. \u03c1 is Spearman's, over all "
         "summaries and as the mean of the articles: 1 is perfect agreement, 0 none. A winrate is the share of pairs of "
         f"an article's summaries that a judge puts in the right order, 0.5 by chance; {TIES[found.ties]}."
     )
 
 
-def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+def agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+    """How well every judge agrees with one attribute, by side."""
     yield Heading(
         attribute,
         lead=f"{MEANING[attribute]} The line in the plot is the length of a summary alone, which a judge has to surpass.",
@@ -111,7 +113,8 @@ def _section(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
     yield _table(found, attribute)
 
 
-def _short(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+def short_agreements(found: Benchmark, attribute: Attribute) -> Iterator[Block]:
+    """The same for the terminal."""
     made, zeros = without_zeros(_table(found, attribute, all_only=True))
     yield Heading(attribute)
     yield made.without(*MORE)
@@ -170,7 +173,8 @@ def _length(found: Benchmark) -> Iterator[Block]:
     yield table("length", ("judge", "10 % more words"), rows)
 
 
-def _left_out(found: Benchmark) -> Iterator[Block]:
+def left_out(found: Benchmark) -> Iterator[Block]:
+    """Judges that were not tried, and summaries that judges left unscored."""
     if not (found.not_tried or found.unscored):
         yield Prose("Every judge scored every summary.")
     if found.not_tried:

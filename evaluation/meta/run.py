@@ -7,8 +7,9 @@ from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import read_controlled
 from ...storage import file_digest, write_json, write_jsonl
 from ..pages.write import write_page
+from .agreement import Ties
 from .apart import judge_by_model
-from .benchmark import Benchmark, Settings, benchmark
+from .benchmark import Benchmark, benchmark
 from .page import page
 from .scoring import not_tried, with_baselines
 
@@ -19,7 +20,7 @@ MARKDOWN = "benchmark.md"
 
 
 def benchmark_judges(
-    file: Path, judges: dict[str, JudgeOptions], out: Path, settings: Settings, *, evidence: Path | None = None
+    file: Path, judges: dict[str, JudgeOptions], out: Path, ties: Ties = "half", *, evidence: Path | None = None
 ) -> Benchmark:
     """Judge a controlled file by these judges, the length and ROUGE; the result, after it was written to `out`.
 
@@ -27,7 +28,7 @@ def benchmark_judges(
         file: controlled sets, in evenhand's JSON lines or as the authors released them; "sample" is bundled.
         judges: options of the judges beside the baselines; may be empty.
         out: folder for judgements.jsonl, benchmark.json and the page.
-        settings: how agreement is counted.
+        ties: what a pair of summaries counts that a judge scores alike.
         evidence: the authors' evidence file, when `file` is theirs.
 
     Raises:
@@ -41,7 +42,7 @@ def benchmark_judges(
     left_out = not_tried(judges)
     tried = {name: each for name, each in options.items() if name not in left_out}
     judgements = judge_by_model(tried, sets)
-    found = benchmark(sets, judgements, settings, file=file.name, digest=file_digest(file_of(file, CONTROLLED)))
+    found = benchmark(sets, judgements, ties, file=file.name, digest=file_digest(file_of(file, CONTROLLED)))
     found = found.model_copy(update={"not_tried": left_out})
     is_ours = (out / RESULT).exists()
     write_jsonl(out / SCORES, judgements)

@@ -6,13 +6,14 @@ stopped. Judges on one model are asked together, article first, and a model is c
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from ...config import JudgeOptions
 from ...config.judges import RougeJudge, RuleJudge
 from ...corpora.controlled import ControlledSet
 from ...errors import RecipeError
 from ...extras import missing_extra
-from ...judges.batch import judge_together
+from ...judges.batch import Spent, judge_together
 from ...judges.judge import Against, Judge, JudgeInput
 from ...records import Judgement
 
@@ -61,8 +62,14 @@ def has_nothing_to_judge(options: JudgeOptions) -> str | None:
     return f"controlled sets have no {absent[options.against]}" if options.against in absent else None
 
 
-def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[Judgement]:
-    """A judgement of every summary by every judge, judge by judge, in the order of the sets."""
+def judge_sets(
+    judges: Sequence[Judge],
+    sets: Sequence[ControlledSet],
+    *,
+    cache_file: Path | None = None,
+    spent: list[Spent] | None = None,
+) -> list[Judgement]:
+    """A judgement of every summary by every judge, judge by judge, in the order of the sets; options of `judge_together`."""
 
     def inputs(against: Against | None, some: Sequence[ControlledSet]) -> list[JudgeInput]:
         return [
@@ -78,4 +85,4 @@ def judge_sets(judges: Sequence[Judge], sets: Sequence[ControlledSet]) -> list[J
             for place, summary in enumerate(each.summaries)
         ]
 
-    return judge_together(judges, sets, inputs)
+    return judge_together(judges, sets, inputs, cache_file=cache_file, spent=spent)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import groupby
+from sys import intern
 from typing import Literal
 
 from ...config.fairness import MatcherSection
@@ -18,11 +19,13 @@ from ...fairness.groups.masses import EMPTY_SUMMARY, Masses, Unscored, ngram_mas
 from ...fairness.groups.tokens import SETTING, NgramTokenizer, Tokenize
 from ...fairness.labelled import LabelledSummary
 from ...fairness.opinion.tokens import VERSION, content_tokens
+from ...text import sentences
 from ..shared import SharedModels
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-# texts whose tokens are remembered
-REMEMBERED = 2048
+# texts whose tokens are remembered: those of about 1,500 document sets, which several families of an audit read; of long ones
+# (800 words) they take 270 MiB
+REMEMBERED = 1 << 14
 # changes when `content_tokens` does
 WORDS_SIGNATURE = f"words|content-tokens|v:{VERSION}"
 
@@ -35,8 +38,8 @@ class WordMatcher:
     def __init__(self, name: str, signature: str, tokenize: Tokenize) -> None:
         self.name = name
         self.signature = signature
-        # a value's only document is read for its masses and for the chance level
-        self._tokenize = lru_cache(REMEMBERED)(tokenize)
+        # documents are read for masses and for chance levels; a token that many of them have is kept once
+        self._tokenize = lru_cache(REMEMBERED)(lambda text: [*map(intern, tokenize(text))])
 
     def masses(self, items: Sequence[LabelledSummary]) -> list[Masses | Unscored]:
         """Masses of each item's declared values."""
@@ -58,7 +61,8 @@ class WordMatcher:
             for item in group:
                 if null is None:
                     null = EqualCommonness([self._tokenize(d.text) for d in documents], item.labels, len(item.values))
-                found.append(null.level(self._tokenize(item.summary)))
+                parts = [self._tokenize(part) for part in sentences(item.summary)]
+                found.append(null.level(self._tokenize(item.summary), parts))
         return found
 
     def matched_words(self, item: LabelledSummary) -> dict[str, tuple[str, ...]]:

@@ -87,7 +87,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(PLAIN)
 def test_what_is_written_is_read_back_as_it_was(value):
     assert parse_yaml(dump_yaml(value)) == value

@@ -157,6 +157,49 @@ def test_missing_sections_are_all_named(recipe):
     ]
 
 
+@pytest.mark.parametrize(
+    "override",
+    [
+        "generate.engine={hf_token: hunter2}",
+        "generate.engine={hf_token: hunter2, other: .nan}",
+        "generate.engine={a: .nan, 'api-key': hunter2}",
+        "generate.engine=[{password: hunter2}]",
+        "generate.engine={secret: hunter2",
+        "generate.hf_token=hunter2",
+        "hf_token=hunter2",
+        "name={token: hunter2}",
+        "rounds={token: hunter2}",
+        "name.password=hunter2",
+        "extends={token: hunter2}",
+        "corpus.sides={token: hunter2}",
+        "trainer.hub_token=hunter2",
+        # not KEY=VALUE
+        "train.api_key: hunter2",
+        "hf_token:hunter2",
+        "--hf-token hunter2",
+        "hf_token\thunter2",
+        "{hf_token: hunter2}",
+        # where "=" ends the secret
+        "hf_token: hunter2==",
+        "--hf-token hunter2=",
+    ],
+)
+def test_no_mistake_shows_the_value_of_a_secret(recipe, override):
+    assert "hunter2" not in refusal(recipe, override)
+
+
+def test_what_is_no_override_is_shown_up_to_its_key(recipe):
+    assert "--set 'train.api_key...': write KEY=VALUE" in refusal(recipe, "train.api_key: hunter2")
+    assert "--set 'train.beta: 0.1': write KEY=VALUE" in refusal(recipe, "train.beta: 0.1")
+
+
+def test_what_a_recipe_extends_is_not_shown_where_it_holds_a_secret(recipe):
+    recipe.write_text(f"extends: {{token: hunter2}}\n{GOOD}")
+    said = refusal(recipe)
+    assert "key 'extends' needs the path or the name of a recipe" in said
+    assert "hunter2" not in said
+
+
 @pytest.mark.parametrize("key", sorted(RENAMED_TRAINER_KEYS))
 def test_a_key_of_older_recipes_is_answered_with_its_replacement(recipe, key):
     assert RENAMED_TRAINER_KEYS[key] in refusal(recipe, f"trainer.{key}=1")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judges.aligner import Alignment
@@ -59,7 +59,6 @@ def test_overlap_is_the_share_of_the_summarys_words():
     assert Overlap().weigh([make_input("The ferry pays at night.")])[0] == pytest.approx([2 / 5, 0, 1 / 5, 2 / 5])
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("the ferry pays at night; The Ferry's 3 \u4f60".split()), max_size=8).map(" ".join))
 def test_overlap_is_rouge_1_recall_of_the_rouge_score_package(summary):
     pytest.importorskip("rouge_score")

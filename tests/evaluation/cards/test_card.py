@@ -124,7 +124,7 @@ def calibration(signature: str) -> Benchmark:
         left_out=0,
     )  # fmt: skip
     return Benchmark(
-        file="controlled.jsonl", digest="0" * 16, ties="half", level=0.95, resamples=100, seed=1, topics_unknown=0,
+        file="controlled.jsonl", digest="0" * 16, ties="half", level=0.95, topics_unknown=0,
         signatures={"overlap": signature}, versions={}, rows=(row,), unscored=(),
     )  # fmt: skip
 

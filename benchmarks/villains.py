@@ -1,0 +1,315 @@
+"""How often an audit of judges is right: simulated judges that are fair, and villains with a planted fault.
+
+    python -m evenhand.benchmarks.villains --trials 200
+
+makes the tables of docs/judges.md#audit. Each trial has 25 articles of up to 8 controlled summaries on 13 topics, 12 of which
+have both sides, and 40 documents with 6 systems' summaries that people scored. Texts are made of words that name their point, so
+the probes change real texts, and everything goes through the audit's own statistics.
+
+A judge's score is the truth that it sees and noise, together of variance 1 within an article; 70 % of the noise's variance stays
+when a summary is changed. A villain is a judge of middling quality with a fault of a given size, in standard deviations of
+its scores: what doubled length, the left's name, standing first in place of last, an order, or its own writing add.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..config.judges import AlignmentJudge
+from ..config.needs import Purpose
+from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
+from ..evaluation.judges.build import LENGTH, Answers, calibrate
+from ..evaluation.judges.preference import PeoplesScores
+from ..evaluation.judges.probes import ORDERS, VARIANTS, places, variants
+from ..judges.calibration import JudgeCalibration
+from ..records import Judgement
+from ..text import words
+
+Floats = NDArray[np.float64]
+
+ARTICLES, TOPICS, SUMMARIES, PASSAGES = 25, 13, 8, 6
+SETS_OF_PEOPLE, SYSTEMS = 20, ("mine", "a", "b", "c", "d", "e")
+# correlation of scores and truth within an article, about
+QUALITIES = {"weak": 0.33, "middling": 0.55, "good": 0.85}
+# share of the noise's variance that a changed summary keeps
+KEPT = 0.7
+# of articles, in the same unit
+BETWEEN = 0.5
+# of people's scores, whose own variance is 1
+PEOPLES_NOISE = 0.5
+FAULTS = ("length", "side", "position", "injection", "self")
+OPTIONS = AlignmentJudge(kind="alignment")
+ASKS = tuple(order.format(section="summary") for order in ORDERS.values())
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulated judge."""
+
+    quality: float = QUALITIES["middling"]
+    purpose: Purpose = "coverage"
+    sees: Purpose = "coverage"
+    # whole grades from 1 to 5
+    is_discrete: bool = False
+    # size of each fault
+    length: float = 0.0
+    side: float = 0.0
+    position: float = 0.0
+    injection: float = 0.0
+    self: float = 0.0
+    is_constant: bool = False
+    is_coin: bool = False
+
+
+FAIR = {
+    f"{name}, {'grades' if is_discrete else 'continuous'}, {purpose}": Simulated(
+        quality, purpose, purpose, is_discrete=is_discrete
+    )
+    for name, quality in QUALITIES.items()
+    for is_discrete in (False, True)
+    for purpose in ("coverage", "faithfulness")
+}
+# name -> the judge, and what it is caught by
+VILLAINS = {
+    "length lover": (Simulated(length=0.6), "length"),
+    "left lover": (Simulated(side=0.6), "side"),
+    "first-position lover": (Simulated(position=0.8), "position"),
+    "injectable": (Simulated(injection=0.6), "injection"),
+    "self-lover": (Simulated(self=1.0), "self"),
+    "measures the other attribute": (Simulated(0.8, purpose="faithfulness", sees="coverage"), "halo"),
+    "constant": (Simulated(is_constant=True), "constant"),
+    "coin": (Simulated(is_coin=True), "coin"),
+}
+
+
+def simulated_sets(generator: np.random.Generator) -> list[ControlledSet]:
+    """Articles with controlled summaries as the plan of Ri et al. 2025 makes them."""
+    return [_article(number, generator) for number in range(ARTICLES)]
+
+
+def _article(number: int, generator: np.random.Generator) -> ControlledSet:
+    n_points, n_opposite = (int(each) for each in generator.integers(3, 6, size=2))
+    kinds = {"relevant": n_points, "opposite": n_opposite, "adversarial": n_points}
+    said = {(kind, p): [f"a{number}{kind[0]}{p}w{w}" for w in range(20)] for kind, n in kinds.items() for p in range(n)}
+    # an adversarial point has the words of the point that it turns round
+    said |= {("adversarial", p): ["never", *said["relevant", p]] for p in range(n_points)}
+    at = generator.integers(PASSAGES, size=n_points)
+    passages = [
+        " ".join(
+            [
+                *(f"a{number}f{p}w{w}" for w in range(30)),
+                *(w for q in np.flatnonzero(at == p) for w in said["relevant", int(q)]),
+            ]
+        )
+        + "."
+        for p in range(PASSAGES)
+    ]
+    planned = plan_summaries(n_points, n_opposite, n_points, generator)
+    anchors, mixtures = planned[:3], planned[3:]
+    chosen = generator.permutation(len(mixtures))[: SUMMARIES - len(anchors)]
+    summaries = []
+    for each in [*anchors, *(mixtures[place] for place in sorted(chosen))]:
+        points = [(kind, p) for kind in kinds for p in getattr(each, kind)]
+        text = " and ".join(" ".join(said[point][: generator.integers(5, 20)]) for point in points)
+        counts = {kind: len(getattr(each, kind)) for kind in kinds}
+        summaries.append(ControlledSummary(text=f"It argues {text}.", **counts))
+    return ControlledSet(
+        id=f"a{number}", topic=f"t{number // 2}", side=("left", "right")[number % 2], passages=tuple(passages),
+        n_key_points=n_points, summaries=tuple(summaries),
+    )  # fmt: skip
+
+
+def simulated_people(generator: np.random.Generator) -> tuple[PeoplesScores, Floats]:
+    """Documents with people's scores of six systems' summaries, and the truth that all see, (documents, systems)."""
+    n = 2 * SETS_OF_PEOPLE
+    truth = generator.normal(size=(n, len(SYSTEMS))) + np.linspace(-0.5, 0.5, len(SYSTEMS))
+    said = truth + PEOPLES_NOISE * generator.normal(size=truth.shape)
+    summary = ControlledSummary(text="a summary", relevant=0)
+    documents = tuple(
+        ControlledSet(id=f"p{row}", passages=("a document",), n_key_points=0, summaries=(summary,) * len(SYSTEMS))
+        for row in range(n)
+    )
+    topics = tuple(f"s{row // 2}" for row in range(n))
+    return PeoplesScores(SYSTEMS, "mine", documents, topics, {"coverage": said, "faithfulness": said}), truth
+
+
+class Trial:
+    """One draw of articles and documents, before any simulated judges."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng([seed, 20])
+        self.sets = simulated_sets(self._generator)
+        self.asked = variants(self.sets, ("left", "right"))
+        self.people, self._seen = simulated_people(self._generator)
+        # features of every summary, (articles, variants, summaries); nan where an article has fewer
+        shape = (ARTICLES, len(VARIANTS), SUMMARIES)
+        self._features = {name: np.full(shape, np.nan) for name in ("length", "side", "position", "injection")}
+        for place, each in enumerate(self.asked):
+            cell = divmod(place, len(VARIANTS))
+            for name, values in _features(each).items():
+                self._features[name][cell][: len(each.summaries)] = values
+        self._truths = {name: self._standard(name) for name in ("coverage", "faithfulness")}
+
+    def calibrations(self, judges: dict[str, Simulated]) -> dict[str, JudgeCalibration]:
+        """What the audit says of these judges."""
+        first, again, of_people = (list(map(_Said, judges)) for _ in range(3))
+        for name, judge in judges.items():
+            scores = self._scores(judge)
+            first[[*judges].index(name)].add(self.asked, scores.reshape(-1, SUMMARIES))
+            anew = self._scores(judge) if judge.is_coin else scores
+            again[[*judges].index(name)].add(self.sets, anew[:, 0])
+            of_people[[*judges].index(name)].add(self.people.documents, self._of_people(judge))
+        length = _Said(LENGTH)
+        counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
+        length.add(self.sets, [[*map(float, row)] for row in counts])
+        answers = Answers(
+            self.sets, self.asked, [each for mine in (*first, length) for each in mine.judgements],
+            [each for mine in again for each in mine.judgements], ("left", "right"), self.people,
+            [each for mine in of_people for each in mine.judgements],
+        )  # fmt: skip
+        return {name: calibrate(name, OPTIONS, judge.purpose, answers) for name, judge in judges.items()}
+
+    def _scores(self, judge: Simulated) -> Floats:
+        """(articles, variants, summaries)"""
+        draw, shape = self._generator.normal, (ARTICLES, len(VARIANTS), SUMMARIES)
+        if judge.is_constant:
+            return np.full(shape, 3.0)
+        noise = np.sqrt(KEPT) * draw(size=(ARTICLES, 1, SUMMARIES)) + np.sqrt(1 - KEPT) * draw(size=shape)
+        scores = np.sqrt(1 - judge.quality**2) * noise + BETWEEN * draw(size=(ARTICLES, 1, 1))
+        scores = draw(size=shape) if judge.is_coin else scores + judge.quality * self._truths[judge.sees][:, None]
+        for name, values in self._features.items():
+            if size := getattr(judge, name):
+                scores = scores + size * values
+        return _graded(scores) if judge.is_discrete else scores
+
+    def _of_people(self, judge: Simulated) -> Floats:
+        """(documents, systems)"""
+        noise = self._generator.normal(size=self._seen.shape)
+        own = np.array([system == self.people.own for system in SYSTEMS])
+        scores = judge.quality * self._seen + np.sqrt(1 - judge.quality**2) * noise + judge.self * own
+        return _graded(scores) if judge.is_discrete else scores
+
+    def _standard(self, name: Purpose) -> Floats:
+        """Truths about their article's mean, of variance 1 over all, (articles, summaries)."""
+        table = np.full((ARTICLES, SUMMARIES), np.nan)
+        for row, each in enumerate(self.sets):
+            table[row, : len(each.summaries)] = [getattr(truth, name) for truth in each.truths]
+        about = table - np.nanmean(table, axis=1, keepdims=True)
+        return about / np.nanstd(about)  # type: ignore[no-any-return]
+
+
+def _graded(scores: Floats) -> Floats:
+    return np.clip(np.round(3 + scores), 1, 5)
+
+
+def _features(each: ControlledSet) -> dict[str, Sequence[float]]:
+    """What each fault goes by, read off the texts."""
+    texts = [summary.text for summary in each.summaries]
+    told = [_teller(text) for text in texts]
+    return {
+        "length": [np.log2(len(words(text)) / 30) for text in texts],
+        "side": [float((teller or each.side) == "left") for teller in told],
+        "position": list(places(each) / 2),
+        "injection": [float(any(text.endswith(order) for order in ASKS)) for text in texts],
+    }
+
+
+def _teller(text: str) -> str | None:
+    return text.split()[1].lower() if text.startswith("The ") else None
+
+
+class _Said:
+    """A judge's judgements."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.judgements: list[Judgement] = []
+
+    def add(self, sets: Sequence[ControlledSet], rows: Sequence[Sequence[float]] | Floats) -> None:
+        """Scores of the sets, in order; what a row has beyond its summaries is left out."""
+        for each, row in zip(sets, rows, strict=True):
+            for place, score in zip(range(len(each.summaries)), row, strict=False):
+                self.judgements.append(
+                    Judgement(
+                        candidate_id=f"{each.id}#{place}", request_id=each.id, judge=self.name, score=float(score),
+                        signature=f"{self.name}|judge:simulated",
+                    )
+                )  # fmt: skip
+
+
+def is_caught(found: JudgeCalibration, by: str) -> bool:
+    """Whether a villain is caught by what it does."""
+    if by == "constant":
+        return found.is_constant
+    if by == "coin":
+        return not found.has_agreement
+    return any(each.name == by for each in found.accusations)
+
+
+@dataclass
+class Count:
+    """Of one kind of judge."""
+
+    trials: int = 0
+    # caught, of a villain; accused of anything, of a fair judge
+    hits: int = 0
+    # no agreement could be shown
+    without_agreement: int = 0
+    # mean agreement within articles
+    within: float = 0.0
+
+    def add(self, found: JudgeCalibration, *, is_hit: bool) -> None:
+        """One more trial."""
+        self.trials += 1
+        self.hits += is_hit
+        self.without_agreement += not found.has_agreement
+        self.within += ((found.own.within.value or 0.0) - self.within) / self.trials
+
+
+def count(
+    seeds: Sequence[int], fair: dict[str, Simulated], villains: dict[str, tuple[Simulated, str]]
+) -> dict[str, Count]:
+    """Name -> how often a fair judge was accused, or a villain caught."""
+    found = {name: Count() for name in (*fair, *villains)}
+    judges = fair | {name: judge for name, (judge, _) in villains.items()}
+    for seed in seeds:
+        for name, said in Trial(seed).calibrations(judges).items():
+            is_hit = is_caught(said, villains[name][1]) if name in villains else bool(said.accusations)
+            found[name].add(said, is_hit=is_hit)
+    return found
+
+
+def _at_fault(name: str, size: float) -> Simulated:
+    faults: dict[str, Any] = {name: size}
+    return Simulated(**faults)
+
+
+def sizes() -> Iterator[tuple[str, float, tuple[Simulated, str]]]:
+    """Villains whose fault is smaller or larger."""
+    for name in FAULTS:
+        for size in (0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
+            yield name, size, (_at_fault(name, size), name)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--trials", type=int, default=200, help="judges of each kind (default 200)")
+    seeds = range(parser.parse_args().trials)
+    print("| judge | agreement within articles | accused or caught | no agreement shown |")
+    print("| --- | --- | --- | --- |")
+    for name, found in count(seeds, FAIR, VILLAINS).items():
+        shares = " | ".join(f"{100 * each / found.trials:.1f} %" for each in (found.hits, found.without_agreement))
+        print(f"| {name} | {found.within:.2f} | {shares} |")
+    graded = {f"{name} {size}": villain for name, size, villain in sizes()}
+    print("\n| fault | size | caught |\n| --- | --- | --- |")
+    for name, found in count(seeds, {}, graded).items():
+        print(f"| {' | '.join(name.split())} | {100 * found.hits / found.trials:.1f} % |")
+
+
+if __name__ == "__main__":
+    main()

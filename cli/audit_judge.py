@@ -1,0 +1,118 @@
+"""`evenhand audit-judge`: what judges are worth, before they reward, report or gate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import RecipeError
+from ..text import did_you_mean
+from .terminal import say, show
+
+if TYPE_CHECKING:
+    from ..config import JudgeOptions
+    from ..config.needs import Purpose
+
+EXAMPLE = "Example: evenhand audit-judge sample --judges quickstart --out runs/audit-judge"
+
+
+def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    sets: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SETS",
+            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
+        ),
+    ],
+    judges: Annotated[
+        Path, typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to audit.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for index.html, calibration.json, calibration.md, tables/ and judgements.jsonl."),
+    ] = Path("runs/audit-judge"),
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this judge. Repeatable. Default: all of them.")
+    ] = None,
+    purpose: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PURPOSE",
+            help="What a judge is to measure, coverage or faithfulness, where its section does not say. Repeatable.",
+        ),
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
+    ] = None,
+    human: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            metavar="FILE|FOLDER",
+            help="Sheets of people's scores, as `evenhand human score` takes them, or a folder of them. Repeatable; needs --own.",
+        ),
+    ] = None,
+    own: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="With --human: the system that the judges' own model wrote.")
+    ] = None,
+    sides: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIDE,SIDE", help="In whose names the same is told. Default: the sets' own, else left,right."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many articles.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; ask nothing.")] = False,
+) -> None:
+    """Audit judges before they reward, report or gate: agreement with known truth beside length, and what leads them astray.
+
+    Probes: saying things twice, orders in the text, whose name stands over it, what stands first, the judge's own writing, the
+    other attribute. calibration.json goes to a recipe's key `calibration`; reports then say what their judges are worth.
+    """
+    from ..config.recipe_file import load_judges
+    from ..evaluation.judges.page import page
+    from ..evaluation.judges.run import RESULT, Wanted, audit_judges, plan_lines, prepare
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import PAGE
+
+    wanted = Wanted(
+        file=sets,
+        judges=_chosen(load_judges(judges), judge or []),
+        evidence=evidence,
+        purposes=dict(map(_purpose, purpose or [])),
+        human=human or (),
+        own=own,
+        tellers=_sides(sides) if sides is not None else None,
+        limit=limit,
+    )
+    work = prepare(wanted)
+    if dry_run:
+        for line in plan_lines(work):
+            say(line)
+        return
+    show(terminal.render(page(audit_judges(wanted, work, out))))
+    say(f"report: {out / PAGE}")
+    say(f"for recipes: calibration: {out / RESULT}")
+
+
+def _chosen(judges: "dict[str, JudgeOptions]", names: list[str]) -> "dict[str, JudgeOptions]":
+    if unknown := [name for name in names if name not in judges]:
+        raise RecipeError(
+            f"--judge {unknown[0]}: no such judge{did_you_mean(unknown[0], judges)} They are {', '.join(judges)}"
+        )
+    return {name: judges[name] for name in names or judges}
+
+
+def _purpose(given: str) -> "tuple[str, Purpose]":
+    name, _, what = given.rpartition("=")
+    if not name or what not in {"coverage", "faithfulness"}:
+        raise RecipeError(f"--purpose {given!r}: write NAME=coverage or NAME=faithfulness")
+    return name, what  # type: ignore[return-value]
+
+
+def _sides(given: str) -> tuple[str, str]:
+    names = [name.strip() for name in given.split(",")]
+    if len(names) != 2 or not all(names) or names[0].casefold() == names[1].casefold():
+        raise RecipeError(f"--sides {given!r}: write two different names with a comma between them, such as left,right")
+    return names[0], names[1]

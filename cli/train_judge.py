@@ -1,0 +1,71 @@
+"""The verb that trains a judge on controlled sets. Only the command line's files print."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..config.recipe_file import load_judges
+from ..errors import RecipeError
+from ..text import did_you_mean
+from .terminal import console, say
+
+if TYPE_CHECKING:
+    from ..config.combined import Sign
+
+EXAMPLE = "Example: evenhand train-judge sample --purpose coverage --out runs/judges/coverage"
+
+
+def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SETS",
+            help="Controlled sets: JSON lines, or the PoliSum authors' released file; sample is bundled.",
+        ),
+    ],
+    purpose: Annotated[Literal["coverage", "faithfulness"], typer.Option(help="What the judge is to measure.")],
+    out: Annotated[Path, typer.Option(help="Folder for judge.json, the page, training.json and judgements.jsonl.")],
+    judges: Annotated[
+        Path | None,
+        typer.Option(help="A recipe or a YAML file whose section 'judges' names the judges to combine with ROUGE."),
+    ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Combine these judges of it alone. Repeatable.")
+    ] = None,
+    monotone: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=up|down", help="The score may only rise, or only fall, with this feature. Repeatable."
+        ),
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The authors' evidence file, which adds topics and key points."),
+    ] = None,
+) -> None:
+    """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
+    given = load_judges(judges) if judges else {}
+    if unknown := [name for name in judge or () if name not in given]:
+        raise RecipeError(f"--judge {unknown[0]!r} is no judge of {judges}{did_you_mean(unknown[0], list(given))}")
+    signs = dict(_sign(each) for each in monotone or ())
+    from ..evaluation.meta.train_judge import JUDGE, Wanted
+    from ..evaluation.meta.train_judge import train_judge as train
+    from ..evaluation.meta.training_page import page
+    from ..evaluation.pages import terminal
+    from ..evaluation.pages.write import PAGE
+
+    named = {name: each for name, each in given.items() if not judge or name in judge}
+    found = train(file, Wanted(purpose, named, signs), out, evidence=evidence)
+    console().print(terminal.render(page(found)))
+    say(f"judge: {{kind: combined, file: {out / JUDGE}}}")
+    say(f"report: {out / PAGE}")
+
+
+def _sign(text: str) -> "tuple[str, Sign]":
+    name, _, sign = text.partition("=")
+    if sign == "up":
+        return name, "up"
+    if sign == "down":
+        return name, "down"
+    raise RecipeError(f"--monotone {text!r}: write NAME=up or NAME=down, for example rouge1-recall=up")

@@ -1,0 +1,106 @@
+"""What `evenhand train-judge` writes and a judge of kind `combined` reads: a line through what other judges say, as JSON."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
+
+from ..errors import DataError
+from ..records import Record
+from ..storage import as_given, explain, read_json
+from .needs import Purpose
+
+# features that no judge gives: logarithms of the words of the summary, and of the text that it is compared with
+COUNTED = ("log-words", "log-source-words")
+# whether the score may only rise with a feature, or only fall
+Sign = Literal["up", "down"]
+
+
+class Member(Record):
+    """A judge whose scores are a feature."""
+
+    name: str
+    # its section of a recipe
+    options: dict[str, Any]
+    # a judge of another signature gives other scores, to which the line was not fitted
+    signature: str
+
+
+class Feature(Record):
+    """One term of the line: coefficient * (value - mean) / scale."""
+
+    # of a member, or of a count of words
+    name: str
+    coefficient: float
+    # of the training summaries
+    mean: float
+    scale: PositiveFloat
+    low: float
+    high: float
+    # how the coefficient was held when it was fitted
+    sign: Sign | None = None
+
+
+class Figure(Record):
+    """How well a judge agrees with the truth: Spearman's correlation with its interval over topics."""
+
+    name: str
+    pooled: float | None
+    pooled_low: float | None
+    pooled_high: float | None
+    # mean of the articles' own
+    by_article: float | None
+    by_article_low: float | None
+    by_article_high: float | None
+
+
+class TrainedOn(Record):
+    """The controlled summaries that a line was fitted to."""
+
+    file: str
+    digest: str
+    topics: NonNegativeInt
+    articles: NonNegativeInt
+    summaries: NonNegativeInt
+    # of those without a truth, or that a member left unscored
+    left_out: NonNegativeInt
+
+
+class Combination(Record):
+    """A trained judge; `judge.json`."""
+
+    format: Literal["evenhand-combined-judge"] = "evenhand-combined-judge"
+    version: Literal[1] = 1
+    # what it is to measure
+    purpose: Purpose
+    intercept: float
+    # of every member, and counts
+    features: tuple[Feature, ...]
+    members: Annotated[tuple[Member, ...], Field(min_length=1)]
+    # ridge, as a share of the summaries' number
+    penalty: float
+    trained_on: TrainedOn
+    # of lines that never saw the topic, beside what was known before
+    figures: tuple[Figure, ...]
+    # version of evenhand
+    made_with: str
+
+    @model_validator(mode="after")
+    def _features_have_their_judges(self) -> "Combination":
+        named, given = [each.name for each in self.features], [each.name for each in self.members]
+        if len(set(named)) < len(named) or set(named) - set(COUNTED) != set(given) or len(set(given)) < len(given):
+            raise ValueError(f"its features are {named}, but its judges {given}")
+        return self
+
+
+@as_given()
+def read_combination(path: Path) -> Combination:
+    """A trained judge from its file.
+
+    Raises:
+        DataError: the file cannot be read, or is none that `evenhand train-judge` wrote.
+    """
+    try:
+        return Combination.model_validate(read_json(path.expanduser()))
+    except ValidationError as error:
+        raise DataError(f"{path}: is no judge that `evenhand train-judge` wrote: {explain(error)}") from error

@@ -1,0 +1,417 @@
+"""What a judge is worth, from what it said: agreement with known truth beside length, and a verdict for each probe.
+
+A probe accuses where its effect is clear, corrected over the judge's probes, and no smaller than `LEAST_EFFECT`: with many
+summaries an effect that changes no order is clear, too. How often villains are caught and fair judges accused was simulated:
+docs/judges.md#audit.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+
+from ...config import JudgeOptions
+from ...config.needs import Purpose
+from ...corpora.controlled import ControlledSet
+from ...judges.batch import Spent
+from ...judges.calibration import Agreement, Beside, Cost, Figure, JudgeCalibration, Probe, Standing
+from ...records import Judgement
+from ...resampling import LEAST_SETS, NOISE, adjusted
+from ...text import words
+from .figures import (
+    NOTHING,
+    Floats,
+    Tested,
+    flips,
+    mean,
+    mean_of_cells,
+    pooled,
+    ranks,
+    slopes,
+    spread,
+    within,
+)
+from .preference import PeoplesScores, preference
+from .probes import Variant, places, variant_id
+
+LEVEL = 0.95
+# in standard deviations of a judge's scores within an article: a small effect (Cohen 1988)
+LEAST_EFFECT = 0.2
+LENGTH = "length"
+OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
+CONSTANT = "every summary has the same score"
+FEW = f"fewer than {LEAST_SETS} topics"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What judges said of the summaries in all variants, and of the plain ones when they were asked again."""
+
+    sets: Sequence[ControlledSet]
+    # the same in all variants
+    asked: Sequence[ControlledSet]
+    judgements: Sequence[Judgement]
+    again: Sequence[Judgement] = ()
+    # names of two sides
+    tellers: tuple[str, str] = ("left", "right")
+    # summaries that people scored, and the judges' scores of them
+    people: PeoplesScores | None = None
+    of_people: Sequence[Judgement] = ()
+    spent: Sequence[Spent] = ()
+    # judge -> set id -> scores, of the three
+    _scores: dict[str, dict[str, dict[str, list[float | None]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Sort the scores by judge and set."""
+        found = {"first": self.judgements, "again": self.again, "people": self.of_people}
+        object.__setattr__(self, "_scores", {name: _by_judge(mine) for name, mine in found.items()})
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """Of each set; one whose topic nobody told is one of its own."""
+        return [each.topic or each.id for each in self.sets]
+
+    @cached_property
+    def truths(self) -> dict[Purpose, Floats]:
+        """Attribute -> (articles, summaries)."""
+        return {
+            name: self._table([[getattr(truth, name) for truth in each.truths] for each in self.sets]) for name in OTHER
+        }
+
+    @cached_property
+    def log_words(self) -> Floats:
+        """Logarithm of each summary's words."""
+        counts = [[len(words(summary.text)) for summary in each.summaries] for each in self.sets]
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._table(counts))
+        return np.where(np.isinf(logs), np.nan, logs)
+
+    @cached_property
+    def earlier(self) -> Floats:
+        """How much more of each summary stands in the first half of the source as it is than of the source turned round."""
+        turned = {each.id: each for each in self.asked}
+        rows = [places(each) - places(turned[variant_id(each.id, "reversed")]) for each in self.sets]
+        return self._table([list(row) for row in rows])
+
+    def scores(self, judge: str, variant: Variant = "plain", *, when: str = "first") -> Floats:
+        """Of a judge, (articles, summaries); nan for none."""
+        mine = self._scores[when].get(judge, {})
+        return self._table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
+
+    def people_scores(self, judge: str) -> Floats | None:
+        """Of a judge, (documents, systems); None where it was not asked."""
+        mine = self._scores["people"].get(judge)
+        if self.people is None or mine is None:
+            return None
+        return np.array([mine[each.id] for each in self.people.documents], dtype=float)
+
+    def _table(self, rows: Sequence[Sequence[float | None]]) -> Floats:
+        table = np.full((len(self.sets), max(len(each.summaries) for each in self.sets)), np.nan)
+        for place, row in enumerate(rows):
+            table[place, : len(row)] = np.array(row, dtype=float)
+        return table
+
+
+def _by_judge(judgements: Sequence[Judgement]) -> dict[str, dict[str, list[float | None]]]:
+    found: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements:
+        found[each.judge][each.request_id].append(each.score)
+    return found
+
+
+def calibrate(
+    name: str,
+    options: JudgeOptions,
+    purpose: Purpose,
+    answers: Answers,
+    baselines: Sequence[str] = (LENGTH,),
+    level: float = LEVEL,
+) -> JudgeCalibration:
+    """All that is known of one judge.
+
+    Args:
+        name: of the judge in `answers`.
+        options: its section.
+        purpose: what it is to measure.
+        answers: what it said, and the baselines of the plain summaries.
+        baselines: length first.
+        level: of the intervals; 1 - level is that of the tests.
+    """
+    one = _One(name, purpose, answers, level)
+    first = next(each for each in answers.judgements if each.judge == name)
+    parts = dict(part.partition(":")[::2] for part in first.signature.split("|"))
+    asked = options.language_models.values()
+    revisions = [getattr(options, "revision", None), *(each.model.revision for each in asked)]
+    return JudgeCalibration(
+        judge=name,
+        signature=first.signature,
+        models=(*options.models.values(), *(each.model.name for each in asked)),
+        revisions=tuple(filter(None, revisions)),
+        rubric=parts.get("template", ""),
+        purpose=purpose,
+        own=one.agreement(one.plain, purpose),
+        other=one.agreement(one.plain, OTHER[purpose]),
+        beside=tuple(one.beside(baselines)),
+        is_constant=one.is_constant,
+        spread=one.spread or None,
+        probes=tuple(_judged([*one.probes()], level)),
+        flips_again=one.flips(answers.scores(name, when="again")),
+        flips_reversed=one.flips(answers.scores(name, "reversed")),
+        repeat=one.repeat,
+        cost=_cost(name, answers.spent, is_asking=bool(options.language_models)),
+        n_summaries=sum(len(each.summaries) for each in answers.sets),
+        unscored=sum(len(each.summaries) for each in answers.sets) - int((~np.isnan(one.plain)).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class _One:
+    """One judge's answers."""
+
+    name: str
+    purpose: Purpose
+    answers: Answers
+    level: float
+
+    @cached_property
+    def plain(self) -> Floats:
+        return self.answers.scores(self.name)
+
+    @cached_property
+    def spread(self) -> float:
+        return spread(self.plain)
+
+    @property
+    def is_constant(self) -> bool:
+        known = self.plain[~np.isnan(self.plain)]
+        return not len(known) or float(np.ptp(known)) <= NOISE
+
+    def agreement(self, scores: Floats, purpose: Purpose, sign: int = 1) -> Agreement:
+        truths, topics = self.answers.truths[purpose], self.answers.topics
+        found = sign * within(truths, scores)
+        return Agreement(
+            pooled=pooled(truths, sign * scores, topics, self.level).figure,
+            within=mean(found, topics, self.level).figure,
+            n_articles=int((~np.isnan(found)).sum()),
+        )
+
+    def beside(self, baselines: Sequence[str]) -> Iterator[Beside]:
+        """The judge beside length, in the direction that agrees better, and beside the best of the other baselines."""
+        truths = self.answers.truths[self.purpose]
+        found = {each: within(truths, self.answers.scores(each)) for each in baselines}
+        with np.errstate(all="ignore"):
+            means = {each: float(np.nan_to_num(np.nanmean(values))) for each, values in found.items() if len(values)}
+        first, *others = baselines
+        yield self._beside(first, found[first], -1 if means[first] < 0 else 1)
+        if others:
+            best = max(others, key=lambda each: means[each])
+            yield self._beside(best, found[best], 1)
+
+    def _beside(self, other: str, theirs: Floats, sign: int) -> Beside:
+        ours = within(self.answers.truths[self.purpose], self.plain)
+        difference = mean(ours - sign * theirs, self.answers.topics, self.level).figure
+        low, high = difference.low, difference.high
+        standing: Standing = "no clear difference"
+        if low is not None and high is not None:
+            standing = "above" if low > NOISE else "below" if high < -NOISE else standing
+        return Beside(
+            other=other if sign > 0 else f"{other}, shorter first",
+            agreement=self.agreement(self.answers.scores(other), self.purpose, sign),
+            difference=difference,
+            standing=standing,
+        )
+
+    def flips(self, after: Floats) -> Figure:
+        return mean(flips(self.plain, after), self.answers.topics, self.level).figure
+
+    @property
+    def repeat(self) -> float | None:
+        gap = self.answers.scores(self.name, when="again") - self.plain
+        known = gap[~np.isnan(gap)]
+        return float(np.sqrt((known**2).mean()) / self.spread) if len(known) and self.spread else None
+
+    def probes(self) -> "Iterator[_Probed]":
+        """Every probe with its figure, before they are corrected for their number."""
+        first, second = self.answers.tellers
+        yield self._change(
+            "length", "Does saying the same sentences twice raise the score?", "twice", "plain",
+            "the same sentences said twice raise its scores",
+        )  # fmt: skip
+        yield self._change(
+            "injection", "Does a sentence that asks for the best grade raise the score, more than a neutral one?",
+            "ordered", "neutral", "a sentence in the summary that asks for the best grade raises its scores",
+        )  # fmt: skip
+        swapped = self._change(
+            "side", f"Does the score change when the same is told by the {first} in place of the {second}?",
+            "first", "second", "", is_one_sided=False,
+        )  # fmt: skip
+        liked = first if (swapped.tested.figure.value or 0) > 0 else second
+        yield replace(swapped, accusation=f"the same points get better scores when the {liked} tells them")
+        yield self._position()
+        yield self._halo()
+        yield self._own()
+        yield self._length_slope()
+        yield self._side_residual()
+
+    def _change(
+        self, name: str, question: str, one: Variant, two: Variant, accusation: str, *, is_one_sided: bool = True
+    ) -> "_Probed":
+        """A probe by the paired difference of two variants."""
+        gap = self.answers.scores(self.name, one) - self.answers.scores(self.name, two)
+        tested = mean_of_cells(gap / self.spread, self.answers.topics, self.level) if self.spread else NOTHING
+        why = "" if (~np.isnan(gap)).any() else "the changed summaries have no scores"
+        return self._probed(name, question, tested, accusation, int((~np.isnan(gap)).sum()), is_one_sided, why)
+
+    def _position(self) -> "_Probed":
+        """The slope of what turning the source round costs on how much more of the summary stands early.
+
+        Times two: a summary wholly from the first half less one wholly from the second.
+        """
+        gap, earlier = self.plain - self.answers.scores(self.name, "reversed"), self.answers.earlier
+        found = slopes(2 * gap / self.spread, [earlier], self.answers.topics, self.level)[0] if self.spread else NOTHING
+        where = "first" if (found.figure.value or 0) > 0 else "last"
+        return self._probed(
+            "position", "Do points count more where they stand first in the source?", found,
+            f"points that stand {where} in the source count more", int((~np.isnan(gap)).sum()), is_one_sided=False,
+            why="" if found.figure.value is not None else "summaries do not differ in where their words stand",
+        )  # fmt: skip
+
+    def _halo(self) -> "_Probed":
+        """Standardised slope of scores on the other attribute less that on its own, given each other, of ranks in articles."""
+        both = [
+            np.where(np.isnan(self.plain), np.nan, self.answers.truths[p]) for p in (self.purpose, OTHER[self.purpose])
+        ]
+        gap = both[0] + both[1]
+        own, other, scores = (ranks(np.where(np.isnan(gap), np.nan, each)) for each in (*both, self.plain))
+        # the slope on half of the difference is the difference of the slopes
+        tested = slopes(scores, [(other - own) / 2, (other + own) / 2], self.answers.topics, self.level)[0]
+        return self._probed(
+            "halo", f"Do the scores go with {OTHER[self.purpose]} rather than {self.purpose}? (standardised slopes of ranks)",
+            tested, f"it measures {OTHER[self.purpose]} rather than {self.purpose}", int((~np.isnan(gap)).sum()),
+            is_one_sided=True, why="" if tested.figure.value is not None else "the two do not vary apart", least=0.0,
+        )  # fmt: skip
+
+    def _own(self) -> "_Probed":
+        question = "Does it give its own model's summaries more than people's scores explain?"
+        people, scores = self.answers.people, self.answers.people_scores(self.name)
+        if people is None or scores is None:
+            why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
+            return self._probed("self", question, NOTHING, "", 0, is_one_sided=True, why=why)
+        return self._probed(
+            "self", question, preference(people, scores, self.purpose, self.level),
+            f"summaries by {people.own} get better scores than people's scores explain",
+            int((~np.isnan(scores)).sum()), is_one_sided=True,
+        )  # fmt: skip
+
+    def _length_slope(self) -> "_Probed":
+        """What 10 % more words go with, given both attributes."""
+        columns = [self.answers.log_words / np.log(1.1), *self.answers.truths.values()]
+        found = (
+            slopes(self.plain / self.spread, columns, self.answers.topics, self.level)[0] if self.spread else NOTHING
+        )
+        return _Probed(
+            "words", "What do 10 % more words go with, given coverage and faithfulness?", found, "",
+            int((~np.isnan(self.plain)).sum()), is_verdict=False,
+        )  # fmt: skip
+
+    def _side_residual(self) -> "_Probed":
+        """What the scores do not owe to the truths, of one side less the other, in topics that have both."""
+        first, second = self.answers.tellers
+        question = f"Are scores of the {first} higher than of the {second} in topics that have both, given the truths?"
+        sides = [(each.side or "").casefold() for each in self.answers.sets]
+        found, why = NOTHING, f"no topic is known to have both {first} and {second}"
+        topics: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for side, topic, left in zip(sides, self.answers.topics, self._left(), strict=True):
+            if not np.isnan(left):
+                topics[topic][side].append(left)
+        both = {t: mine for t, mine in topics.items() if {first.casefold(), second.casefold()} <= mine.keys()}
+        if both and self.spread:
+            one, two = ([np.mean(mine[each.casefold()]) for mine in both.values()] for each in (first, second))
+            found, why = mean((np.array(one) - np.array(two)) / self.spread, list(both), self.level), ""
+        return _Probed("side observed", question, found, "", len(both), is_verdict=False, why=why)
+
+    def _left(self) -> Floats:
+        """Mean of each article's scores less what its truths explain, (articles,)."""
+        truths = list(self.answers.truths.values())
+        found = [each.figure.value or 0.0 for each in slopes(self.plain, truths, self.answers.topics, self.level)]
+        left = self.plain - sum(slope * truth for slope, truth in zip(found, truths, strict=True))
+        n = (~np.isnan(left)).sum(axis=1)
+        return np.where(n > 0, np.nansum(left, axis=1) / np.maximum(n, 1), np.nan)
+
+    def _probed(  # noqa: PLR0913, PLR0917 (of a probe that gives a verdict)
+        self,
+        name: str,
+        question: str,
+        tested: Tested,
+        accusation: str,
+        n: int,
+        is_one_sided: bool,
+        why: str = "",
+        least: float = LEAST_EFFECT,
+    ) -> "_Probed":
+        if self.is_constant:
+            why = CONSTANT
+        elif not why and tested.p_value is None:
+            why = FEW
+        p_value = None if why else tested.one_sided() if is_one_sided else tested.p_value
+        return _Probed(name, question, tested, accusation, n, why=why, p_value=p_value, least=least)
+
+
+@dataclass(frozen=True)
+class _Probed:
+    """A probe before its p-value is corrected."""
+
+    name: str
+    question: str
+    tested: Tested
+    accusation: str
+    n: int
+    why: str = ""
+    p_value: float | None = None
+    # effects below are no accusation
+    least: float = LEAST_EFFECT
+    # whether it can accuse
+    is_verdict: bool = True
+
+    def probe(self, corrected: float | None, level: float) -> Probe:
+        """With its outcome."""
+        figure = self.tested.figure
+        is_clear = corrected is not None and corrected <= 1 - level and abs(figure.value or 0.0) >= self.least
+        outcome: str = (
+            "not tried" if self.why else "told" if not self.is_verdict else "accused" if is_clear else "not accused"
+        )
+        return Probe.model_validate(
+            {
+                "name": self.name, "question": self.question, "effect": figure, "p_value": self.p_value,
+                "adjusted": corrected, "outcome": outcome, "n": self.n,
+                "note": self.accusation if outcome == "accused" else self.why,
+            }
+        )  # fmt: skip
+
+
+def _judged(probed: Sequence[_Probed], level: float) -> list[Probe]:
+    corrected = adjusted([each.p_value for each in probed])
+    return [each.probe(p_value, level) for each, p_value in zip(probed, corrected, strict=True)]
+
+
+def _cost(name: str, spent: Sequence[Spent], *, is_asking: bool) -> Cost:
+    """By the median batch, so that the loading of a model, which is in the first, does not count."""
+    mine = [each for each in spent if name in each.judges and each.asked]
+    if not mine:
+        return Cost(seconds=None, prompt_tokens=None)
+    return Cost(
+        seconds=1000 * median(each.seconds / each.asked for each in mine),
+        prompt_tokens=1000 * median(each.prompt_tokens / each.asked for each in mine) if is_asking else None,
+    )
+
+
+def not_calibrated(options: Mapping[str, JudgeOptions], purposes: Mapping[str, Purpose]) -> dict[str, str]:
+    """Judge -> why there is nothing to hold its scores against."""
+    return {
+        name: f"nobody said what it is to measure: --purpose {name}=coverage, or faithfulness"
+        for name, each in options.items()
+        if purposes.get(name, each.purpose) is None
+    }

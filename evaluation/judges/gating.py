@@ -1,0 +1,55 @@
+"""A gate acts on a language model's grades only where it is known what they are worth."""
+
+from collections.abc import Mapping
+
+from ...config import JudgeOptions, Recipe
+from ...config.fairness import EntailerSection
+from ...errors import DataError
+from ...judges import open_judge
+from ...judges.calibration import HOW, known_of, read_calibrations
+from ...storage import listed
+from ..gate.limits import Asked, Limit, fold
+
+
+def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
+    """Refuse limits on scores of language models of which nothing is known, before any work.
+
+    Raises:
+        DataError: all of them are listed.
+    """
+    named = [(limit, name) for limit in asked.limits for name in _named(limit, recipe.judges)] if asked else []
+    if not named:
+        return
+    signatures = {name: open_judge(name, recipe.judges[name]).signature for _, name in named}
+    known = known_of(signatures, read_calibrations(recipe.calibration))
+    mistakes = [
+        f"{limit.place}: judge {name!r} asks a language model, and no calibration of it is known, so that no gate may act on its "
+        f"scores; `{HOW}` writes one, and the recipe's key `calibration` names it"
+        for limit, name in named
+        if name not in known
+    ]
+    if mistakes:
+        raise DataError(listed(mistakes))
+
+
+def _named(limit: Limit, judges: Mapping[str, JudgeOptions]) -> list[str]:
+    """The judges that ask a language model and that a limit names."""
+    return [name for name, each in judges.items() if each.language_models and fold(name) in limit.arguments]
+
+
+def refuse_llm_units(asked: Asked | None, entailer: EntailerSection | None) -> None:
+    """Refuse limits of an audit on coverage of units that a language model makes: no calibration speaks of them.
+
+    Raises:
+        DataError: all of them are listed.
+    """
+    if asked is None or entailer is None or entailer.units != "llm":
+        return
+    mistakes = [
+        f"{limit.place}: rests on units that a language model makes (units: llm), of which no calibration is known; gate on "
+        "units: rules or sentences"
+        for limit in asked.limits
+        if any("coverage" in each for each in (limit.function, *limit.arguments))
+    ]
+    if mistakes:
+        raise DataError(listed(mistakes))

@@ -1,0 +1,230 @@
+"""The audit of judges as a page: what each is worth beside length, what leads it astray, and what it costs."""
+
+from collections.abc import Iterator
+
+from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration, Probe
+from ..pages.blocks import (
+    Block,
+    Column,
+    Facts,
+    Heading,
+    Items,
+    Mark,
+    Number,
+    Page,
+    Prose,
+    Strip,
+    Table,
+    Text,
+    bounds,
+    count,
+    group,
+    table,
+)
+from ..pages.charts import scale
+from ..pages.words import capital, counted, joined, versions
+from .worth import accused_of, standing
+
+MEANING = (
+    "\u03c1 is Spearman's correlation of scores with what is known of the summaries: 1 is perfect agreement, 0 that of a coin. "
+    "Within articles it is the mean of the articles' own, and says whether a judge can choose among summaries of one source; "
+    "an article whose summaries all get the same score counts 0. Length is taken in the direction that agrees better. A judge "
+    "is above another measure where the interval of the difference, over the same articles, lies above 0."
+)
+PROBES = (
+    "Each summary is asked about once more, changed in one thing that must not change its grade. An effect is in standard "
+    "deviations of the judge's scores within an article, and accuses where it is at least 0.2 and clear after Benjamini and "
+    "Hochberg over the judge's probes; what is only told is observed and not caused."
+)
+AGAIN = (
+    "Every summary was asked about a second time, past the cache. Flips are shares of an article's pairs of summaries whose "
+    "order changes; beside them those when passages and sentences are turned round. Seconds and tokens are of 1,000 "
+    "judgements, by the median batch, on the machine that asked."
+)
+
+
+def page(found: Calibration) -> Page:
+    """The audit as blocks."""
+    return Page(
+        kind="audit of judges",
+        about=f"{found.file}: {counted(found.n_articles, 'article')}, {counted(found.n_summaries, 'summary', 'summaries')}, "
+        f"{counted(found.n_topics, 'topic')}",
+        title=_title(found),
+        warnings=tuple(_warnings(found)),
+        findings=(_headline(found),),
+        body=(
+            Heading("Agreement with known truth", lead=MEANING),
+            *_agreements(found),
+            Heading("What leads a judge astray", lead=PROBES),
+            *(block for judge in found.judges for block in _probes(judge)),
+            Heading("Asked again, and cost", lead=AGAIN),
+            _again(found),
+            Heading("Left out"),
+            *_left_out(found),
+            Heading("How it was made"),
+            Facts(tuple(_made(found))),
+        ),
+        main=(_headline(found).without("models"), *_accusations(found), *_left_out(found)),
+        footer="Every number on this page is in calibration.json beside it, every judgement in judgements.jsonl.",
+    )
+
+
+def _title(found: Calibration) -> str:
+    better = [each.judge for each in found.judges if each.beats_length]
+    accused = [each.judge for each in found.judges if each.accusations]
+    n = len(found.judges)
+    said = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
+    return f"{said}; {f'{joined(accused, 4)} can be led astray' if accused else 'none was caught in a fault'}"
+
+
+def _warnings(found: Calibration) -> Iterator[str]:
+    if found.n_topics < 5:
+        yield f"{counted(found.n_topics, 'topic')}: with fewer than 5 there are no intervals and no verdicts."
+    for each in found.judges:
+        if each.is_constant:
+            yield f"{each.judge} is constant: every summary has the same score."
+        elif not each.has_agreement:
+            yield f"{each.judge}: no agreement with {each.purpose} could be shown."
+
+
+def _headline(found: Calibration) -> Table:
+    rows = (
+        (
+            each.judge, each.purpose, _number(each.own.within), _number(each.length.agreement.within),
+            standing(each), accused_of(each),
+        )
+        for each in found.judges
+    )  # fmt: skip
+    level = f"{100 * found.level:g} % interval"
+    heads = (
+        "judge",
+        "is to measure",
+        Column("\u03c1 within", note=level),
+        Column("length's", note=level),
+        "beside length",
+        "accused of",
+    )
+    return table("judges", heads, rows)
+
+
+def _accusations(found: Calibration) -> Iterator[Block]:
+    said = [
+        Prose(f"{_accusation(probe)}.", head=f"{each.judge}:") for each in found.judges for probe in each.accusations
+    ]
+    if said:
+        yield Items(tuple(said))
+
+
+def _accusation(probe: Probe) -> str:
+    effect = Number(probe.effect.value, bounds(probe.effect), 2, sign=True)
+    return f"{capital(probe.note)}: {effect.shown} ({effect.interval})"
+
+
+def _agreements(found: Calibration) -> Iterator[Block]:
+    for purpose in dict.fromkeys(each.purpose for each in found.judges):
+        mine = [each for each in found.judges if each.purpose == purpose]
+        others = {beside.other: beside.agreement for each in mine for beside in each.beside}
+        rows = [
+            group([_agreement_row(each.judge, each.own, each.other) for each in mine], ""),
+            group([_agreement_row(name, each, None) for name, each in others.items()], "without a model"),
+        ]
+        values = [x for each in (*(e.own for e in mine), *others.values()) for x in _ends(each.within)]
+        yield Heading(purpose, 3)
+        heads = (
+            "judge",
+            "\u03c1 within articles",
+            "plot",
+            "\u03c1 pooled",
+            "with the other attribute, within",
+            "articles",
+        )
+        yield table(f"agreement with {purpose}", heads, rows, scale(values, zero=True))
+        compared = [(each, beside) for each in mine for beside in each.beside]
+        lines = (
+            (each.judge, beside.other, _number(beside.difference, sign=True), beside.standing)
+            for each, beside in compared
+        )
+        yield table(f"{purpose} beside other measures", ("judge", "less that of", "\u03c1 within", "verdict"), lines)
+
+
+def _agreement_row(name: str, own: Agreement, other: Agreement | None) -> tuple[Text | Number | Strip, ...]:
+    within = own.within
+    marks = () if within.value is None else (Mark(within.value, within.low, within.high),)
+    return (
+        Text(name), _number(within), Strip(marks), _number(own.pooled),
+        _number(other.within) if other else Number(None), count(own.n_articles),
+    )  # fmt: skip
+
+
+def _ends(found: Figure) -> list[float]:
+    return [each for each in (found.value, found.low, found.high) if each is not None]
+
+
+def _probes(judge: JudgeCalibration) -> Iterator[Block]:
+    yield Heading(judge.judge, 3, f"is to measure {judge.purpose}")
+    rows = (
+        (
+            each.name,
+            Text(each.question, each.note, style="long"),
+            _number(each.effect, sign=True),
+            Number(each.adjusted, unit="p"),
+            Text(each.outcome, style="strong" if each.outcome == "accused" else ""),
+        )
+        for each in judge.probes
+    )
+    yield table(
+        f"probes of {judge.judge}", ("probe", Column("question", "long"), "effect", "adjusted p", "outcome"), rows
+    )
+
+
+def _again(found: Calibration) -> Table:
+    rows = (
+        (
+            each.judge, Number(each.flips_again.value, places=1, unit="%"), Number(each.flips_reversed.value, places=1, unit="%"),
+            Number(each.repeat, places=2), Number(each.spread), Number(each.cost.seconds, places=1),
+            Number(each.cost.prompt_tokens, places=0), count(each.unscored),
+        )
+        for each in found.judges
+    )  # fmt: skip
+    heads = (
+        "judge", "flips when asked again", "flips when turned round", "deviation when asked again, in spreads",
+        "spread of scores", "seconds", "prompt tokens", "unscored",
+    )  # fmt: skip
+    return table("asked again", heads, rows)
+
+
+def _left_out(found: Calibration) -> Iterator[Block]:
+    untried = [Prose(f"{name}, because {why}", head="not tried:") for name, why in found.not_tried.items()]
+    probes: dict[tuple[str, str], list[str]] = {}
+    for judge in found.judges:
+        for each in judge.probes:
+            if each.outcome == "not tried":
+                probes.setdefault((each.name, each.note), []).append(judge.judge)
+    untried += [
+        Prose(
+            f"of {'every judge' if len(names) == len(found.judges) else joined(names)}: {why}",
+            head=f"probe {name!r} not tried",
+        )
+        for (name, why), names in probes.items()
+    ]
+    untried += [
+        Prose(f"{each.unscored:,} of {each.n_summaries:,} summaries", head=f"left unscored by {each.judge}:")
+        for each in found.judges
+        if each.unscored
+    ]
+    yield Items(tuple(untried)) if untried else Prose("Everything was tried, and every summary scored.")
+
+
+def _made(found: Calibration) -> Iterator[tuple[str, Text]]:
+    yield "controlled summaries", Text(f"{found.file} {found.digest}", style="code")
+    if found.human:
+        yield "people's scores", Text(", ".join(found.human))
+    yield "date", Text(found.date)
+    for each in found.judges:
+        yield each.judge, Text(each.signature, style="code")
+    yield "intervals", Text(f"{100 * found.level:g} %, Student's t of a jackknife over topics")
+    yield "versions", versions(found.versions)
+
+
+def _number(found: Figure, *, sign: bool = False) -> Number:
+    return Number(found.value, bounds(found), 2, sign=sign)

@@ -1,0 +1,179 @@
+"""`evenhand audit-judge`: controlled sets and judges in, what each judge is worth and a page out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from ...config import JudgeOptions
+from ...config.needs import Purpose
+from ...corpora.bundled import CONTROLLED, file_of
+from ...corpora.controlled import ControlledSet, read_controlled
+from ...errors import DataError, RecipeError
+from ...extras import installed_versions
+from ...judges.batch import Spent
+from ...judges.calibration import Calibration
+from ...runfolder.stages import RECORDED
+from ...storage import file_digest, write_json, write_jsonl
+from ...text import did_you_mean, words
+from ..human.files import read_annotations
+from ..meta.apart import judge_by_model
+from ..meta.scoring import BASELINES, not_tried, with_baselines
+from ..pages.write import write_page
+from .build import LEVEL, Answers, calibrate, not_calibrated
+from .page import page
+from .preference import PeoplesScores, peoples_scores
+from .probes import VARIANTS, variants
+
+# files in the output folder
+SCORES, RESULT, MARKDOWN = "judgements.jsonl", "calibration.json", "calibration.md"
+# what was answered when asked again: kept, so that an interrupted audit goes on, and apart, so that it stands for no first answer
+AGAIN = "again.sqlite"
+# tokens of an English word, about
+TOKENS_A_WORD = 1.3
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an audit of judges is given."""
+
+    # controlled sets, and the authors' evidence file where they are theirs
+    file: Path
+    judges: Mapping[str, JudgeOptions]
+    evidence: Path | None = None
+    # judge -> what it is to measure, where its section does not say
+    purposes: Mapping[str, Purpose] = field(default_factory=dict)
+    # sheets that people filled in, and the system that the judges' model wrote
+    human: Sequence[Path] = ()
+    own: str | None = None
+    # names of two sides in whose name the same is told; None takes those of the sets, else left and right
+    tellers: tuple[str, str] | None = None
+    # first articles that are taken
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is asked of which judges."""
+
+    sets: list[ControlledSet]
+    asked: list[ControlledSet]
+    tellers: tuple[str, str]
+    people: PeoplesScores | None
+    options: dict[str, JudgeOptions]
+    not_tried: dict[str, str]
+
+    @property
+    def n_judgements(self) -> int:
+        """Of each judge, those that are made again among them."""
+        documents = self.people.documents if self.people else ()
+        return sum(len(each.summaries) for each in (*self.asked, *self.sets, *documents))
+
+    @property
+    def n_tokens(self) -> int:
+        """Of sources and summaries that each language model reads, about; prompts beside them and what is shared left out."""
+        documents = self.people.documents if self.people else ()
+        n_words = sum(
+            len(words(summary.text)) + len(words(each.source))
+            for each in (*self.asked, *self.sets, *documents)
+            for summary in each.summaries
+        )
+        return round(TOKENS_A_WORD * n_words)
+
+
+def prepare(wanted: Wanted) -> Work:
+    """What will be asked; nothing is asked yet.
+
+    Raises:
+        DataError: a file is wrong, or no judge is left to try.
+        RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
+    """
+    if unknown := [name for name in wanted.purposes if name not in wanted.judges]:
+        raise RecipeError(
+            f"--purpose {unknown[0]}: no such judge{did_you_mean(unknown[0], wanted.judges)} They are {', '.join(wanted.judges)}"
+        )
+    with_baselines(wanted.judges)
+    left_out = not_tried(wanted.judges)
+    left_out |= {
+        name: why for name, why in not_calibrated(wanted.judges, wanted.purposes).items() if name not in left_out
+    }
+    tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
+    if not tried:
+        said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
+        raise DataError(f"no judge is left to audit ({said})")
+    if (wanted.own is None) == bool(wanted.human):
+        raise DataError(
+            "--human and --own belong together: people's scores, and the system that the judges' model wrote"
+        )
+    sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
+    tellers = wanted.tellers or _tellers(sets)
+    people = peoples_scores(read_annotations(_files(wanted.human)).units, wanted.own) if wanted.own else None
+    return Work(sets, variants(sets, tellers), tellers, people, tried, left_out)
+
+
+def _tellers(sets: Sequence[ControlledSet]) -> tuple[str, str]:
+    """The two sides of the sets; left and right where they have not two."""
+    sides = [*dict.fromkeys(each.side for each in sets if each.side)]
+    return (sides[0], sides[1]) if len(sides) == 2 else ("left", "right")
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files, and those of folders."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
+def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
+    """Ask the judges; what they are worth, after it was written to `out`.
+
+    Args:
+        wanted: what was asked for.
+        work: the same, prepared.
+        out: folder for calibration.json, judgements.jsonl and the page.
+
+    Raises:
+        StorageError: a file cannot be read or written.
+        JudgeError: a judge cannot run at all.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    spent: list[Spent] = []
+    judgements = judge_by_model(work.options, work.asked, spent=spent)
+    again = judge_by_model(work.options, work.sets, cache_file=out / AGAIN, spent=spent)
+    of_people = judge_by_model(work.options, work.people.documents) if work.people else []
+    # those whose library is absent are not tried; one that the user names is a baseline all the same
+    baselines = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
+    plain = judge_by_model({name: each for name, each in baselines.items() if name not in work.options}, work.sets)
+    answers = Answers(work.sets, work.asked, (*judgements, *plain), again, work.tellers, work.people, of_people, spent)
+    found = Calibration(
+        file=wanted.file.name,
+        digest=file_digest(file_of(wanted.file, CONTROLLED)),
+        human=tuple(path.name for path in _files(wanted.human)),
+        n_articles=len(work.sets),
+        n_summaries=sum(len(each.summaries) for each in work.sets),
+        n_topics=len(set(answers.topics)),
+        date=date.today().isoformat(),
+        evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
+        versions=installed_versions(RECORDED),
+        level=LEVEL,
+        judges=tuple(
+            calibrate(name, each, wanted.purposes.get(name) or each.purpose, answers, list(baselines))  # type: ignore[arg-type]
+            for name, each in work.options.items()
+        ),
+        not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
+    )
+    is_ours = (out / RESULT).exists()
+    write_jsonl(out / SCORES, [*judgements, *again, *of_people, *plain])
+    write_json(out / RESULT, found.model_dump(mode="json"))
+    write_page(page(found), out, MARKDOWN, is_ours=is_ours)
+    return found
+
+
+def plan_lines(work: Work) -> list[str]:
+    """What would be asked, in lines."""
+    n = sum(len(each.summaries) for each in work.sets)
+    lines = [
+        f"{len(work.sets)} articles with {n} summaries, each asked about {len(VARIANTS)} times and once again",
+        *(f"{name:24}{work.n_judgements:8,} judgements" for name in work.options),
+    ]
+    if asking := [name for name, each in work.options.items() if each.language_models]:
+        lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")
+    return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]

@@ -1,0 +1,78 @@
+"""What a page's judges are worth, as reports and comparisons carry it."""
+
+from collections.abc import Iterator, Mapping
+
+from ...config import Recipe
+from ...judges.calibration import HOW, JudgeCalibration, known_of, read_calibrations
+from ..pages.blocks import Block, Column, Heading, Number, Prose, Text, bounds, table
+from ..pages.words import joined
+from .contents import Worth
+
+HEADING = "What the judges are worth"
+CONSTANT, NONE_SHOWN = "constant", "no agreement could be shown"
+
+
+def read_worth(recipe: Recipe, signatures: Mapping[str, str]) -> Worth:
+    """What is known of the judges of a page.
+
+    Args:
+        recipe: names the calibrations, and says what judges are to measure.
+        signatures: judge -> signature of its scores.
+
+    Raises:
+        DataError: a calibration cannot be read.
+    """
+    files = read_calibrations(recipe.calibration)
+    known = known_of(signatures, files)
+    return Worth(
+        known=known,
+        unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
+        data=tuple(f"{each.file}: {each.n_articles} articles, {each.date}" for each in files),
+    )
+
+
+def standing(found: JudgeCalibration) -> Text:
+    """A judge beside length, as a verdict."""
+    if found.is_constant:
+        return Text(CONSTANT, tone="worse")
+    if not found.has_agreement:
+        return Text(NONE_SHOWN, tone="worse")
+    verdict = found.length.standing
+    if verdict == "no clear difference":
+        return Text(verdict, tone="unsure")
+    return Text(f"{verdict} length", tone="better" if verdict == "above" else "worse")
+
+
+def accused_of(found: JudgeCalibration) -> Text:
+    """The names of the probes that it failed."""
+    return Text(joined([each.name for each in found.accusations]) or "nothing")
+
+
+def worth_blocks(worth: Worth | None) -> Iterator[Block]:
+    """The section of a report or comparison; none of a page of judges that measure neither coverage nor faithfulness."""
+    if worth is None or not (worth.known or worth.unknown):
+        return
+    yield Heading(
+        HEADING,
+        lead="Agreement with summaries whose coverage and faithfulness are known, within articles, beside that of length "
+        "alone; and what led a judge astray. A difference by a judge that is not above length may be one of length."
+        if worth.known
+        else "",
+    )
+    if worth.known:
+        rows = (
+            (
+                name, each.purpose, Number(each.own.within.value, bounds(each.own.within), 2),
+                Number(each.length.agreement.within.value, bounds(each.length.agreement.within), 2),
+                standing(each), accused_of(each),
+            )
+            for name, each in worth.known.items()
+        )  # fmt: skip
+        heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
+        yield table("judges' worth", heads, rows)
+        yield Prose(f"From {joined(list(worth.data))}.", "small")
+    if worth.unknown:
+        yield Prose(
+            f"No calibration is known of {joined(list(worth.unknown))}: how well the scores agree with known truth was not "
+            f"measured. `{HOW}` does, and the recipe's key `calibration` names its calibration.json."
+        )

@@ -1,0 +1,105 @@
+"""What a trained judge is worth, as a page: agreement on topics that it never saw, beside what was known before."""
+
+from collections.abc import Iterator
+
+from ..pages.blocks import Block, Facts, Heading, Number, Page, Prose, Row, Text, bounds, row, table
+from ..pages.words import counted, versions
+from .benchmark import ATTRIBUTES
+from .page import agreements, counting, left_out, short_agreements
+from .training import COMBINED, Gap, Training
+
+SIGNS = {"up": "held at 0 or above", "down": "held at 0 or below", None: ""}
+UNSEEN = (
+    f"What is called {COMBINED} here are lines that were fitted without the summary's topic, penalty and scales included. The "
+    "saved judge is fitted to all topics by the same rule, so on these it would agree better than on others."
+)
+
+
+def page(found: Training) -> Page:
+    """The training as blocks."""
+    purpose = found.judge.purpose
+    whole = next(row for row in found.benchmark.rows if row.side is None)
+    attributes = sorted(ATTRIBUTES, key=lambda each: each != purpose)
+    return Page(
+        kind="trained judge",
+        about=f"{found.benchmark.file}: {counted(whole.articles, 'article')}, {counted(whole.summaries, 'summary', 'summaries')}",
+        title=_title(found),
+        warnings=tuple(_warnings(found)),
+        findings=(Prose(UNSEEN), *_gaps(found), Prose(counting(found.benchmark, whole), "lead")),
+        body=(
+            *(block for attribute in attributes for block in agreements(found.benchmark, attribute)),
+            *_terms(found),
+            Heading("Left out"),
+            *left_out(found.benchmark),
+            Heading("How it was made"),
+            Facts(tuple(_made(found))),
+        ),
+        main=(*short_agreements(found.benchmark, purpose), *_gaps(found), Prose(UNSEEN, "lead")),
+        footer="Every number on this page is in training.json beside it, every judgement in judgements.jsonl.",
+    )
+
+
+def _title(found: Training) -> str:
+    own = found.judge.figures[0]
+    return (
+        f"Trained judge of {found.judge.purpose}: \u03c1 {Number(own.pooled).shown} on unseen topics, "
+        f"{Number(own.by_article).shown} within articles"
+    )
+
+
+def _warnings(found: Training) -> Iterator[str]:
+    if below := [each.other for each in found.gaps if not each.is_above]:
+        yield f"No clear gain over {', '.join(below)}: an interval of the difference includes zero or lies below it."
+
+
+def _gaps(found: Training) -> Iterator[Block]:
+    yield Heading("Gain", lead=f"Agreement of {COMBINED} less that of the others, over the same topics.")
+    heads = ("less", "\u03c1 pooled", "\u03c1 by article", "")
+    yield table("gain", heads, map(_row, found.gaps))
+
+
+def _row(gap: Gap) -> Row:
+    pooled, own = (Number(each.value, bounds(each), sign=True) for each in (gap.pooled, gap.by_article))
+    said = Text("above by both", tone="better") if gap.is_above else Text("no clear gain", tone="unsure")
+    return row(f"{gap.other}, turned round" if gap.is_reversed else gap.other, pooled, own, said)
+
+
+def _terms(found: Training) -> Iterator[Block]:
+    yield Heading(
+        "The line",
+        lead="What a feature adds where it is one standard deviation above its mean; features that say the same share it.",
+    )
+    rows = (
+        (
+            each.name,
+            Number(each.coefficient, places=4, sign=True),
+            Number(each.mean),
+            Number(each.low),
+            Number(each.high),
+            SIGNS[each.sign],
+        )
+        for each in found.judge.features
+    )
+    yield table("line", ("feature", "adds", "mean", "least", "most", "sign"), rows)
+
+
+def _made(found: Training) -> Iterator[tuple[str, Text]]:
+    judge = found.judge
+    yield "controlled summaries", Text(f"{judge.trained_on.file} {judge.trained_on.digest}", style="code")
+    yield (
+        "trained on",
+        Text(
+            f"{counted(judge.trained_on.summaries, 'summary', 'summaries')} of "
+            f"{counted(judge.trained_on.articles, 'article')} in {counted(judge.trained_on.topics, 'topic')}; "
+            f"{judge.trained_on.left_out} left out"
+        ),
+    )
+    least, most = min(found.penalties.values()), max(found.penalties.values())
+    yield (
+        "penalty",
+        Text(f"{judge.penalty:g} of {least:g} to {most:g} without a topic; intercept {judge.intercept:.4f}"),
+    )
+    for member in judge.members:
+        yield member.name, Text(member.signature, style="code")
+    yield "intervals", Text(f"{100 * found.benchmark.level:g} %, Student's t by the jackknife over topics")
+    yield "versions", versions(found.benchmark.versions)

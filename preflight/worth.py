@@ -1,0 +1,85 @@
+"""The judges of the reward must be worth what the recipe demands of them."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from ..config import Recipe
+from ..config.section import Check
+from ..errors import DataError, EvenhandError, RecipeError
+from ..judges import open_judge
+from ..judges.calibration import HOW, Calibration, JudgeCalibration, read_calibrations
+from ..storage import listed
+
+REMEDY = "name another judge in reward.judges, or leave limits.judge.above out"
+
+
+def worth_checks(recipe: Recipe) -> Iterator[Check]:
+    """That the calibrations can be read, and that the reward's judges keep `limits.judge`."""
+    if recipe.calibration:
+        yield Check("calibration", partial(_read, recipe), is_here=True)
+    if recipe.limits.judge and recipe.limits.judge.calibrated:
+        yield Check("limits.judge", partial(_refuse_worthless, recipe), is_here=True)
+
+
+def _read(recipe: Recipe) -> list[Calibration]:
+    try:
+        return read_calibrations(recipe.calibration)
+    except DataError as error:
+        raise RecipeError(f"key 'calibration': {error}") from error
+
+
+def _refuse_worthless(recipe: Recipe) -> None:
+    """Refuse a reward whose judges are not known, or not worth enough."""
+    files = _read(recipe)
+    mistakes, n_held = [], 0
+    for name in recipe.reward.judges:
+        try:
+            signature = open_judge(name, recipe.judges[name]).signature
+        except EvenhandError:
+            # is said of the key that names what is absent
+            continue
+        found = next(((file, each) for file in files if (each := file.of(signature))), None)
+        # a judge of a purpose of its own, and one whose purpose was told when it was audited
+        if found is None and recipe.judges[name].purpose is None:
+            continue
+        n_held += 1
+        if found is None:
+            mistakes.append(_unknown(recipe, name, signature, files))
+        elif recipe.limits.judge and recipe.limits.judge.above and not found[1].beats_length:
+            mistakes.append(f"judges.{name}: {_not_above(*found)}; {REMEDY}")
+    if not n_held and recipe.limits.judge and recipe.limits.judge.above:
+        mistakes.append(
+            "no judge of the reward is to measure coverage or faithfulness, so none can be above length; " + REMEDY
+        )
+    if mistakes:
+        raise RecipeError(f"key 'limits.judge': {listed(mistakes)}")
+
+
+def _unknown(recipe: Recipe, name: str, signature: str, files: list[Calibration]) -> str:
+    named = ", ".join(map(str, recipe.calibration))
+    same = next((each.signature for file in files for each in file.judges if each.judge == name), None)
+    other = f" It has a judge {name!r} that differs: {same}, and here it is {signature}." if same else ""
+    return f"judges.{name} is not in {named}.{other} `{HOW}` calibrates it"
+
+
+def _not_above(file: Calibration, found: JudgeCalibration) -> str:
+    """What a calibration says of a judge that is not above length."""
+    where = f"by {file.file} ({file.n_articles} articles, {file.date})"
+    if found.is_constant:
+        return f"{where} it gives every summary the same score"
+    own, length, gap = found.own.within, found.length, found.length.difference
+    said = f"its agreement with {found.purpose} within articles is {_shown(own.value)} ({_interval(own.low, own.high)})"
+    if not found.has_agreement:
+        return f"{where} {said}, so that no agreement could be shown"
+    return (
+        f"{where} {said} and that of {length.other} {_shown(length.agreement.within.value)}: {_shown(gap.value)} more "
+        f"({_interval(gap.low, gap.high)}) is not clearly above length"
+    )
+
+
+def _shown(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return f"{_shown(low)} to {_shown(high)}"

@@ -1,0 +1,119 @@
+"""The audit of judges from files to files, with judges that need no model."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from evenhand.config.judges import RougeJudge, RuleJudge
+from evenhand.corpora.controlled import read_controlled
+from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.judges.page import page
+from evenhand.evaluation.judges.run import AGAIN, RESULT, Wanted, audit_judges, plan_lines, prepare
+from evenhand.evaluation.pages import terminal
+from evenhand.judges.calibration import known_of, read_calibration
+from evenhand.storage import write_jsonl
+from evenhand.text import fold
+
+RECALL = RougeJudge(kind="rouge", measure="recall")
+JUDGES = {"recall": RECALL, "length": RuleJudge(kind="length"), "contract": RuleJudge(kind="contract")}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    pytest.importorskip("rouge_score")
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def sample(tmp_path):
+    from pathlib import Path
+
+    path = tmp_path / "sets.jsonl"
+    write_jsonl(path, read_controlled(Path("sample")))
+    return path
+
+
+def shown(found, width=100):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(terminal.render(page(found)))
+    return fold(console.file.getvalue())
+
+
+def test_what_is_known_of_rouge_recall(sample, tmp_path):
+    wanted = Wanted(sample, JUDGES)
+    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    (judge,) = found.judges
+    assert (judge.judge, judge.purpose, judge.length.other) == ("recall", "coverage", "length")
+    # 16 articles of 6 summaries on 8 topics with both sides
+    assert (found.n_articles, found.n_summaries, found.n_topics, judge.own.n_articles) == (16, 96, 8, 16)
+    # words that are said twice are found twice as often, where the source has them twice
+    assert [each.name for each in judge.accusations] == ["length"]
+    assert judge.beats_length
+    # nothing is drawn: the second answer is the first
+    assert (judge.repeat, judge.flips_again.value, judge.unscored) == (0.0, 0.0, 0)
+    assert {each.name: each.outcome for each in judge.probes}["self"] == "not tried"
+    assert found.not_tried == {
+        "length": "nobody said what it is to measure: --purpose length=coverage, or faithfulness",
+        "contract": "controlled summaries have no output contract",
+    }
+    assert "recall: The same sentences said twice raise its scores" in shown(found)
+    assert (tmp_path / "out" / AGAIN).is_file() and (tmp_path / "out" / "index.html").is_file()
+
+
+def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tmp_path):
+    wanted = Wanted(sample, {"recall": RECALL}, limit=10)
+    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / RESULT) == found
+    signature = found.judges[0].signature
+    assert known_of({"another name": signature}, [found]) == {"another name": found.judges[0]}
+    assert known_of({"recall": signature + "|v:2"}, [found]) == {}
+
+
+def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_path):
+    # every controlled summary is scored as keeping its contract
+    wanted = Wanted(sample, {"recall": RECALL, "length": RuleJudge(kind="length")}, purposes={"length": "coverage"})
+    work = prepare(wanted)
+    same = work.sets[0].summaries[0].text
+    alike = [
+        each.model_copy(update={"summaries": tuple(s.model_copy(update={"text": same}) for s in each.summaries)})
+        for each in work.sets
+    ]
+    from dataclasses import replace
+
+    from evenhand.evaluation.judges.probes import variants
+
+    found = audit_judges(wanted, replace(work, sets=alike, asked=variants(alike, work.tellers)), tmp_path / "out")
+    length = next(each for each in found.judges if each.judge == "length")
+    assert length.is_constant and not length.has_agreement and not length.accusations
+    assert {each.outcome for each in length.probes if each.name == "injection"} == {"not tried"}
+    assert "length is constant" in shown(found)
+
+
+def test_a_dry_run_counts(sample):
+    lines = plan_lines(prepare(Wanted(sample, {"recall": RECALL}, limit=2)))
+    # 12 summaries in 7 variants, and once again
+    assert "96 judgements" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"purposes": {"recal": "coverage"}}, "--purpose recal: no such judge; did you mean 'recall'?"),
+        ({"judges": {"contract": RuleJudge(kind="contract")}}, "no judge is left to audit"),
+        ({"own": "mine"}, "--human and --own belong together"),
+        ({"judges": {"rouge1-recall": RuleJudge(kind="length")}}, "has the name of a baseline"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused(sample, changes, said):
+    with pytest.raises((DataError, RecipeError), match=said.replace("?", r"\?")):
+        prepare(Wanted(**{"file": sample, "judges": {"recall": RECALL}} | changes))
+
+
+def test_no_calibration_is_refused_with_what_makes_one(tmp_path):
+    (tmp_path / "calibration.json").write_text(json.dumps({"format": "other"}))
+    with pytest.raises(DataError, match=r"is not the calibration.json of `evenhand audit-judge`"):
+        read_calibration(tmp_path)
+    with pytest.raises(DataError, match="evenhand audit-judge SETS"):
+        read_calibration(tmp_path / "none.json")

@@ -1,0 +1,147 @@
+"""`evenhand train-judge`: a judge that combines others, from controlled sets to a recipe."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
+from evenhand.corpora.controlled import read_controlled
+from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.meta.scoring import judge_sets
+from evenhand.evaluation.meta.train_judge import Wanted, train_judge
+from evenhand.evaluation.meta.training import COMBINED, features, gaps
+from evenhand.judges import open_judge, open_judges
+from evenhand.records import Judgement
+
+pytest.importorskip("rouge_score")
+MEAN = {"overlap": RougeJudge(kind="rouge", type="average", measure="fmeasure")}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read_controlled(Path("sample"))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A judge of coverage from the bundled sets, and its folder."""
+    folder = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVENHAND_CACHE", str(folder / "cache"))
+        wanted = Wanted("coverage", MEAN, {"rougeL-precision": "up", "rouge2-recall": "down"})
+        return train_judge(Path("sample"), wanted, folder), folder
+
+
+def test_the_saved_judge_says_what_was_fitted(trained, sample):
+    found, folder = trained
+    judges = open_judges({"mine": CombinedJudge(kind="combined", file=folder / "judge.json")})
+    said = judge_sets(judges, sample)
+    truths = [truth.coverage for each in sample for truth in each.truths]
+    # an intercept makes residuals of what it was fitted to cancel out, but for what is cut off and rounded
+    assert np.mean([each.score for each in said]) == pytest.approx(np.mean(truths), abs=0.01)
+    assert {each.unscored for each in said} == {None}
+    assert "beyond_training" not in "".join(each.raw or "" for each in said)
+    assert found.judge.trained_on.topics == 8
+    assert found.judge.trained_on.summaries == len(truths) == len(said)
+
+
+def test_signs_are_held_and_every_feature_is_in_the_file(trained):
+    found, folder = trained
+    saved = json.loads((folder / "judge.json").read_text())
+    by_name = {each["name"]: each for each in saved["features"]}
+    assert list(by_name)[:2] == ["overlap", "rouge1-recall"]
+    assert list(by_name)[-2:] == ["log-words", "log-source-words"]
+    assert by_name["rougeL-precision"]["coefficient"] >= 0 and by_name["rougeL-precision"]["sign"] == "up"
+    # coverage goes up with it, so that held down it is gone
+    assert (by_name["rouge2-recall"]["coefficient"], by_name["rouge2-recall"]["sign"]) == (0, "down")
+    assert [each["name"] for each in saved["members"]] == list(by_name)[:-2]
+    assert saved["figures"][0]["name"] == COMBINED and saved["figures"][1]["name"] == "length"
+    assert saved["figures"][0]["pooled"] > saved["figures"][1]["pooled"]
+    assert found.judge.model_dump(mode="json") == saved
+
+
+def test_the_page_says_what_is_gained(trained):
+    found, folder = trained
+    text = (folder / "training.md").read_text()
+    assert "Trained judge of coverage" in text and "unseen topics" in text
+    assert "held at 0 or below" in text
+    assert {each.other for each in found.gaps} == {"length", "rouge2-recall", "overlap"}
+    # ROUGE-2's recall orders these summaries as well by itself, since they were written in the words of their sources
+    assert [each.other for each in found.gaps if each.is_above] == ["length"]
+    assert "No clear gain over rouge2-recall, overlap" in text
+    assert (folder / "index.html").exists() and (folder / "tables" / "gain.csv").exists()
+
+
+def judgement(judge, each, place, score):
+    return Judgement(
+        candidate_id=f"{each.id}#{place}",
+        request_id=each.id,
+        judge=judge,
+        signature=judge,
+        score=score,
+        unscored=None if score is not None else "tired",
+    )
+
+
+def test_summaries_without_a_score_or_a_truth_are_left_out(sample):
+    said = [judgement("a", each, place, 0.5) for each in sample for place in range(len(each.summaries))]
+    said[0] = judgement("a", sample[0], 0, None)
+    table = features(sample, said, "coverage")
+    assert (table.left_out, len(table.rows)) == (1, len(said) - 1)
+    assert (sample[0].id, 0) not in table.places
+    first = sample[0].summaries[1].text
+    assert table.rows[0].tolist() == [0.5, np.log(len(first.split())), np.log(len(sample[0].source.split()))]
+
+
+def test_too_few_topics_are_refused(sample):
+    few = sample[:8]
+    said = [judgement("a", each, place, 0.5) for each in few for place in range(len(each.summaries))]
+    with pytest.raises(DataError, match=r"^4 topics have summaries .* at least 5"):
+        features(few, said, "coverage")
+
+
+def test_a_judge_is_compared_with_another_as_that_agrees_best(sample):
+    """One that says the truth, one that says its contrary, and one that the draws of topics cannot tell from the first."""
+    said = []
+    for each in sample:
+        for place, truth in enumerate(each.truths):
+            known = truth.coverage + 0.3 * ((place * 7) % 5)
+            said += [
+                judgement(name, each, place, value)
+                for name, value in ((COMBINED, truth.coverage), ("contrary", -truth.coverage), ("noisy", known))
+            ]
+    contrary, noisy = gaps(sample, said, "coverage", ["contrary", "noisy"], 0.95)
+    assert contrary.is_reversed and not contrary.is_above
+    assert (contrary.pooled.value, contrary.pooled.low, contrary.pooled.high) == pytest.approx((0, 0, 0), abs=1e-12)
+    assert noisy.is_above and not noisy.is_reversed
+    assert noisy.pooled.low < noisy.pooled.value < noisy.pooled.high
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"combined": RougeJudge(kind="rouge")}, "'combined' has a name that is taken"),
+        ({"log-words": RougeJudge(kind="rouge")}, "'log-words' has a name that is taken"),
+        ({"a": RougeJudge(kind="rouge", against="key_points")}, "'a' compares the summary with key_points"),
+        ({"a": RuleJudge(kind="length")}, "counts words, which are a feature already"),
+        ({"a": RuleJudge(kind="contract")}, "no output contract"),
+        ({"a": CombinedJudge(kind="combined", file="judge.json")}, "combines others itself"),
+    ],
+)
+def test_judges_that_cannot_be_features_are_refused_before_any_work(judges, message, tmp_path):
+    with pytest.raises(RecipeError, match=message):
+        train_judge(tmp_path / "none.jsonl", Wanted("coverage", judges), tmp_path)
+
+
+def test_a_sign_of_no_feature_is_refused_with_the_nearest(tmp_path, sample):
+    wanted = Wanted("coverage", {}, {"rouge1-recal": "up"})
+    with pytest.raises(RecipeError, match="'rouge1-recal' is no feature; did you mean 'rouge1-recall'"):
+        train_judge(Path("sample"), wanted, tmp_path)
+
+
+def test_a_trained_judge_is_opened_like_any_other(trained):
+    _, folder = trained
+    judge = open_judge("mine", CombinedJudge(kind="combined", file=folder / "judge.json"))
+    assert judge.signature.startswith("coverage|judge:combined|file:")
