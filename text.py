@@ -12,6 +12,7 @@ MOST_NAMED = 5
 # characters of a name; comparing takes the more time the longer it is
 MOST_COMPARED = 200
 WORD = re.compile(r"\w+(?:'\w+)*")
+NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # rules of `sentences` beside sentencex's, for signatures: raise it with every change that moves the end of a sentence
 SENTENCE_RULES = "quotations-1"
 # quotation marks and round brackets; an apostrophe within a word is none
@@ -103,3 +104,9 @@ def some_of(names: Sequence[str]) -> str:
     """The first five names joined by commas, the others counted."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more
+
+
+def in_order(values: Iterable[str]) -> tuple[str, ...]:
+    """Each value once: numbers by size where all of them are, others as they appear."""
+    found = tuple(dict.fromkeys(values))
+    return tuple(sorted(found, key=float)) if all(map(NUMBER.fullmatch, found)) else found

@@ -9,6 +9,7 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.injection    how far an order inside a document or a summary moves a judge's grade
     python -m evenhand.benchmarks.fairness     fairness measures against a loop over sets, and their growth with the corpus
     python -m evenhand.benchmarks.length       how often differences at equal length are wrong
+    python -m evenhand.benchmarks.villains     how often an audit of judges is right
     python -m evenhand.benchmarks.size         memory and time of each stage, from 1,000 to 100,000 requests
 """
 

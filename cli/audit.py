@@ -42,7 +42,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         Path,
         typer.Option(
             help="Document sets: evenhand's JSON lines, PerspectiveSumm or coverage-fairness files, or a table (.csv, .tsv, "
-            ".parquet) with a row for each document; .gz too. reviews is bundled."
+            ".parquet) with a row for each document; .gz too. reviews is bundled; films and debates are a package's."
         ),
     ],
     attribute: Annotated[
@@ -222,6 +222,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     )
     from ..evaluation.audit.report import JSON, check_folder, replaced, write_audit
     from ..evaluation.gate.decide import gated
+    from ..evaluation.judges.gating import refuse_llm_units
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
     from ..resampling import Bootstrap
@@ -254,6 +255,7 @@ def audit(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         limit=limit,
         seed=seed,
     )
+    refuse_llm_units(limits, sections[1])
     given = read_input(wanted)
     if earlier := replaced(out, given):
         say(earlier)

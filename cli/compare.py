@@ -62,6 +62,7 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     from ..evaluation.comparison.page import page
     from ..evaluation.comparison.runs import name_runs, usual_budgets
     from ..evaluation.gate.decide import gated
+    from ..evaluation.judges.gating import refuse_uncalibrated
     from ..evaluation.pages import terminal
     from ..evaluation.pages.write import PAGE
 
@@ -71,6 +72,8 @@ def compare(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has 
     runs = name_runs(recipes, set_ or [], over or [], out)
     asked = _budgets(budgets) if budgets else usual_budgets(runs)
     check_runs(runs, asked)
+    for run in runs:
+        refuse_uncalibrated(limits, run.recipe)
     if dry_run:
         for run in runs:
             say(f"{run.label}:")

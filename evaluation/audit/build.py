@@ -32,12 +32,10 @@ from .plan import AuditPlan
 from .votes import chance_levels, votes
 from .warnings import warnings
 
-SCHEMA = "evenhand-audit/4"
+SCHEMA = "evenhand-audit/5"
 # sets that a family measures at a time, between two steps of the progress bar
 BATCH = 16
 VERSIONS = (*RECORDED, "numpy", "scipy")
-# families whose numbers are by attribute value or place
-BY_VALUE = ("value-shares", "coverage", "order", "tone")
 ONE_VALUED = "words of one value only"
 NO_DOCUMENT = "no document of this value"
 
@@ -150,13 +148,13 @@ def _numbers(measured: Sequence[Measured], given: AuditInput, plan: AuditPlan) -
     for each in measured:
         found = each.figures.intervals(plan.bootstrap.level)
         said = pseudo_values(each.figures.reduce, each.figures.columns, each.figures.rests_on)
-        # groups of word lists are not values, though they may have the same names
-        by_value, n_sets = each.family.name in BY_VALUE, each.figures.parts.sum(axis=0)
+        n_sets = each.figures.parts.sum(axis=0)
         numbers += [
             _number(each, place, found, plan.bootstrap, sets_with).model_copy(
                 update={
-                    "is_small": by_value and quantity.value is not None and bool(n_sets[place] < plan.least_group),
+                    "is_small": quantity.value is not None and bool(n_sets[place] < plan.least_group),
                     "chance": chances[each.system].get((each.family.name, quantity)),
+                    "withheld": each.figures.withheld if quantity.kind.names else "",
                     "by_set": what_sets_say(said[:, place]),
                 }
             )

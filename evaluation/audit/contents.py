@@ -33,6 +33,8 @@ class Kind:
     votes: bool = False
     # whether groups are named by it, though systems are not called fairer
     only_names: bool = False
+    # whether its groups are lists of words, which are no attribute values, though they may have the same names
+    is_of_lists: bool = False
 
     @property
     def names(self) -> bool:
@@ -61,8 +63,9 @@ COVERAGE = Kind("coverage", is_tested=False)
 COVERAGE_DIFFERENCE = Kind("coverage difference", is_difference=True, only_names=True)
 OPINION_GRAPH = Kind("opinion graph", is_share=False)
 WORD_LIST_BIAS = Kind("word-list bias", grows_by_chance=True)
-WORDS_IN_SOURCES = Kind("share of listed words in sources", is_tested=False)
-WORDS_IN_SUMMARIES = Kind("share of listed words in summaries", is_tested=False)
+WORDS_IN_SOURCES = Kind("share of listed words in sources", is_tested=False, is_of_lists=True)
+WORDS_IN_SUMMARIES = Kind("share of listed words in summaries", is_tested=False, is_of_lists=True)
+WORDS_COMPARED = Kind("share of compared listed words in summaries", is_tested=False, only_names=True, is_of_lists=True)
 
 KINDS = {
     kind.name: kind
@@ -71,7 +74,7 @@ KINDS = {
         *(SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED),
         *(PLACE_IN_SOURCES, PLACE_IN_SUMMARIES, TONE_IN_SOURCES, TONE_IN_SUMMARIES),
         *(EQUAL_COVERAGE, COVERAGE_PARITY, COVERAGE, COVERAGE_DIFFERENCE),
-        *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES),
+        *(OPINION_GRAPH, WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED),
     )
 }
 
@@ -179,6 +182,8 @@ class Number(Record):
     interval: Literal["t", "exact"] = "t"
     # None where no null is known that holds
     chance: Chance | None = None
+    # why, where a null is known, but nothing is concluded by it from these summaries
+    withheld: str = Field(default="", exclude_if=not_)
     # what each document set says of it
     by_set: BySet = Field(default=(), exclude_if=not_)
 
@@ -194,7 +199,9 @@ class Representation(Record):
     over: tuple[str, ...]
     # values with too few sets for a verdict
     small: tuple[str, ...]
+    # who, and the numbers of each of them
     sentence: str
+    details: tuple[str, ...]
 
 
 class Beside(Record):

@@ -48,6 +48,9 @@ MOST_SENTENCES = 256
 # share of the summaries' units that documents must have for groups to be named by coverage: where most are in none, as in
 # sentences strung together from the words of several documents, 13 % of fair corpora of 12 sets had a group named
 LEAST_FOUND = 0.5
+FEW_FOUND = (
+    f"under {100 * LEAST_FOUND:.0f} % of the summaries' units are in any document by {{by}}, too few for a verdict"
+)
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,8 @@ class UnitCoverage:
             *(Quantity(Measure(kind, self.by)) for kind in AGGREGATES),
             *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in ROWS),
         )
-        nulls = dict.fromkeys(AGGREGATES, EXCHANGED)
-        if not self.entailer.reads_pairs and found_share(found) >= LEAST_FOUND:
+        nulls, has_few = dict.fromkeys(AGGREGATES, EXCHANGED), found_share(found) < LEAST_FOUND
+        if not self.entailer.reads_pairs and not has_few:
             nulls[COVERAGE_DIFFERENCE] = EQUAL_COMMONNESS
         return Figures(
             quantities=quantities,
@@ -143,6 +146,7 @@ class UnitCoverage:
             ),
             unfairness=ec,
             left_out=reasons(found),
+            withheld=FEW_FOUND.format(by=self.by) if has_few and not self.entailer.reads_pairs and scored.any() else "",
         )
 
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:

@@ -51,6 +51,8 @@ class Figures:
     takes_part: Bools | None = None
     # why a set with an answer is no part of a quantity; "" where it has no document of the value
     no_part: str = ""
+    # why groups are not held against what is expected, though the family has a null; "" where they are
+    withheld: str = ""
     # why an aggregate is undefined, where it is
     undefined: str = "no set has an answer"
 

@@ -4,15 +4,17 @@ Both go by gaps to the chance level alone (see `votes`). Where coverage or tone 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...text import sentences, words
-from ..pages.numbers import percent, signed
+from ..pages.numbers import NOISE, interval, percent, signed
 from ..pages.words import counted, joined
 from .contents import (
     PLACE_IN_SOURCES,
     SHARE_IN_SOURCES,
     SHARE_IN_SUMMARIES,
     TONE_IN_SOURCES,
+    WORDS_IN_SOURCES,
     Chance,
     Effect,
     Number,
@@ -24,33 +26,58 @@ from .input import System
 
 # what a family that votes goes by, as a headline says it
 FAMILIES = {"value-shares": "shares", "coverage": "coverage"}
-REPRESENTED = (
-    "{value} is represented {direction}: it has {there} of the words of a set's documents on average and {here} of the "
-    "summaries' words; {expected} would be expected of summaries that take no side"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a family's finding is said."""
+
+    # "{who} is represented less and {others} more than by summaries that take no side"
+    verb: str
+    less: str
+    more: str
+    than: str
+    # numbers of one value
+    detail: str
+    # what one of several is called in the claim, and none of them
+    subject: str = "{value}"
+    nobody: str = "{attribute}"
+
+
+SHARES = (
+    "{value} has {there} of the words of a set's documents on average and {here} of the summaries' words; {expected} would be "
+    "expected of summaries that "
 )
-# what is said of who is clearly off the chance level, by family, and where nobody is
-SAID = {
-    "value-shares": (
-        REPRESENTED,
-        "No {attribute} is clearly represented less or more than by summaries that take no side.",
+WORDINGS = {
+    "value-shares": Wording(
+        "represented", "less", "more", "than by summaries that take no side", SHARES + "take no side"
     ),
-    "coverage": (
-        "{value} is covered {direction}: its documents are covered {against} all documents of their sets; "
-        "{expected_points} would be expected of summaries that take no side",
-        "No {attribute} is clearly covered less or more than by summaries that take no side.",
+    "coverage": Wording(
+        "covered", "less", "more", "than by summaries that take no side",
+        "The documents of {value} are covered {against} all documents of their sets; {expected_points} would be expected of "
+        "summaries that take no side",
     ),
-    "order": (
-        "The {value} of the documents" + REPRESENTED.removeprefix("{value}").replace("take no side", "prefer no place"),
-        "No place is clearly represented less or more than by summaries that prefer none.",
+    "order": Wording(
+        "represented", "less", "more", "than by summaries that prefer no place",
+        "The " + SHARES.replace("{value} has", "{value} of the documents has") + "prefer no place",
+        subject="the {value} of the documents",
+        nobody="place",
     ),
-    "tone": (
-        "{value} is spoken of {direction} kindly: of the tone beside its own words {here} is positive in the summaries and "
-        "{there} in its documents; {expected} would be expected by the documents' sentences with the same words",
-        "No {attribute} is clearly spoken of less or more kindly than in the documents' sentences with the same words.",
+    "tone": Wording(
+        "spoken of", "less kindly", "more kindly", "than in the documents' sentences with the same words",
+        "Of the tone beside the words of {value}, {here} is positive in the summaries and {there} in its documents; {expected} "
+        "would be expected by the documents' sentences with the same words",
     ),
-}
+    "word-lists": Wording(
+        "used", "less", "more", "than by summaries that take no side",
+        "The words of the list {value} are {there} of the listed words of the documents and {here} of those of the summaries "
+        "that can be compared, of which {expected} would be expected of summaries that take no side",
+        subject="the list {value}",
+        nobody="word list",
+    ),
+}  # fmt: skip
 # what a value has in the documents
-IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES)
+IN_SOURCES = (SHARE_IN_SOURCES, PLACE_IN_SOURCES, TONE_IN_SOURCES, WORDS_IN_SOURCES)
 # systems that a headline compares
 MOST_COMPARED = 3
 
@@ -79,32 +106,59 @@ def representation(numbers: Sequence[Number], attribute: str) -> Representation 
     first = known[0][0]
     clear = sorted(
         ((each, chance) for each, chance in known if chance.verdict in ("higher", "lower")),
-        key=lambda pair: -abs(pair[1].gap),
+        key=lambda pair: (pair[1].verdict != "lower", -abs(pair[1].gap)),
     )
     sources = {each.value: each.estimate for each in numbers if each.measure.kind in IN_SOURCES}
-    said = [_sentence(each, chance, sources.get(each.value)) for each, chance in clear]
-    if not clear and not all(each.is_small for each, _ in known):
-        said.append(SAID[first.family][1].format(attribute=attribute))
-    small = tuple(each.value for each, _ in known if each.is_small and each.value)
+    under, over = (
+        tuple(each.value for each, chance in clear if chance.verdict == which and each.value)
+        for which in ("lower", "higher")
+    )
+    small = tuple(each.value for each, chance in known if each.value and (each.is_small or _is_unknown(chance)))
+    said = [_claim(WORDINGS[first.family], under, over, attribute)] if clear or len(small) < len(known) else []
     if small:
         said.append(f"{', '.join(small)}: too few sets for a verdict (--least-group).")
     return Representation(
         family=first.family, system=first.system, measure=first.measure, small=small, sentence=" ".join(said),
-        under=tuple(each.value for each, chance in clear if chance.verdict == "lower" and each.value),
-        over=tuple(each.value for each, chance in clear if chance.verdict == "higher" and each.value),
+        details=tuple(_detail(each, chance, sources.get(each.value)) for each, chance in clear), under=under, over=over,
     )  # fmt: skip
 
 
-def _sentence(found: Number, chance: Chance, source: float | None) -> str:
-    between = "" if chance.low is None or chance.high is None else f" ({_points(chance.low)} to {_points(chance.high)})"
+def _is_unknown(chance: Chance) -> bool:
+    """Whether the gap has no interval for want of sets; one of 0 between the ends of what is expected needs none."""
+    is_between = chance.between is not None and abs(chance.gap) <= NOISE
+    return chance.low is None and chance.verdict == "no clear difference" and not is_between
+
+
+def _claim(wording: Wording, under: Sequence[str], over: Sequence[str], attribute: str) -> str:
+    """Who is clearly below and above what is expected, without numbers."""
+
+    def who(values: Sequence[str]) -> str:
+        names = [wording.subject.format(value=value) for value in values]
+        said = f"{_are(names)} {wording.verb}"
+        # a value's own name is left as it is
+        return said if wording.subject.startswith("{value}") else said[:1].upper() + said[1:]
+
+    if not under and not over:
+        nobody = wording.nobody.format(attribute=attribute)
+        return f"No {nobody} is clearly {wording.verb} {wording.less} or {wording.more} {wording.than}."
+    if not under or not over:
+        return f"{who(under or over)} {wording.less if under else wording.more} {wording.than}."
+    others = joined([wording.subject.format(value=value) for value in over])
+    return f"{who(under)} {wording.less} and {others} {wording.more} {wording.than}."
+
+
+def _detail(found: Number, chance: Chance, source: float | None) -> str:
+    """The numbers behind a claim, for one value."""
+    bounds = chance.low, chance.high
+    between = "" if None in bounds else f" ({interval(*bounds, 1, 'points', sign=True)})"
     estimate = found.estimate or 0.0
     size = round(100 * abs(estimate), 1)
-    said = SAID[found.family][0].format(
-        value=found.value, direction="less" if chance.verdict == "lower" else "more", there=percent(source),
-        here=percent(found.estimate), expected=percent(chance.expected), expected_points=_points(chance.expected),
+    said = WORDINGS[found.family].detail.format(
+        value=found.value, there=percent(source), here=percent(found.estimate), expected=percent(chance.expected),
+        expected_points=_points(chance.expected),
         against="as well as" if not size else f"{size:.1f} points {'better' if estimate > 0 else 'worse'} than",
     )  # fmt: skip
-    return f"{said}, a gap of {_points(chance.gap)} points{between}."
+    return f"{said}: a gap of {_points(chance.gap)} points{between}."
 
 
 def order_sentence(effects: Sequence[Effect], follows: str) -> str:
@@ -168,22 +222,30 @@ def title(
 
 
 def _otherwise(represented: Sequence[Representation]) -> str:
-    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else ""."""
+    """ "; by coverage, however, left is more present": where a later family says the opposite of the headline's; else "".
+
+    Families that say how much of a summary a value has: neither tone nor places and lists of words, which are no values.
+    """
     speaking = [each for each in represented if each.under or each.over]
-    if not speaking:
+    if not speaking or speaking[0].family not in FAMILIES:
         return ""
-    first, *others = speaking
-    said = [
-        f"; by {FAMILIES.get(each.family, each.family)}, however, {joined(values)} "
-        f"{'is' if len(values) == 1 else 'are'} {amount} present"
-        for each in others
-        for amount, values in (
-            ("more", [value for value in each.over if value in first.under]),
-            ("less", [value for value in each.under if value in first.over]),
-        )
-        if values
-    ]
-    return "".join(said)
+    first, said = speaking[0], ""
+    for each in speaking[1:]:
+        more, less = _in_both(each.over, first.under), _in_both(each.under, first.over)
+        present = [f"{_are(more)} more present"] if more else []
+        if less:
+            present.append(f"{joined(less)} less" if more else f"{_are(less)} less present")
+        if present and each.family in FAMILIES:
+            said += f"; by {FAMILIES[each.family]}, however, {' and '.join(present)}"
+    return said
+
+
+def _in_both(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    return [value for value in one if value in other]
+
+
+def _are(names: Sequence[str]) -> str:
+    return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _compared(system: str, reference: str, votes: Sequence[Vote]) -> str:

@@ -1,6 +1,5 @@
 """What is audited: document sets, their attribute values, and the summaries of one or more systems, all checked together."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +16,8 @@ from ...errors import DataError, EvenhandError
 from ...fairness.labelled import LabelledSummary, LabelledText
 from ...records import DocumentSet
 from ...storage import digest, file_digest, listed
-from ...text import did_you_mean
+from ...text import did_you_mean, in_order
 from .oracle import oracle_summaries
-
-NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -185,12 +182,6 @@ def input_of(
         documents_digest=documents_digest,
         n_not_drawn=len(sets) - len(kept),
     )
-
-
-def in_order(values: Iterable[str]) -> tuple[str, ...]:
-    """Each value once: numbers by size where all of them are, others as they appear."""
-    found = tuple(dict.fromkeys(values))
-    return tuple(sorted(found, key=float)) if all(map(NUMBER.fullmatch, found)) else found
 
 
 def reference_label(place: int) -> str:

@@ -10,7 +10,6 @@ from ..pages.blocks import (
     Column,
     Details,
     Facts,
-    Group,
     Heading,
     Heads,
     Items,
@@ -22,7 +21,6 @@ from ..pages.blocks import (
     Strip,
     Table,
     Text,
-    Tone,
     bounds,
     count,
     group,
@@ -31,8 +29,8 @@ from ..pages.blocks import (
 )
 from ..pages.blocks import Number as NumberCell
 from ..pages.charts import scale
-from ..pages.numbers import MINUS, NOISE, NONE, Unit, number, percent
-from ..pages.words import counted, versions
+from ..pages.words import counted, joined, versions
+from .cells import gap, gap_of, hundredfold, level_of, rests_on, shown
 from .contents import (
     COVERAGE_DIFFERENCE,
     SHARE_IN_SOURCES,
@@ -40,19 +38,16 @@ from .contents import (
     SHORTFALL,
     UNDER_REPRESENTED,
     Audit,
-    Chance,
-    Effect,
-    Example,
-    Line,
     Measure,
     Number,
-    PairedDifference,
     SystemNote,
     ValueNote,
-    Vote,
 )
-from .findings import order_sentence
+from .differences_page import differences
+from .examples_page import examples
+from .places_page import orders, places, tones
 from .warnings import aim, left_out, length, notes
+from .word_lists_page import word_lists
 
 # what a value's marks stand for, in the order of their styles
 DRAWN = (SHARE_IN_SOURCES, SHARE_IN_SUMMARIES)
@@ -61,29 +56,10 @@ PUBLISHED = (SHORTFALL.name, UNDER_REPRESENTED.name)
 # what the terminal shows of each value
 MAIN = (*DRAWN, COVERAGE_DIFFERENCE)
 GAP = "gap to expected"
-# families that name attribute values
-NAMING = ("value-shares", "coverage")
-# families whose examples set counts side by side, not shares
-COUNTING = ("opinions", "word-lists")
+# summaries that a reader is sent to first
+MOST_TO_LOOK_AT = 3
 # families whose numbers are not by attribute value, but by groups of their own
 ELSEWHERE = ("order", "tone", "word-lists")
-# what a text is called that an example leaves out, by what the opinion graph takes for a unit
-TEXTS = {"documents": "post", "sentences": "sentence"}
-TONES: dict[str, Tone] = {
-    "too few sets": "unsure",
-    "fairer": "better",
-    "less fair": "worse",
-    "differs": "neutral",
-    "no clear difference": "unsure",
-}
-LEGEND = Legend(
-    (
-        ("better", "fairer"),
-        ("worse", "less fair"),
-        ("neutral", "differs, neither clearly fairer nor less fair"),
-        ("unsure", "no clear difference: adjusted p too large, the interval includes zero, or there is no test"),
-    )
-)
 
 
 def page(audit: Audit) -> Page:
@@ -94,17 +70,17 @@ def page(audit: Audit) -> Page:
         f"{audit.attribute}",
         title=f"{audit.title}.",
         warnings=(*gate_warnings(audit.gate), *audit.warnings),
-        findings=(),
+        findings=tuple(_named(audit)),
         body=(
             *gate_blocks(audit.gate),
             *_values(audit),
-            *_places(audit),
-            *_orders(audit),
-            *_tones(audit),
+            *places(audit),
+            *orders(audit),
+            *tones(audit),
             *_measures(audit),
-            *_differences(audit),
-            *_beside(audit),
-            *_examples(audit),
+            *differences(audit),
+            *beside(audit),
+            *examples(audit),
             Heading("How it was made"),
             _made(audit),
         ),
@@ -112,10 +88,6 @@ def page(audit: Audit) -> Page:
         footer="Every number on this page is in audit.json beside it, with its measure, signature, counts, level, exchanges "
         "and seed.",
     )
-
-
-def _level(audit: Audit) -> str:
-    return f"{100 * audit.options['bootstrap']['level']:g}"
 
 
 def _values(audit: Audit) -> Iterator[Block]:
@@ -126,7 +98,7 @@ def _values(audit: Audit) -> Iterator[Block]:
     if any(found.scale for found in made):
         yield Prose(
             f"How much of the documents and how much of the summaries each {audit.attribute} has, in per cent, over the "
-            f"sets that have words of several; lines are {_level(audit)} % intervals. {aim(audit)}",
+            f"sets that have words of several; lines are {level_of(audit)} % intervals. {aim(audit)}",
             "lead",
         )
         has_level = any(each.kind in DRAWN for each in _calibrated(audit))
@@ -180,88 +152,6 @@ def value_tables(audit: Audit) -> Iterator[Table]:
             yield table(f"{system.label} by {audit.attribute}", heads, rows, scale=axis if drawn else None)
 
 
-def _places(audit: Audit) -> Iterator[Block]:
-    """How much of the summaries is about the documents that stand first, in the middle and last."""
-    if groups := _groups(audit, "order"):
-        yield Heading(
-            "By place in the set",
-            lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
-            "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
-            f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
-            "documents in other orders, and --order holds their summaries against each other.",
-        )
-        yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
-
-
-def _tones(audit: Audit) -> Iterator[Block]:
-    """How summaries speak of each value."""
-    if groups := _groups(audit, "tone"):
-        yield Heading(
-            "Tone",
-            lead=f"How much of the tone is positive beside the words that documents of one {audit.attribute} alone have, in "
-            "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
-            "words. What tells tone is often wrong of a single sentence: read some before you conclude.",
-        )
-        yield table("tone", (audit.attribute, "in documents", "in summaries", "gap to expected"), groups)
-
-
-def _groups(audit: Audit, family: str) -> list[Group]:
-    """What each group of a family has in documents and summaries, with its gap, by system."""
-    groups = []
-    for system in audit.systems:
-        mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family) and n.estimate is not None]
-        rows = (
-            row(name, *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *_gap_of(n))))
-            for name in dict.fromkeys(n.value for n in mine if n.value)
-        )
-        if mine:
-            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
-    return groups
-
-
-def _orders(audit: Audit) -> Iterator[Block]:
-    """What follows the place and what the documents."""
-    if not audit.orders:
-        return
-    follows = list(dict.fromkeys(each.follows for each in audit.orders))
-    yield Heading(
-        "Place or documents",
-        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
-        "gaps in points of room to what is expected of summaries that take no side, where those by place ask within each "
-        f"{audit.attribute}. First the gap of each third in the order of the file; then what any documents have that stand "
-        "there; then what its documents have wherever they stand. The first is about the sum of the others.",
-    )
-    rows = (
-        row(
-            third,
-            *(
-                gap(each, is_share=True)
-                for wanted in follows
-                for each in audit.orders
-                if (each.place, each.follows) == (third, wanted)
-            ),
-        )
-        for third in dict.fromkeys(each.place for each in audit.orders)
-    )
-    heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
-    yield table("place or documents", heads, rows)
-    said = dict.fromkeys(order_sentence(audit.orders, each) for each in ("place", "documents"))
-    yield Prose(" ".join(said))
-
-
-def _gap_of(found: Number) -> Iterator[Cell]:
-    """The gap to expected, of numbers that have one."""
-    if found.measure.kind.names:
-        yield replace(gap(found.chance, is_share=True), note=_expected(found, found.chance) if found.chance else "")
-
-
-def _expected(found: Number, chance: Chance) -> str:
-    if chance.between:
-        low, high = chance.between
-        return f"{number(100 * low, 1)} to {percent(high)} expected"
-    return f"{replace(shown(found, 1), value=chance.expected, bounds=None).shown} expected"
-
-
 def _calibrated(audit: Audit) -> set[Measure]:
     """Measures by which groups are named, where a chance level is known."""
     return {n.measure for n in audit.by_value if n.chance and n.measure.kind.names}
@@ -289,20 +179,7 @@ def _cells(found: Number, calibrated: Collection[Measure], note: str, *, is_firs
     if not (is_first and found.measure in calibrated and found.measure.kind.is_difference):
         yield shown(found, 1, note)
     if found.measure in calibrated:
-        yield from _gap_of(found)
-
-
-def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
-    """How far a number is from its chance level, marked where that is clear."""
-    if chance is None or chance.gap is None:
-        return NumberCell(None)
-    is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
-    return NumberCell(
-        chance.gap, None if is_between else (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "",
-        sign=True,
-        tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
-        adjusted_p=chance.adjusted,
-    )  # fmt: skip
+        yield from gap_of(found)
 
 
 def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Collection[Measure], is_drawn: bool) -> Row:
@@ -310,38 +187,18 @@ def _value_row(note: ValueNote, found: Sequence[Number | None], calibrated: Coll
     marks = []
     for each in found:
         if each and each.estimate is not None and each.measure.kind == SHARE_IN_SUMMARIES:
-            marks.append(Mark(100 * each.estimate, *_hundredfold(each), 1))
+            marks.append(Mark(100 * each.estimate, *hundredfold(each), 1))
             if each.chance:
                 marks.append(Mark(100 * each.chance.expected, None, None, 0))
         elif each and each.estimate is not None and each.measure.kind == SHARE_IN_SOURCES and not has_level:
-            marks.append(Mark(100 * each.estimate, *_hundredfold(each), 0))
+            marks.append(Mark(100 * each.estimate, *hundredfold(each), 0))
     cells = (cell for each in found if each for cell in _cells(each, calibrated, rests_on(each)))
     strip = [Strip(tuple(marks))] if is_drawn else []
     return row(note.value, count(note.n_sets), count(note.n_documents), *strip, *cells)
 
 
-def _hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:
-    """The bounds of a share in per cent."""
-    low, high = bounds(found)
-    return None if low is None else 100 * low, None if high is None else 100 * high
-
-
-def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> NumberCell:
-    """The number: shares in per cent, differences of shares in points, others as they are."""
-    is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
-    unit: Unit = "" if not found.is_share else "points" if is_difference else "%"
-    return NumberCell(
-        found.estimate, bounds(found), places if found.is_share else 3, unit, sign=is_difference, note=note
-    )
-
-
-def rests_on(found: Number) -> str:
-    """ "n 19, few"."""
-    return f"n {found.n:,}{', few' if found.is_small else ''}"
-
-
 def _measures(audit: Audit) -> Iterator[Block]:
-    lead = f"The smaller line is the {_level(audit)} % interval over document sets. {notes(audit)}"
+    lead = f"The smaller line is the {level_of(audit)} % interval over document sets. {notes(audit)}"
     yield Heading("Measures", lead=lead)
     yield _aggregates(audit)
     if undefined := not_measured(audit):
@@ -355,18 +212,7 @@ def _measures(audit: Audit) -> Iterator[Block]:
                 for each in audit.represented
             )
         )
-    groups = []
-    for system in audit.systems:
-        mine = [n for n in audit.by_value if n.system == system.label and n.family == "word-lists"]
-        if any(n.estimate is not None for n in mine):
-            names = dict.fromkeys(n.value for n in mine if n.value)
-            rows = (row(name, *(shown(n, 1) for n in mine if n.value == name)) for name in names)
-            groups.append(group(rows, system.label))
-    if groups:
-        called = next(n.measure.by for n in audit.by_value if n.family == "word-lists")
-        yield Heading(f"Word lists: {called}", 3)
-        heads = ("words", "in documents", "in summaries")
-        yield table("word lists", heads, groups)
+    yield from word_lists(audit)
 
 
 def _aggregates(audit: Audit) -> Table:
@@ -382,6 +228,7 @@ def _aggregates(audit: Audit) -> Table:
                     n.chance.expected if n.chance else None,
                     places=2 if n.is_share else 3,
                     unit="%" if n.is_share else "",
+                    note=f"by {n.chance.null}" if n.chance else "",
                 ),
                 gap(n.chance, is_share=n.is_share),
                 count(n.n),
@@ -405,84 +252,7 @@ def not_measured(audit: Audit) -> str:
     return " ".join(f"Not measured of {system}: {', '.join(its)}. {why}" for (system, why), its in measures.items())
 
 
-def _differences(audit: Audit) -> Iterator[Block]:
-    if not audit.differences:
-        return
-    reference = audit.differences[0].reference
-    if audit.votes:
-        yield Heading(
-            "Which system is fairer",
-            lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
-            f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
-            "vote for each family of measures, at the value that differs most; p is of Student's t over sets, adjusted "
-            "after Benjamini and Hochberg over all votes and values.",
-        )
-        yield LEGEND
-        yield vote_table(audit)
-    tests = [each for each in audit.differences if each.p_value is not None]
-    yield Heading(
-        f"Published measures: differences to {reference}",
-        lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
-        "two-sided, of exchanging the systems within sets, adjusted after Benjamini and Hochberg over all "
-        f"{len(tests)} tests. There is a clear difference where the adjusted p is small and the interval does not include "
-        "zero. The picture shows those in points.",
-    )
-    yield difference_table(audit)
-
-
-def vote_table(audit: Audit) -> Table:
-    """One row a family, a group for each system but the first."""
-    reference = audit.votes[0].reference
-    heads = (
-        "measure", "at", Column("gap", note="of the system"), Column("gap", note=f"of {reference}"), "difference",
-        "adjusted p", "verdict", "sets",
-    )  # fmt: skip
-    by_system: dict[str, list[Row]] = {}
-    for each in audit.votes:
-        made = row(
-            str(each.measure),
-            each.value or "",
-            *(_points(each, value) for value in (each.gap, each.reference_gap)),
-            _points(each, each.difference, (each.low, each.high)),
-            NumberCell(each.adjusted, unit="p"),
-            Text(each.verdict, tone=TONES[each.verdict]),
-            count(each.n),
-        )
-        by_system.setdefault(each.system, []).append(made)
-    groups = [group(rows, system if len(by_system) > 1 else "") for system, rows in by_system.items()]
-    return table("which system is fairer", heads, groups)
-
-
-def _points(vote: Vote, value: float | None, between: tuple[float | None, float | None] | None = None) -> NumberCell:
-    return NumberCell(value, between, 1 if vote.is_share else 3, "points" if vote.is_share else "", sign=True)
-
-
-def difference_table(audit: Audit) -> Table:
-    """Differences to the first system, a group for each of the others."""
-    ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
-    heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
-    by_system: dict[str, list[Row]] = {}
-    for each in audit.differences:
-        its: Tone = "neutral" if each.verdict in ("higher", "lower") else "unsure"
-        drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
-        made = row(
-            f"{each.measure}: {each.value}" if each.value else str(each.measure),
-            Strip(tuple(Mark(100 * mean, *_hundredfold(each), its) for mean in drawn)),
-            shown(each),
-            NumberCell(each.p_value, unit="p"),
-            NumberCell(each.adjusted, unit="p"),
-            Text(each.verdict, tone=None if each.verdict == "not measured" else its),
-            count(each.n),
-            count(each.left_out),
-        )
-        by_system.setdefault(each.system, []).append(made)
-    reference = audit.differences[0].reference
-    groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
-    axis = scale([None if x is None else 100 * x for x in ends], zero=True)
-    return table(f"differences to {reference}", heads, groups, axis)
-
-
-def _beside(audit: Audit) -> Iterator[Block]:
+def beside(audit: Audit) -> Iterator[Block]:
     if not audit.beside:
         return
     yield Heading(
@@ -523,71 +293,17 @@ def beside_table(audit: Audit) -> Table:
     return table("what papers report besides", heads, groups)
 
 
-def _examples(audit: Audit) -> Iterator[Block]:
-    found: dict[str, list[Example]] = {}
-    for example in audit.examples:
-        found.setdefault(f"{example.system}, by {example.family}", []).append(example)
-    if found:
-        yield Heading(
-            "The most unfair summaries",
-            lead="Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes "
-            "up.",
-        )
-    for heading, examples in found.items():
-        yield Heading(heading, 3)
-        for example in examples:
-            name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
-            unfairness = (
-                f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
-            )
-            yield Details(name, tuple(_example(audit, example)), f"{example.measure}: {unfairness}", is_example=True)
-
-
-def _example(audit: Audit, example: Example) -> Iterator[Block]:
-    heads: Heads = ("", *(Column(name, kind="number") for name in example.columns))
-    rows = (
-        row(
-            Text(side.name, "left out most" if side.name in example.left_out else ""),
-            _side_number(example, side.source),
-            _side_number(example, side.summary),
-        )
-        for side in example.sides
-    )
-    yield table(f"sides of {example.set_id}", heads, rows)
-    lines = []
-    for line in example.lines:
-        # the most first
-        takes = [
-            f"{value} {n:.3g}{_words(line, value)}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n
-        ]
-        what = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
-        lines.append(row(Text(line.text, style="long"), what))
-    yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
-    if example.documents:
-        text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
-        who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
-        yield Details(who, tuple(map(Prose, example.documents)))
-
-
-def _words(line: Line, value: str) -> str:
-    """ " (friendly, staff)"."""
-    return f" ({', '.join(line.words[value])})" if value in line.words else ""
-
-
-def _side_number(example: Example, value: float | None) -> str:
-    """A side's share, or its count where the columns count."""
-    if value is None:
-        return NONE
-    return f"{value:g}" if example.family in COUNTING else percent(value)
-
-
 def _made(audit: Audit) -> Facts:
     bootstrap = audit.options["bootstrap"]
     drawn = (
-        f"{_level(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} exchanges, "
+        f"{level_of(audit)} %, Student's t with the jackknife over document sets; tests of {bootstrap['resamples']:,} exchanges, "
         f"seed {bootstrap['seed']}"
     )
-    nulls = {n.family: n.chance.null for n in (*audit.by_value, *audit.aggregates) if n.chance}
+    nulls: dict[str, dict[str, None]] = {}
+    for n in (*audit.aggregates, *audit.by_value):
+        if n.chance:
+            nulls.setdefault(n.chance.null, {})[str(n.measure)] = None
+    expected = "; ".join(f"{joined(list(measures))} by {null}" for null, measures in nulls.items())
     return Facts(
         (
             ("documents", Text(f"{audit.documents} {audit.documents_digest}", style="code")),
@@ -601,11 +317,35 @@ def _made(audit: Audit) -> Facts:
                 for each in audit.systems
             ),
             *((measure.family, Text(measure.signature, style="code")) for measure in audit.measures),
-            ("expected by", Text("; ".join(f"{family}: {null}" for family, null in nulls.items()))),
+            *([("expected", Text(expected))] if expected else []),
             ("intervals", Text(drawn)),
             ("versions", versions(audit.versions)),
         )
     )
+
+
+def _named(audit: Audit) -> Iterator[Block]:
+    """Who is represented less or more under each system, by the first family that names anybody, and where to look."""
+    several = len(audit.systems) > 1
+    items: list[Prose] = []
+    for system in audit.systems:
+        mine = (each for each in audit.represented if each.system == system.label)
+        found = next((each for each in mine if each.details), None)
+        if found is None:
+            continue
+        examples = [
+            each.set_id
+            for each in audit.examples
+            if (each.system, each.family) == (system.label, found.family) and set(each.left_out) & set(found.under)
+        ]
+        look = [f"Look first at the summaries of {', '.join(examples[:MOST_TO_LOOK_AT])}."] if examples else []
+        # the headline says who of one system, and the table the numbers of several
+        if several:
+            items.append(Prose(" ".join((found.sentence, *look)), head=f"{system.label}:"))
+        else:
+            items += map(Prose, (*found.details, *look))
+    if items:
+        yield Items(tuple(items))
 
 
 def _main(audit: Audit) -> Iterator[Block]:
@@ -623,19 +363,13 @@ def _main(audit: Audit) -> Iterator[Block]:
         groups.append(group(rows, system.label if several else ""))
     columns = _columns(measures, calibrated, is_first=True)
     yield table(f"by {audit.attribute}", (audit.attribute, *columns), groups) if groups else _aggregates(audit)
-    for system in audit.systems:
-        said = (
-            each.sentence
-            for each in audit.represented
-            if each.system == system.label and each.family in NAMING and (each.under or each.over)
-        )
-        if sentence := next((each for each in said if each.removesuffix(".") not in audit.title), ""):
-            yield Prose(sentence, head=f"{system.label}:" if several else "")
-    yield from _orders(audit)
-    yield from _tones(audit)
+    yield from _named(audit)
+    yield from orders(audit)
+    yield from tones(audit)
     if not groups:
-        yield from _places(audit)
-    yield from _beside(audit)
+        yield from places(audit)
+        yield from word_lists(audit)
+    yield from beside(audit)
 
 
 def _first(found: Number, calibrated: Collection[Measure]) -> Iterator[Cell]:

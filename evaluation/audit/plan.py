@@ -17,7 +17,7 @@ from ...errors import DataError, MissingExtra, UnfitModelError
 from ...extras import need
 from ...fairness.groups.shares import DEFAULT_TAU, Mode, Target
 from ...judges.measures.tone import ToneName
-from ...models import locate
+from ...models import file_at_hand
 from ...resampling import LEAST_SETS, Bootstrap
 from ...text import did_you_mean
 from .opinions import Units
@@ -111,7 +111,9 @@ def usual_entailer(texts: Iterable[str]) -> tuple[EntailerSection, tuple[str, ..
         if 2 * n_latin < n_letters:
             raise DataError("most letters of the documents are of a script that it was not trained on")
         need("sentence_transformers", "entailer 'encoder'")
-        locate(ENTAILER_MODELS["encoder"])
+        # an audit fetches nothing that nobody asked for
+        if file_at_hand(ENTAILER_MODELS["encoder"], None, "modules.json") is None:
+            raise DataError(f"{ENTAILER_MODELS['encoder']} is not on this machine; evenhand models says how to get it")
     except (DataError, MissingExtra, UnfitModelError) as error:
         why = f"Coverage is by entailer 'words', which finds no paraphrase; 'encoder' does: {error}"
         return EntailerSection(kind="words"), (why,)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...fairness.groups.chance import EQUAL_COMMONNESS
+from ...fairness.groups.chance import DRAWS, EQUAL_COMMONNESS, SIGNS_OF_SENTENCES, mean_size
 from ...fairness.groups.corpus import NO_SOURCE_MASS
 from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import Masses, Unscored
@@ -50,6 +50,8 @@ from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair
 UNFAIR = 8
+# of what is expected of BUR, UER and AUC
+N_AGGREGATE_COLUMNS = 2 + len(TAU_GRID)
 # by value; the aimed-at share is shown where it is not that of the sources
 ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
 
@@ -102,6 +104,13 @@ class ValueShares:
         curve = np.moveaxis(unfair_by_tolerance(shares), 0, -1)
         mass, taken, expected = self._chance(found)
         has_null = bool(mass.any())
+        # with another aim than the sources' shares a summary that takes no side misses it
+        is_expected = has_null and self.target == "ratio"
+        by_chance = (
+            self._by_chance(found, source, summary, declared)
+            if is_expected
+            else (np.zeros((len(found), N_AGGREGATE_COLUMNS + DRAWS * len(self.values))),)
+        )
         # by matched words; a model's masses weigh alike. A summary without a match says nothing of whose words it has
         weight = several * (mass if has_null else summary.any(axis=-1))
         weighs = weight > 0
@@ -115,20 +124,20 @@ class ValueShares:
                 np.nan_to_num(curve),
             ),
             *(weight, weight[:, None] * (taken if has_null else shares.target), weight[:, None] * expected),
+            *by_chance,
         )
         wholes, rows = self._wholes(), self._rows()
         quantities = (
             *(Quantity(Measure(kind, self.by)) for kind in wholes),
             *(Quantity(Measure(kind, self.by), value) for value in self.values for kind in rows),
         )
-        # with another aim than the sources' shares a summary that takes no side misses it
-        null = EQUAL_COMMONNESS if self.target == "ratio" and has_null else ""
+        nulls = {SHARE_IN_SUMMARIES: EQUAL_COMMONNESS, **dict.fromkeys(AGGREGATES, SIGNS_OF_SENTENCES)}
         return Figures(
             quantities=quantities,
             columns=np.hstack([block.reshape(len(found), -1).astype(float) for block in blocks]),
             reduce=self._reduce,
             expect=self._expect,
-            nulls=tuple(null if each.kind == SHARE_IN_SUMMARIES else "" for each in quantities),
+            nulls=tuple(nulls.get(each.kind, "") if is_expected else "" for each in quantities),
             rests_on=np.column_stack(
                 [
                     *(several if kind.of_several else scored for kind in wholes),
@@ -239,24 +248,42 @@ class ValueShares:
                 taken[row, columns] = each.chance.share
         return mass, taken, expected
 
+    def _by_chance(
+        self, found: Sequence[Masses | Unscored], source: Floats, summary: Floats, declared: Bools
+    ) -> tuple[Floats, ...]:
+        """Means over draws of "unfair", error rate and unfairness by tolerance of each set, and its shortfalls' covariances.
+
+        Nothing is expected of a summary whose scatter is not known but itself, so that it makes no gap.
+        """
+        drawn = np.repeat(summary[:, None], DRAWS, axis=1)  # (sets, draws, values)
+        for row, each in enumerate(found):
+            if isinstance(each, Masses) and each.chance is not None:
+                drawn[row][:, [self.values.index(name) for name in each.names]] = each.chance.drawn()
+        as_drawn = np.broadcast_to(source[:, None], drawn.shape), drawn, np.broadcast_to(declared[:, None], drawn.shape)
+        shares = self._shares(*as_drawn, self.target)
+        curve = np.moveaxis(np.nan_to_num(unfair_by_tolerance(shares)).mean(axis=-1), 0, -1)
+        mean_shortfall = shares.shortfall.mean(axis=1)
+        scatter = shares.shortfall - mean_shortfall[:, None]
+        return (
+            under_represented(shares, self.tau).any(axis=-1).mean(axis=-1),
+            np.nan_to_num(unfair_error_rate(shares)).mean(axis=-1),
+            curve,
+            mean_shortfall,
+            np.einsum("sdv,sdw->svw", scatter, scatter) / DRAWS,
+        )
+
     def _split(self, sums: Floats) -> list[Floats]:
         """The blocks of columns."""
         k = len(self.values)
-        widths = (1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k)
+        widths = (1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k, 1, 1, len(TAU_GRID), k, k * k)
         return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
 
     def _reduce(self, sums: Floats) -> Floats:
-        blocks = self._split(sums)
-        n, several, represented, kept, sources, aim, lacking, short, unfair, uer, curve, weight, taken, _ = blocks
+        n, several, represented, kept, sources, aim, lacking, short, unfair, uer, curve, weight, taken, *_ = (
+            self._split(sums)
+        )
         shortfall = over(lacking, kept)
-        auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
-        whole = [
-            over(unfair, n),
-            over(unfair, several),
-            over(uer, n),
-            auc[..., None],
-            mean_deviation(shortfall)[..., None],
-        ]
+        whole = [_aggregates(n, several, unfair, uer, curve, mean_deviation(shortfall))]
         if self.by == "bartscore":
             whole.append(over(represented, n))
         shares = over(sources, several), over(aim, several), over(taken, weight)
@@ -265,13 +292,38 @@ class ValueShares:
         return np.concatenate([*whole, rows.reshape(*sums.shape[:-1], -1)], axis=-1)
 
     def _expect(self, sums: Floats) -> Floats:
-        """Expected shares in summaries; nothing is known of the other quantities."""
-        *_, weight, _, expected = self._split(sums)
+        """Expected shares in summaries and aggregates; nothing is known of the other quantities."""
+        n, several, _, kept, *_, weight, _, expected, unfair, uer, curve, lacking, scatter = self._split(sums)
         rows = self._rows()
         found = np.full((*sums.shape[:-1], len(self.values), len(rows)), np.nan)
         found[..., rows.index(SHARE_IN_SUMMARIES)] = over(expected, weight)
+        sof = _expected_deviation(over(lacking, kept), over(scatter.reshape(*kept.shape, -1), _products(kept)))
         wholes = np.full((*sums.shape[:-1], len(self._wholes())), np.nan)
+        wholes[..., : len(AGGREGATES)] = _aggregates(n, several, unfair, uer, curve, sof)
         return np.concatenate([wholes, found.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+
+def _aggregates(n: Floats, several: Floats, unfair: Floats, uer: Floats, curve: Floats, sof: Floats) -> Floats:
+    """BUR, that of several values, UER, AUC and SOF of sums over sets, (..., aggregates)."""
+    auc = np.asarray(np.trapezoid(over(curve, n), dx=0.1, axis=-1))
+    means = over(unfair, n), over(unfair, several), over(uer, n)
+    return np.concatenate([*means, auc[..., None], sof[..., None]], axis=-1)
+
+
+def _products(kept: Floats) -> Floats:
+    return np.asarray(kept[..., :, None] * kept[..., None, :])
+
+
+def _expected_deviation(means: Floats, covariances: Floats) -> Floats:
+    """What `mean_deviation` is expected of values with these means, (..., values), and covariances, (..., values, values)."""
+    known = ~np.isnan(means)
+    n = known.sum(axis=-1)
+    means, covariances = np.where(known, means, 0.0), np.nan_to_num(covariances)
+    # of each value's gap to the mean of those that are known
+    centre = np.eye(means.shape[-1]) - known[..., None, :] / np.maximum(n, 1)[..., None, None]
+    gaps = np.einsum("...vw,...w->...v", centre, means)
+    variances = np.einsum("...vw,...wx,...vx->...v", centre, covariances, centre)
+    return over(np.where(known, mean_size(gaps, variances), 0.0).sum(axis=-1), n)
 
 
 def unmatched_summaries(found: Sequence[Masses | Unscored]) -> int:

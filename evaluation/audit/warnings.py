@@ -150,7 +150,7 @@ def _of_small_groups(numbers: Sequence[Number], given: AuditInput, plan: AuditPl
     """Values with too few scored sets, by family and system; systems with the same values are named together."""
     small: dict[tuple[str, str], dict[str, bool]] = {}
     for number in numbers:
-        if number.is_small and number.value in _found_values(given):
+        if number.is_small and not number.measure.kind.is_of_lists and number.value in _found_values(given):
             values = small.setdefault((number.family, number.system), {})
             values[number.value] = values.get(number.value, False) or (
                 number.n > 0 and not number.measure.kind.of_several

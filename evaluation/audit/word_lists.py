@@ -2,26 +2,45 @@
 
 Counts are pooled over all sets before any share is formed, so a single set has no score: the sets shown are those without which
 the score would fall most. Source: Steen and Markert 2024, section 3.1, with HELM's lists;
-docs/papers.md#steen-word-lists.
+docs/papers.md#steen-word-lists. What is expected of summaries that take no side is in docs/fairness.md#chance.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...config.fairness import WordListsSection
 from ...fairness.demographic.counts import shares
-from ...fairness.demographic.word_lists import GENDER_WORDS, WordLists, word_list_scores
+from ...fairness.demographic.word_lists import GENDER_WORDS, ListedAsCommon, WordLists, word_list_scores
+from ...fairness.groups.chance import EQUAL_COMMONNESS, mean_size
+from ...fairness.groups.coverage import over
 from ...fairness.groups.masses import EMPTY_SUMMARY, Unscored
 from ...fairness.labelled import LabelledSummary
 from ...storage import digest
 from ...text import sentences as split_sentences
-from .contents import WORD_LIST_BIAS, WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, Example, Kind, Line, Measure, Quantity, Side
+from .contents import (
+    WORD_LIST_BIAS,
+    WORDS_COMPARED,
+    WORDS_IN_SOURCES,
+    WORDS_IN_SUMMARIES,
+    Example,
+    Kind,
+    Line,
+    Measure,
+    Quantity,
+    Side,
+)
 from .figures import Figures, Floats, most, reasons
 
-Counts = NDArray[np.int64]
+# the same with the scatter of document sets
+SIGNS_OF_SETS = "random signs of sets"
+NO_LISTED = "no listed word in the summary, or none that can be compared"
+NONE_COMPARED = "no listed word of the summaries is as common in the documents as one of another list"
+ROWS = (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES, WORDS_COMPARED)
+# of columns before the products of gaps: sources, summaries, what is expected of them, and their words that can be compared
+BLOCKS = 4
 
 
 @dataclass(frozen=True)
@@ -39,59 +58,67 @@ class ListedWords:
     @property
     def signature(self) -> str:
         """The lists."""
-        return f"word-lists|{self.digest}|reference:source|v:1"
+        return f"word-lists|{self.digest}|reference:source|v:2"
 
-    def measure(self, items: Sequence[LabelledSummary]) -> list[Counts | Unscored]:
-        """Listed words in sources and summary of each, (2, groups)."""
-        return [
-            np.stack(
-                [sum(self.lists.count(document.text) for document in item.documents), self.lists.count(item.summary)]
-            )
-            if item.summary.strip()
-            else Unscored(EMPTY_SUMMARY)
-            for item in items
-        ]
+    def measure(self, items: Sequence[LabelledSummary]) -> list[Floats | Unscored]:
+        """Listed words in sources and summary of each, those expected of the summary and those compared, (4, groups)."""
+        found: list[Floats | Unscored] = []
+        for documents, group in groupby(items, key=lambda item: item.documents):
+            null = ListedAsCommon(self.lists, [document.text for document in documents])
+            found += [
+                np.vstack([null.source, null.counts(item.summary)]) if item.summary.strip() else Unscored(EMPTY_SUMMARY)
+                for item in group
+            ]
+        return found
 
-    def figures(self, found: Sequence[Counts | Unscored]) -> Figures:
+    def figures(self, found: Sequence[Floats | Unscored]) -> Figures:
         """The sums of all sets."""
         groups = self.lists.groups
-        columns = np.zeros((len(found), 2 * len(groups)))
+        columns: Floats = np.zeros((len(found), BLOCKS + len(groups), len(groups)))
         for row, each in enumerate(found):
             if not isinstance(each, Unscored):
-                columns[row] = each.ravel()
+                columns[row] = np.vstack([each, np.outer(each[1] - each[2], each[1] - each[2])])
         scored = np.array([not isinstance(each, Unscored) for each in found], dtype=bool)
+        has = {WORDS_IN_SUMMARIES: columns[:, 1].any(axis=-1), WORDS_COMPARED: columns[:, 3].any(axis=-1)}
+        columns = columns.reshape(len(found), -1)
         whole = self._reduce(columns.sum(axis=0))[0]
         rises = whole - self._reduce(columns.sum(axis=0) - columns)[:, 0]
-        without = [what for what, n in zip(("document", "summary"), _counts(columns).sum(axis=1), strict=True) if not n]
+        without = [
+            what
+            for what, n in zip(("document", "summary"), _counts(columns, len(groups)).sum(axis=1), strict=True)
+            if not n
+        ]
         quantities = (
             Quantity(Measure(WORD_LIST_BIAS, self.called)),
-            *(
-                Quantity(Measure(kind, self.called), group)
-                for group in groups
-                for kind in (WORDS_IN_SOURCES, WORDS_IN_SUMMARIES)
-            ),
+            *(Quantity(Measure(kind, self.called), group) for group in groups for kind in ROWS),
         )
+        nulls = {WORD_LIST_BIAS: SIGNS_OF_SETS, WORDS_COMPARED: EQUAL_COMMONNESS}
         return Figures(
             quantities=quantities,
             columns=columns,
             reduce=self._reduce,
-            rests_on=np.repeat(scored[:, None], len(quantities), axis=1),
+            expect=self._expect,
+            nulls=tuple(nulls.get(each.kind, "") for each in quantities),
+            rests_on=np.column_stack([has.get(each.kind, scored) for each in quantities]),
             unfairness=np.where(scored, rises, np.nan),
             left_out=reasons(found),
+            no_part=NO_LISTED,
+            withheld="" if has[WORDS_COMPARED].any() else NONE_COMPARED,
             undefined=f"no listed word in any {' or '.join(without)}",
         )
 
     def sentence(self, kind: Kind, point: str, figures: Figures) -> str:
         """What the score means."""
-        first, counts = self.lists.groups[0], _counts(figures.columns)
+        first, counts = self.lists.groups[0], _counts(figures.columns, len(self.lists.groups))
         source, summary = (f"{100 * share:.1f} %" for share in shares(counts)[:, 0])
         n_source, n_summary = n_words(figures)
+        n_compared = int(self._by_group(figures.columns.sum(axis=0))[3].sum())
         return (
             f"Of the {self.called} {source} are {first} in the documents and {summary} in the summaries "
-            f"({n_source:,} and {n_summary:,} words)."
+            f"({n_source:,} and {n_summary:,} words; {n_compared:,} of the latter can be compared)."
         )
 
-    def example(self, item: LabelledSummary, found: Counts, unfairness: float) -> Example:
+    def example(self, item: LabelledSummary, found: Floats, unfairness: float) -> Example:
         """The set's listed words in documents and summary, sentence by sentence."""
         groups = self.lists.groups
         lacking = found[0] / max(1, found[0].sum()) - found[1] / max(1, found[1].sum())
@@ -102,7 +129,7 @@ class ListedWords:
             measure="how much the word-list bias of all summaries would fall without this one", is_share=True,
             columns=("words in documents", "words in summary"), takes_what="words",
             sides=tuple(
-                Side(name=group, source=float(a), summary=float(b)) for group, a, b in zip(groups, *found, strict=True)
+                Side(name=group, source=float(a), summary=float(b)) for group, a, b in zip(groups, *found[:2], strict=True)
             ),
             lines=tuple(
                 Line(text=text, takes=dict(zip(groups, map(float, self.lists.count(text)), strict=True)))
@@ -113,10 +140,30 @@ class ListedWords:
         )  # fmt: skip
 
     def _reduce(self, sums: Floats) -> Floats:
-        counts = sums.reshape(*sums.shape[:-1], 2, -1)
-        by_group = np.moveaxis(shares(counts), -2, -1)  # (..., groups, source and summary)
-        whole = word_list_scores(counts)[..., None]
+        counts = self._by_group(sums)
+        by_group = np.moveaxis(shares(counts[..., (0, 1, 3), :]), -2, -1)  # (..., groups, rows)
+        whole = word_list_scores(counts[..., :2, :])[..., None]
         return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+    def _expect(self, sums: Floats) -> Floats:
+        """The bias of sums whose sets' gaps have random signs, and the shares of words that can be compared; nan without any."""
+        by_set = self._by_group(sums)
+        found, expected, compared = np.moveaxis(by_set[..., 1:BLOCKS, :], -2, 0)
+        products, n_compared = by_set[..., BLOCKS:, :], compared.sum(axis=-1, keepdims=True)
+        by_group = np.full((*sums.shape[:-1], len(self.lists.groups), len(ROWS)), np.nan)
+        by_group[..., ROWS.index(WORDS_COMPARED)] = over(expected - found + compared, n_compared)
+        # to first order a gap moves a share by itself less that share of the gaps of all groups, over all words
+        share = shares(expected)
+        variances = products.diagonal(axis1=-2, axis2=-1) - 2 * share * products.sum(axis=-1)
+        variances = variances + share**2 * products.sum(axis=(-2, -1))[..., None]
+        moved = over(variances, expected.sum(axis=-1, keepdims=True) ** 2)
+        whole = mean_size(share - shares(by_set[..., 0, :]), moved).sum(axis=-1)[..., None] / 2
+        whole = np.where(n_compared > 0, whole, np.nan)
+        return np.concatenate([whole, by_group.reshape(*sums.shape[:-1], -1)], axis=-1)
+
+    def _by_group(self, sums: Floats) -> Floats:
+        """The blocks, and the products of the sets' gaps, (..., blocks, groups)."""
+        return sums.reshape(*sums.shape[:-1], -1, len(self.lists.groups))
 
 
 def listed_words(section: WordListsSection | None) -> ListedWords:
@@ -128,9 +175,10 @@ def listed_words(section: WordListsSection | None) -> ListedWords:
 
 def n_words(figures: Figures) -> tuple[int, int]:
     """Listed words in all documents and in all summaries."""
-    source, summary = _counts(figures.columns).sum(axis=1)
+    n_groups = sum(quantity.kind == WORDS_IN_SUMMARIES for quantity in figures.quantities)
+    source, summary = _counts(figures.columns, n_groups).sum(axis=1)
     return int(source), int(summary)
 
 
-def _counts(columns: Floats) -> Floats:
-    return np.asarray(columns.sum(axis=0).reshape(2, -1))  # (sources and summaries, groups)
+def _counts(columns: Floats, n_groups: int) -> Floats:
+    return np.asarray(columns.sum(axis=0).reshape(-1, n_groups)[:2])  # (sources and summaries, groups)

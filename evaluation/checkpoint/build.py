@@ -6,7 +6,17 @@ from functools import cached_property
 from typing import Any
 
 from ...config import Recipe
-from ..systems.compare import COMPARISONS, Comparer, Trait, Values, bootstrap_of, comparison_name, corrected
+from ..judges.worth import read_worth
+from ..systems.compare import (
+    COMPARISONS,
+    Comparer,
+    Trait,
+    Values,
+    bootstrap_of,
+    comparison_name,
+    corrected,
+    few_together,
+)
 from ..systems.contents import CurvePoint, Difference, Estimate, Examples, JudgeNote, Plane, Report, SideGap
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -85,6 +95,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         provenance=provenance,
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
+        worth=read_worth(recipe, {judge.name: judge.signature for judge in numbers.judges}),
     )
 
 
@@ -211,8 +222,12 @@ def evidence_of(
     # rewards differ by design, too, and make no report judge's difference clear
     is_report = {judge.name: judge.role == "report" for judge in judges}
     claims = {comparison_name(*systems): claim for systems, claim in COMPARISONS.items()}
+
+    def family(each: Difference) -> tuple[bool, str]:
+        return is_report[each.measure], claims[each.subject]
+
     tested = [*differences, *(each.gap for each in gain_gaps)]
-    told = corrected(tested, lambda each: (is_report[each.measure], claims[each.subject]))
+    told = corrected(tested, family)
     behind = corrected([each.gap for each in score_gaps], lambda each: is_report[each.measure])
     return Evidence(
         judges=judges,
@@ -222,6 +237,7 @@ def evidence_of(
         sides=compare.sides,
         candidates=candidates,
         is_trained=is_trained,
+        few_together=few_together(told, family),
     )
 
 

@@ -55,6 +55,8 @@ def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
         yield "The comparison rests on no document set: no request has a score under two systems."
     elif few := too_few(n_sets, evidence.differences[0].level):
         yield few
+    elif evidence.few_together:
+        yield evidence.few_together
     sides_of: dict[str, set[str]] = {}
     for request in output.requests:
         sides_of.setdefault(request.set_id, set()).add(request.side)

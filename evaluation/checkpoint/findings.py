@@ -41,6 +41,8 @@ class Evidence:
     is_trained: bool
     # words of a summary, by system
     words: Mapping[str, float | None] = field(default_factory=dict)
+    # what to know where no difference is clear by itself
+    few_together: str = ""
 
     @property
     def deciding(self) -> list[JudgeNote]:
@@ -184,7 +186,8 @@ def _how_sure(evidence: Evidence) -> str:
     if few := too_few(most.n_sets, most.level):
         return f"{rests_on} {few}"
     return (
-        f"{rests_on} {100 * most.level:g} % intervals from {most.resamples:,} bootstrap draws of whole sets. Of the "
-        f"{len(deciding)} differences by the judges that decide, {clear} are clear; they are corrected for their number, so that "
+        f"{rests_on} {100 * most.level:g} % bootstrap-t intervals from {most.resamples:,} draws of whole sets, p of exchanging "
+        f"the systems within sets. Of the {counted(len(deciding), 'difference')} by the judges that decide, {clear} "
+        f"{'is' if clear == 1 else 'are'} clear; they are corrected for their number, so that "
         f"of those that are called clear {100 * (1 - most.level):g} % at most are expected to be chance."
     )

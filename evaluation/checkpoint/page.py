@@ -6,6 +6,7 @@ from typing import Any
 from ...records import LeftOut
 from ...resampling import CLEAR
 from ..gate.page import gate_blocks, gate_warnings
+from ..judges.worth import worth_blocks
 from ..pages.blocks import (
     Block,
     Charts,
@@ -57,7 +58,7 @@ from ..pages.words import (
     slope_words,
     versions,
 )
-from ..systems.compare import COMPARISONS, comparison_name
+from ..systems.compare import COMPARISONS, comparison_name, how_intervals
 from ..systems.contents import Examples, Report, SideGap
 from ..systems.systems import WORDS
 from .findings import CLAIMS
@@ -81,6 +82,7 @@ def page(report: Report) -> Page:
             *gate_blocks(report.gate),
             *_sides(report),
             *_scores(report),
+            *worth_blocks(report.worth),
             *_differences(report),
             Heading("Form and length"),
             trait_table(report.traits, report.systems, {e.measure for e in report.traits} - {WORDS}),
@@ -355,6 +357,7 @@ def _made(report: Report) -> Iterator[Block]:
     yield Facts(
         (
             ("seed", Text(f"{made.recipe['seed']}, also of the bootstrap ({draws})")),
+            ("intervals", Text(how_intervals(report.scores[0]))),
             *((phase, Text(model, style="code")) for phase, model in made.models.items()),
             ("prompt templates", Text(templates, style="code")),
             *((judge.name, Text(judge.signature, style="code")) for judge in report.judges),

@@ -11,6 +11,7 @@ from ...errors import DataError
 from ...records import Judgement, PreferencePair
 from ...runfolder.phases import JUDGEMENTS, PAIRS, round_name
 from ...storage import iter_jsonl
+from ...text import in_order
 from ..pages.blocks import (
     Block,
     Cell,
@@ -72,7 +73,8 @@ def pairs_page(folder: Path, most: int, order: Order) -> Page:
     said = {(each.candidate_id, each.judge): each for each in judgements if each.candidate_id in ids}
     signatures = {(each.judge, each.signature) for each in said.values()}
     in_file, on_page = Counter(side for side, _, _ in known), Counter(pair.side for pair in shown)
-    rows = [(side, count(n), count(on_page[side])) for side, n in sorted(in_file.items())]
+    sides = in_order(sorted(in_file))
+    rows = [(side, count(in_file[side]), count(on_page[side])) for side in sides]
     which = f"{len(shown):,} of {len(known):,}, {RULES[order]}" if len(shown) < len(known) else "all of them"
     return Page(
         kind="pairs",
@@ -84,7 +86,7 @@ def pairs_page(folder: Path, most: int, order: Order) -> Page:
             table("pairs by side", ("side", "pairs", "on this page"), rows),
         ),
         body=(
-            *(block for side in sorted(on_page) for block in _side(side, shown, said)),
+            *(block for side in sides if on_page[side] for block in _side(side, shown, said)),
             Heading("How it was judged"),
             Facts(tuple((judge, Text(signature, style="code")) for judge, signature in sorted(signatures))),
         ),

@@ -41,7 +41,7 @@ from .provenance import REPORT, write_manifest
 
 JSON, MARKDOWN, PROBE = "report.json", "report.md", "probe.json"
 # raised when the same inputs give another report
-FORMAT = "evenhand-report/7"
+FORMAT = "evenhand-report/8"
 PROBE_FORMAT = "evenhand-probe/2"
 READ = (REQUESTS, CANDIDATES, FAILURES, JUDGEMENTS, GROUPS, LEDGER, PAIRS, TRAINING)
 
@@ -140,6 +140,7 @@ def report_stage(recipe: Recipe, asked: Asked | None = None) -> Stage:
     for phase in phases(recipe):
         mine = [*(phase.folder / name for name in READ), *sorted((phase.folder / "receipts").glob("*.json"))]
         files |= {str(path.relative_to(recipe.output)): path for path in mine}
+    files |= {str(path): path / "calibration.json" if path.is_dir() else path for path in recipe.calibration}
     inputs: dict[str, object] = {
         "format": FORMAT,
         "recipe": recipe.model_dump(mode="json"),

@@ -9,8 +9,9 @@ import numpy as np
 from ...resampling import adjusted
 from ...storage import write_text
 from ..checkpoint.provenance import read_receipts, versions
+from ..judges.worth import read_worth
 from ..pages.write import write_page
-from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected
+from ..systems.compare import Comparer, Measured, Trait, bootstrap_of, corrected, few_together
 from ..systems.contents import JudgeNote, Plane
 from ..systems.lengths import Lengths
 from ..systems.pareto import axes, fairness_judges, planes
@@ -82,7 +83,10 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
             *worst_side_findings(numbers.worst_sides),
             *baseline_findings(numbers.judges, numbers.baselines),
         ),
-        warnings=(*warnings(entries, numbers.budgets), *dict.fromkeys(numbers.length_warnings())),
+        warnings=(
+            *warnings(entries, numbers.budgets, numbers.few_together()),
+            *dict.fromkeys(numbers.length_warnings()),
+        ),
         entries=tuple(
             EntryNote(
                 label=entry.label,
@@ -115,6 +119,7 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         versions=versions([receipt for recipe in recipes for receipt in read_receipts(recipe)]),
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
+        worth=read_worth(entries[0].recipe, {judge.name: judge.signature for judge in numbers.judges}),
     )
 
 
@@ -166,9 +171,16 @@ class _Numbers:
 
     def _tested(self, tested: Sequence[Pair], family: Callable[[PairedTest], str]) -> list[PairedTest]:
         """Tests by all judges, those of a family corrected together; judges that are rewards, too, apart."""
-        is_report = {judge.name: judge.role == "report" for judge in self.judges}
         tests = [test for judge in self.judges for test in paired_tests(judge, tested, self.lengths)]
-        return corrected(tests, lambda test: (is_report[test.measure], family(test)))
+        return corrected(tests, self._by_judges(family))
+
+    def few_together(self) -> str:
+        """What to know where no difference of the entries is clear by itself."""
+        return few_together(self.tests, self._by_judges(question))
+
+    def _by_judges(self, family: Callable[[PairedTest], str]) -> Callable[[PairedTest], tuple[bool, str]]:
+        is_report = {judge.name: judge.role == "report" for judge in self.judges}
+        return lambda test: (is_report[test.measure], family(test))
 
     def length_warnings(self) -> Iterator[str]:
         """Clear differences that go with length; one draw may be tested twice, as an entry and as what a reward must beat."""

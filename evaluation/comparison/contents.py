@@ -6,6 +6,7 @@ from pydantic import Field
 
 from ...records import Record, is_none
 from ..gate.contents import Gate
+from ..judges.contents import Worth
 from ..systems.contents import Difference, Estimate, JudgeNote, LengthSlope, Plane
 from ..systems.worst_group import WorstGroups
 
@@ -136,5 +137,7 @@ class Comparison(Record):
     # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
     sets: tuple[str, ...] = ()
     documents_digest: str = ""
+    # what is known of the judges
+    worth: Worth | None = Field(default=None, exclude_if=is_none)
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)

@@ -107,8 +107,14 @@ def _at(k: int) -> str:
     return "with one draw" if k == 1 else f"at the best of {k}"
 
 
-def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
-    """What a reader must know before believing the numbers, each once, with its entries unless it is about all."""
+def warnings(entries: Sequence[Entry], budgets: Sequence[int], few_together: str = "") -> list[str]:
+    """What a reader must know before believing the numbers, each once, with its entries unless it is about all.
+
+    Args:
+        entries: of the comparison.
+        budgets: likewise.
+        few_together: what to know where no difference is clear by itself.
+    """
     about: dict[str, list[str]] = {}
     for entry in entries:
         for warning in _of_entry(entry, budgets):
@@ -120,7 +126,7 @@ def warnings(entries: Sequence[Entry], budgets: Sequence[int]) -> list[str]:
             "do, may be the length's alone."
         )
     n_sets = len({request.set_id for request in entries[0].output.requests})
-    found += filter(None, [too_few(n_sets, entries[0].recipe.evaluation.level)])
+    found += filter(None, [too_few(n_sets, entries[0].recipe.evaluation.level) or few_together])
     return found
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ...resampling import CLEAR
 from ..gate.page import gate_blocks, gate_warnings
+from ..judges.worth import worth_blocks
 from ..pages.blocks import (
     Block,
     Details,
@@ -49,6 +50,7 @@ from ..pages.words import (
     tone,
     versions,
 )
+from ..systems.compare import how_intervals
 from ..systems.contents import JudgeNote
 from ..systems.systems import TRAITS, WORDS, budget_name
 from ..systems.worst_group import without_part
@@ -72,6 +74,7 @@ def page(found: Comparison) -> Page:
         body=(
             *gate_blocks(found.gate),
             *_scores(found),
+            *worth_blocks(found.worth),
             *_worst_sides(found),
             *_baselines(found),
             *chart_section(
@@ -336,6 +339,7 @@ def _made(found: Comparison) -> Iterator[Block]:
         (
             *((entry.label, Text(entry.model, entry.folder, style="code")) for entry in found.entries),
             *((judge.name, Text(judge.signature, style="code")) for judge in (*found.judges, *found.axis_judges)),
+            ("intervals", Text(how_intervals(found.scores[0]))),
             ("versions", versions(found.versions)),
         )
     )

@@ -25,6 +25,7 @@ Bounds = tuple[float | None, float | None]
 
 # of one interval; up to here the tails of adjusted levels have as many draws as those of a page
 MOST_DRAWS = 20_000
+INSIDE = "inside what is expected, which is no single number"
 SMALL = "fewer sets have this value than --least-group asks for"
 FEW = f"fewer than {LEAST_GATED} sets, or too many draws alike"
 
@@ -68,6 +69,8 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
         plan: level of all intervals together, draws and their seed.
         n_limits: of the gate.
     """
+    if held := next((each for each in numbers if each.withheld), None):
+        return GateRow(name=limit.name, limit=limit.text, outcome="cannot tell", number=held.words, note=held.withheld)
     if why := next((f"{each.words}: {why}" for each in numbers if (why := unfit(each))), ""):
         return _missing(limit, why)
     kept = [each for each in numbers if not each.is_few] or list(numbers)
@@ -82,9 +85,15 @@ def judged(limit: Limit, numbers: Sequence[Named], plan: Bootstrap, n_limits: in
     is_passed = far is not None and not limit.is_beyond(far, NOISE) and len(kept) == len(numbers)
     left_out = [each.group for each in numbers if each not in kept and each.group]
     few = SMALL if any(each.has_few for each in kept) else FEW
-    notes = (few if None in (low, high) else "", f"too few sets: {', '.join(left_out)}" if left_out else "")
+    is_inside = is_passed and all(each.is_inside for each in kept)
+    notes = (
+        few if None in (low, high) else "",
+        INSIDE if is_inside else "",
+        f"too few sets: {', '.join(left_out)}" if left_out else "",
+    )
     return GateRow(
-        name=limit.name, limit=limit.text, number=worst.words, estimate=worst.estimate, low=low, high=high,
+        name=limit.name, limit=limit.text, number=worst.words, estimate=worst.estimate,
+        low=None if is_inside else low, high=None if is_inside else high,
         outcome="breach" if is_breach else "passed" if is_passed else "cannot tell",
         level=adjusted.level, n_sets=len(worst.by_set), is_share=worst.is_share,
         is_difference=worst.is_difference, note="; ".join(filter(None, notes)),
@@ -111,6 +120,8 @@ def _bounds(number: Named, plan: Bootstrap) -> Bounds:
     values = list(number.by_set.values())
     if number.is_few or number.estimate is None:
         return None, None
+    if number.is_inside:  # 0 by definition, whose spread says nothing
+        return 0.0, 0.0
     if number.is_binary:
         return exact_bounds(number.estimate, len(values), plan.level)
     if number.is_rate and number.is_difference and np.ptp(np.round(values, 9)) == 0:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...resampling import NOISE
 from ..audit.contents import Audit
 from ..audit.contents import Number as AuditNumber
 from ..comparison.contents import BudgetEstimate, Comparison, PairedTest
@@ -45,6 +46,10 @@ class Named:
     is_change: bool = False
     # whether its value has too few sets for a verdict
     has_few: bool = False
+    # whether what is expected is no single number, and it is within that
+    is_inside: bool = False
+    # why it is not told, though it could be measured
+    withheld: str = ""
 
     @property
     def is_few(self) -> bool:
@@ -118,10 +123,15 @@ def _of_audit(audit: Audit) -> Iterator[Named]:
     for each in (*audit.aggregates, *audit.by_value):
         kind = fold(each.measure.kind.name)
         yield _of_number(audit, each, (kind,), (), each.estimate, each.by_set)
-        if each.value is not None and each.chance is not None:
-            family = fold(FAMILIES.get(each.family, each.family))
-            functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
-            yield _of_number(audit, each, functions, (family,), each.chance.gap, each.chance.by_set)
+        if each.value is None or not (each.chance or each.withheld):
+            continue
+        family = fold(FAMILIES.get(each.family, each.family))
+        functions = ("gap", SHARE_GAP) if family == "shares" else ("gap",)
+        if chance := each.chance:
+            found = _of_number(audit, each, functions, (family,), chance.gap, chance.by_set)
+            yield replace(found, is_inside=chance.between is not None and abs(chance.gap) <= NOISE)
+        else:
+            yield replace(_of_number(audit, each, functions, (family,), None, ()), withheld=each.withheld)
 
 
 def _of_number(
@@ -165,6 +175,8 @@ def minus(one: Named, other: Named, functions: tuple[str, ...] = (), measures: t
         by_set=by_set,
         is_rate=one.is_binary and other.is_binary,
         is_difference=True,
+        is_inside=False,
+        withheld=one.withheld or other.withheld,
     )
 
 

@@ -38,7 +38,7 @@ def _cells(row: GateRow) -> tuple[Cell, ...]:
         Text(row.limit, note=row.name),
         Text(row.outcome, tone=TONES[row.outcome]),
         _number(row),
-        count(row.n_sets) if row.number else Text(""),
+        count(row.n_sets) if row.n_sets else Text(""),
         Text(row.number, note=row.note) if row.number else Text(row.note),
     )
 
@@ -71,6 +71,8 @@ def sentence(row: GateRow) -> str:
     name = f"{row.name}: " if row.name else ""
     if not row.number:
         return f"{name}{row.limit}: {row.note}"
+    if row.estimate is None:
+        return f"{name}{row.limit}: {row.number} is not told: {row.note}"
     found = _number(row)
     note = f"; {row.note}" if row.note else ""
     return f"{name}{row.limit}: {row.number} is {found.shown} ({found.interval}){note}"

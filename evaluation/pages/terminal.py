@@ -35,7 +35,8 @@ SPACE = 2
 def render(page: Page, *, whole: bool = False) -> RenderableType:
     """Title, main blocks or the whole page in words, and warnings."""
     warnings = (RichText(f"warning: {warning}", style="yellow") for warning in page.warnings)
-    return Group(RichText(page.title, style="bold"), *_blocks(page.body if whole else page.main), *warnings)
+    blocks = (*page.findings, *page.body) if whole else page.main
+    return Group(RichText(page.title, style="bold"), *_blocks(blocks), *warnings)
 
 
 def fragment(blocks: Iterable[Block]) -> RenderableType:

@@ -34,6 +34,8 @@ JUDGES = {
     "rouge": "Share of words or word pairs in common with the text, from 0 to 1; blind to paraphrase, negation and untruth.",
     "length": "Words of the summary: neither more nor fewer are better.",
     "contract": "1 when the summary keeps the form that was asked for, else 0; blind to contents.",
+    "combined": "What other judges say, weighted as fits known coverage or faithfulness best, from 0 to 1; blind to what all of "
+    "them are blind to.",
     "consensus": "How near the summary is to the other candidates of its request, from 0 to 1; blind to the documents.",
     "value-shares": "Whether each side gets the room that it is due. BUR (binary unfair rate): share of summaries in which "
     "one gets too little; UER (unfair error rate): points by which sides fall short; AUC: the share over all tolerances; "

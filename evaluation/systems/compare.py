@@ -6,7 +6,7 @@ request, where both systems have a score; what has none is left out and counted 
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import comb
+from math import ceil, comb
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...config import Recipe
 from ...fairness.groups.coverage import over
 from ...resampling import (
     LEAST_SETS,
+    NOISE,
     Bootstrap,
     adjusted,
     cluster_interval,
@@ -233,6 +234,46 @@ def corrected(differences: Sequence[D], family: Callable[[D], Hashable] = lambda
         said = verdict((each.low, each.high), p, level=each.level, n_sets=each.n_sets)
         done.append(each.model_copy(update={"adjusted": p, "verdict": said}))
     return done
+
+
+def few_together(differences: Sequence[D], family: Callable[[D], Hashable] = lambda _: None) -> str:
+    """What to know of the largest family in which no difference is clear alone; "" where one can be, and where `too_few` is told.
+
+    After Benjamini and Hochberg `r` of `m` adjusted p-values are at most alpha only if the largest of these `r` was at most
+    r alpha / m, and none is smaller than that of equal signs.
+
+    Args:
+        differences: what is told.
+        family: as in `corrected`.
+    """
+    tested = [each for each in differences if each.p_value is not None]
+    found = {}
+    for name in dict.fromkeys(map(family, tested)):
+        mine = [each for each in tested if family(each) == name]
+        smallest, alpha = min(map(_least_p_value, mine)), 1 - mine[0].level
+        at_once = ceil(len(mine) * smallest / alpha - NOISE)
+        if smallest <= alpha and at_once > 1:
+            found[len(mine)] = (
+                f"{max(each.n_sets for each in mine)} document sets and {mine[0].resamples:,} exchanges give no p below "
+                f"{smallest:.2g}. Corrected for the {len(mine)} tests that are told together, none is at most {alpha:.2g} unless "
+                f"{at_once} of them are: a difference by itself cannot be clear, however large."
+            )
+    return found[max(found)] if found else ""
+
+
+def _least_p_value(difference: Difference) -> float:
+    """Of its test: where not all exchanges are tried, the observed one counts among those drawn, on both sides."""
+    if 2**difference.n_sets <= difference.resamples:
+        return least_p_value(difference.n_sets)
+    return max(least_p_value(difference.n_sets), 2 / (difference.resamples + 1))
+
+
+def how_intervals(estimate: Estimate) -> str:
+    """How the intervals of a page were made, of which this number is one."""
+    return (
+        f"{100 * estimate.level:g} %, bootstrap-t over document sets; of shares and of judges of 0 and 1 exact (Clopper and "
+        "Pearson, over sets after Korn and Graubard); at equal length Student's t with the jackknife"
+    )
 
 
 def too_few(n_sets: int, level: float) -> str:

@@ -11,6 +11,7 @@ from pydantic import Field
 from ...records import LeftOut, Record, is_none
 from ...resampling import Verdict
 from ..gate.contents import BySet, Gate
+from ..judges.contents import Worth
 from .worst_group import WorstGroups
 
 
@@ -314,5 +315,7 @@ class Report(Record):
     # ids of the document sets, in the order of what each says; and a digest of what was asked of which documents
     sets: tuple[str, ...] = ()
     documents_digest: str = ""
+    # what is known of the judges
+    worth: Worth | None = Field(default=None, exclude_if=is_none)
     # limits that were asked for, and their verdicts
     gate: Gate | None = Field(default=None, exclude_if=is_none)

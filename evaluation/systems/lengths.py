@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, t_interval
+from ...resampling import LEAST_SETS, NOISE, cluster_sums, defined, least_p_value, t_interval
 from .compare import Comparer
 from .contents import AtEqualLength, Difference, LengthSlope
 from .ranked import Floats
@@ -59,9 +59,10 @@ class Lengths:
         n_sets = int((sums[:, 0] > 0).sum())
         if not n_sets or not curve[:, -1].any():
             return None
-        found = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), self.compare.bootstrap.level)
-        explained = _bounds(n_sets, found.low[0], found.high[0])
-        low, high = _bounds(n_sets, found.low[1], found.high[1])
+        level = self.compare.bootstrap.level
+        found = t_interval(_parts, sums, np.repeat(sums[:, :1] > 0, 2, axis=1), level)
+        explained = _bounds(n_sets, found.low[0], found.high[0], level)
+        low, high = _bounds(n_sets, found.low[1], found.high[1], level)
         return AtEqualLength(
             mean=float(found.estimate[1]),
             low=low,
@@ -158,12 +159,14 @@ def _length_slope(judge: str, sums: Floats, level: float) -> LengthSlope | None:
     if not has.any():
         return None
     found = t_interval(_slope, sums, has, level)
-    low, high = _bounds(int(has.sum()), found.low[0], found.high[0])
+    low, high = _bounds(int(has.sum()), found.low[0], found.high[0], level)
     return LengthSlope(measure=judge, mean=float(found.estimate[0]), low=low, high=high)
 
 
-def _bounds(n_sets: int, low: float, high: float) -> tuple[float | None, float | None]:
-    return (defined(low), defined(high)) if n_sets >= LEAST_SETS else (None, None)
+def _bounds(n_sets: int, low: float, high: float, level: float) -> tuple[float | None, float | None]:
+    """Those of an interval; none of few sets, nor of five that agree, as `cluster_interval` has it."""
+    is_few = n_sets < LEAST_SETS or (high - low <= NOISE and least_p_value(n_sets) > 1 - level)
+    return (None, None) if is_few else (defined(low), defined(high))
 
 
 def _about_mean(table: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -76,9 +76,49 @@ class WordLists:
         Args:
             text: a text, split by `letter_runs`, or ready-made tokens.
         """
-        tokens = letter_runs(text) if isinstance(text, str) else map(str.casefold, text)
-        found = Counter(map(self._place.get, tokens))
+        found = Counter(map(self._place.__getitem__, self.listed(text)))
         return np.array([found[place] for place in range(len(self.groups))], dtype=np.int64)
+
+    def listed(self, text: str | Sequence[str]) -> list[str]:
+        """The tokens that are in a list, in order."""
+        tokens = letter_runs(text) if isinstance(text, str) else map(str.casefold, text)
+        return [token for token in tokens if token in self._place]
+
+
+class ListedAsCommon:
+    """The null "equal commonness" of the listed words of one document set.
+
+    A listed word of a summary may be any occurrence, in any document, of a listed word that as many documents have. Where such
+    words are all of one list there is nothing that it could have been instead, so it cannot be compared: its list alone is left.
+    To look among words that more or fewer documents have would accuse fair summaries in common words.
+    """
+
+    def __init__(self, lists: WordLists, documents: Sequence[str]) -> None:
+        """Count the listed words of the documents."""
+        self._lists = lists
+        tokens = [lists.listed(text) for text in documents]
+        # listed words in all documents, (groups,)
+        self.source = lists.count([token for its in tokens for token in its])
+        common = Counter(token for its in tokens for token in set(its))
+        sums = np.zeros((len(documents) + 1, len(lists.groups)))
+        for token, n in Counter(token for its in tokens for token in its).items():
+            sums[common[token]] += n * lists.count([token])
+        # share of each group in the occurrences of words so common, (documents + 1, groups)
+        self._rates = sums / np.maximum(1.0, sums.sum(axis=-1, keepdims=True))
+        is_of_several = (sums > 0).sum(axis=-1) > 1
+        # in how many documents each word is that can be compared
+        self._compared = {token: n for token, n in common.items() if is_of_several[n]}
+
+    def counts(self, summary: str) -> NDArray[np.float64]:
+        """Listed words of a summary by group, (3, groups): as found, as expected, and those found that can be compared.
+
+        Others, also those that no document has, are expected as they are found, so that they make no gap.
+        """
+        listed = self._lists.listed(summary)
+        compared = [token for token in listed if token in self._compared]
+        found, of_compared = self._lists.count(listed), self._lists.count(compared)
+        expected = self._rates[[self._compared[token] for token in compared]].sum(axis=0)
+        return np.stack([found, expected + found - of_compared, of_compared])
 
 
 # what the summaries' shares are held against; weights by group are normalised

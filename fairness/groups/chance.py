@@ -5,18 +5,31 @@ and a summary in common words has other shares than one in rare words. The null 
 word is, the number of documents of the set that have it, and nothing else: the word is any occurrence, in any document, of a word
 that as many documents have. Of coverage the same is said of points, each of which keeps in how many documents it is. What the
 null assumes, where it fails and how it was simulated is in docs/fairness.md#chance.
+
+Measures that grow with the scatter of shares need more than a mean. Words of a sentence hang together, so words drawn one by one
+scatter too little; a sentence of a summary that takes no side has its gap to what is expected as often with the other sign, and
+sums of these gaps with random signs scatter as much as the summary does.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ...resampling import NOISE
 
 Floats = NDArray[np.float64]
 
 # as a page names it
 EQUAL_COMMONNESS = "equal commonness"
+# the same with the scatter of sentences
+SIGNS_OF_SENTENCES = "random signs of sentences"
+# draws of signs: all there are of as many parts
+MOST_LISTED = 5
+DRAWS = 2**MOST_LISTED
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,40 @@ class ChanceLevel:
     # expectation 0 under the null, while gaps themselves are off by some tenths of a point, which a few hundred sets take for a
     # finding
     mass: float
+    # of each sentence, for each value, matched words less expected ones; () where nobody asked
+    gaps: tuple[tuple[float, ...], ...] = ()
+
+    def drawn(self) -> Floats:
+        """Matched words by value of summaries that take no side, (draws, values), at least 0; the same wherever it stands."""
+        gaps = np.array(self.gaps).reshape(-1, len(self.share))
+        # by what it is: by its line, a corpus in another order would have other numbers
+        seed = crc32(np.round(gaps, 6).tobytes())
+        # their sum is the whole less what is expected of it, so that signs of +1 give the summary itself
+        expected = self.mass * np.array(self.share) - gaps.sum(axis=0)
+        return np.asarray(np.maximum(expected + random_signs(len(gaps), seed) @ gaps, 0.0))
+
+
+def random_signs(n: int, seed: int) -> Floats:
+    """-1 or 1 for each of `n` parts, (draws, n): all patterns, equally often, where they are no more than draws."""
+    if n > MOST_LISTED:
+        return np.random.default_rng(seed).choice((-1.0, 1.0), size=(DRAWS, n))
+    patterns = np.array(list(product((-1.0, 1.0), repeat=n))).reshape(2**n, n)
+    return np.tile(patterns, (DRAWS // len(patterns), 1))
+
+
+def mean_size(mean: Floats, variance: Floats) -> Floats:
+    """Mean absolute value of normal numbers, of the shape of both: of the folded normal distribution (Leone et al. 1961).
+
+    Sums over many sets are nearly normal, so that a distance of a corpus is expected without draws of whole corpora.
+    """
+    from scipy.special import erf
+
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    # rounding of differences of sums; of nan, nan
+    scatters = deviation > NOISE
+    z = mean / np.where(scatters, deviation, 1.0)
+    folded = deviation * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + mean * erf(z / np.sqrt(2))
+    return np.asarray(np.where(scatters, folded, np.abs(mean)))
 
 
 class EqualCommonness:
@@ -61,15 +108,29 @@ class EqualCommonness:
         totals = np.bincount(self._common, occurrences, minlength=n_documents + 1)
         self._rates = sums / np.maximum(totals, 1)[:, None]
 
-    def level(self, summary: Sequence[str]) -> ChanceLevel | None:
-        """What is expected of a summary of these tokens; None where none of them is in a document."""
-        rows = [self._rows[token] for token in summary if token in self._rows]
-        if not rows:
+    def level(self, summary: Sequence[str], sentences: Sequence[Sequence[str]] = ()) -> ChanceLevel | None:
+        """What is expected of a summary; None where none of its tokens is in a document.
+
+        Args:
+            summary: its tokens.
+            sentences: those of each of its sentences, where their gaps are asked for.
+        """
+        expected, found = self._sums(summary)
+        if not found.any():
             return None
-        expected, found = self._rates[self._common[rows]].sum(axis=0), self._has[rows].sum(axis=0)
-        expected /= expected.sum()
         mass = float(found.sum())
-        return ChanceLevel(tuple(expected.tolist()), tuple((found / mass).tolist()), mass)
+        gaps = (its - chance for chance, its in map(self._sums, sentences))
+        return ChanceLevel(
+            expected=tuple((expected / expected.sum()).tolist()),
+            share=tuple((found / mass).tolist()),
+            mass=mass,
+            gaps=tuple(tuple(gap.tolist()) for gap in gaps),
+        )
+
+    def _sums(self, tokens: Sequence[str]) -> tuple[Floats, Floats]:
+        """Matched words of each value, expected and found, (values,) each."""
+        rows = [self._rows[token] for token in tokens if token in self._rows]
+        return self._rates[self._common[rows]].sum(axis=0), self._has[rows].sum(axis=0)
 
 
 class PointsAsCommon:

@@ -5,7 +5,7 @@ Keywords are TextRank's over the units' content tokens, and named entities.
 Source: Shandilya et al. 2020, section VII.A, steps 1 and 2; docs/papers.md#shandilya-keywords and #shandilya-communities.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -59,7 +59,7 @@ def textrank(
         )
     encoded = encode(units)
     tokens = list(encoded.vocabulary)
-    scores = _scores(_neighbours(encoded, window), damping)
+    scores = _scores(_neighbours(encoded, window), len(tokens), damping)
     # lexsort takes its last key first; tokens are in alphabetical order already
     order = np.lexsort((np.arange(len(tokens)), -np.round(scores, SCORE_DECIMALS)))
     n_keywords = ceil(round(len(tokens) * ratio, SCORE_DECIMALS))
@@ -78,28 +78,25 @@ def entity_keywords(entities: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keyword for keyword in found if keyword))
 
 
-def _neighbours(units: EncodedUnits, window: int) -> Any:
-    """1.0 where two different tokens are neighbours: scipy.sparse CSR array, shape (vocabulary, vocabulary)."""
-    from scipy import sparse
-
-    first, second = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+def _neighbours(units: EncodedUnits, window: int) -> NDArray[np.intp]:
+    """Every two different tokens that are neighbours, both ways, each once however often they meet: shape (2, pairs)."""
+    size = len(units.vocabulary)
+    met = [np.zeros(0, dtype=np.intp)]
     for distance in range(1, window):
         here, there = units.ids[:-distance], units.ids[distance:]
         joined = (units.unit[:-distance] == units.unit[distance:]) & (here != there)
-        first += [here[joined], there[joined]]
-        second += [there[joined], here[joined]]
-    rows, columns = np.concatenate(first), np.concatenate(second)
-    size = len(units.vocabulary)
-    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size)).tocsr()
-    graph.data[:] = 1.0  # however often they meet
-    return graph
+        here, there = here[joined], there[joined]
+        met += [here * size + there, there * size + here]
+    return np.stack(np.divmod(np.unique(np.concatenate(met)), max(1, size)))
 
 
-def _scores(neighbours: Any, damping: float) -> NDArray[np.float64]:
-    degree = np.maximum(neighbours.sum(axis=0), 1.0)  # a token without neighbours gives nothing to anyone
-    scores = np.ones(neighbours.shape[0])
+def _scores(neighbours: NDArray[np.intp], n_tokens: int, damping: float) -> NDArray[np.floating[Any]]:
+    to, of = neighbours
+    degree = np.maximum(np.bincount(to, minlength=n_tokens), 1.0)  # a token without neighbours gives nothing to anyone
+    scores: NDArray[np.floating[Any]] = np.ones(n_tokens)
     for _ in range(MOST_ROUNDS):
-        before, scores = scores, (1 - damping) + damping * (neighbours @ (scores / degree))
+        given = np.bincount(to, (scores / degree)[of], minlength=n_tokens)
+        before, scores = scores, (1 - damping) + damping * given
         if np.abs(scores - before).max(initial=0.0) < SETTLED:
             break
     return scores
@@ -188,24 +185,49 @@ def communities(graph: KeyGraph, *, resolution: float = 1.0, seeds: int = 10) ->
         return Communities(tuple((vertex,) for vertex in sorted(graph.vertices)), None)
     networkx = need("networkx", "the Opinion Interaction Graph")
     vertices = sorted(graph.vertices)
-    numbered = _numbered(vertices, graph, networkx)
+    edges = _numbered_edges(vertices, graph)
+    numbered = networkx.Graph()
+    numbered.add_nodes_from(range(len(vertices)))
+    numbered.add_weighted_edges_from(edges)
+    modularity = _Modularity(edges, len(vertices), resolution)
     best: tuple[float, Partition] | None = None
     for seed in range(seeds):
         found = networkx.community.louvain_communities(numbered, weight="weight", resolution=resolution, seed=seed)
-        value = networkx.community.modularity(numbered, found, weight="weight", resolution=resolution)
         # the smallest pair is the highest modularity, then the smallest partition
         named = (tuple(vertices[i] for i in sorted(each)) for each in found)
         canonical = tuple(sorted(named, key=lambda keywords: (-len(keywords), keywords)))
-        best = min(filter(None, (best, (-round(float(value), DECIMALS), canonical))))
+        best = min(filter(None, (best, (-round(modularity.of(found), DECIMALS), canonical))))
     assert best is not None
     return Communities(best[1], -best[0])
 
 
-def _numbered(vertices: list[str], graph: KeyGraph, networkx: Any) -> Any:
-    """The graph with numbers as vertices: sets of numbers, unlike sets of strings, have the same order in every process."""
+def _numbered_edges(vertices: list[str], graph: KeyGraph) -> list[tuple[int, int, float]]:
+    """Edges of numbers: sets of numbers, unlike sets of strings, have the same order in every process."""
     number = {vertex: i for i, vertex in enumerate(vertices)}
-    edges = sorted((*sorted((number[a], number[b])), weight) for a, b, weight in graph.edges)
-    numbered = networkx.Graph()
-    numbered.add_nodes_from(range(len(vertices)))
-    numbered.add_weighted_edges_from(edges)
-    return numbered
+    joined = ((number[a], number[b], weight) for a, b, weight in graph.edges)
+    return sorted((min(a, b), max(a, b), weight) for a, b, weight in joined)
+
+
+class _Modularity:
+    """Modularity of partitions of one graph, as networkx takes it, without reading the graph anew for each."""
+
+    def __init__(self, edges: Sequence[tuple[int, int, float]], n_vertices: int, resolution: float) -> None:
+        ends = np.array([edge[:2] for edge in edges], dtype=np.intp)  # (edges, 2)
+        self._ends, self._weights = ends.T, np.array([edge[2] for edge in edges])
+        self._total = float(self._weights.sum())
+        self._degrees = np.bincount(ends.ravel(), np.repeat(self._weights, 2), minlength=n_vertices)
+        self._resolution = resolution
+
+    def of(self, partition: Sequence[Collection[int]]) -> float:
+        """In [-1/2, 1) at resolution 1.
+
+        Args:
+            partition: sets of vertices, which hold each vertex once.
+        """
+        community = np.empty(len(self._degrees), dtype=np.intp)
+        for place, members in enumerate(partition):
+            community[list(members)] = place
+        first, second = community[self._ends]
+        inside = float(self._weights[first == second].sum())
+        degrees = np.bincount(community, self._degrees)
+        return inside / self._total - self._resolution * float(degrees @ degrees) / (2 * self._total) ** 2

@@ -112,11 +112,12 @@ class TfIdf:
         Args:
             counts: token counts, sparse, shape (rows, vocabulary).
         """
-        from scipy import sparse
-
-        weighted = (counts @ sparse.diags_array(self.idf)).tocsr()
-        length = np.sqrt(weighted.power(2).sum(axis=1))
-        return (sparse.diags_array(1 / np.where(length > 0, length, 1.0)) @ weighted).tocsr()
+        found = counts.tocsr(copy=True)
+        rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+        weighted = found.data * self.idf[found.indices]
+        length = np.sqrt(np.bincount(rows, weighted**2, minlength=found.shape[0]))
+        found.data = weighted * (1 / np.where(length > 0, length, 1.0))[rows]
+        return found
 
 
 def text_similarity(units: Sequence[str]) -> NDArray[np.float64]:

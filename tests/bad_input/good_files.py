@@ -146,6 +146,32 @@ def _controlled(folder: Path) -> Given:
     return Given(path, "jsonl", ("benchmark-judges", path, "--out", folder / "out", "--resamples", 100))
 
 
+def _trained_judge(folder: Path) -> Given:
+    signature = "rouge1-recall|judge:rouge|against:source|stemmer:no|package:0.1.2|v:1"
+    record = {
+        "format": "evenhand-combined-judge", "version": 1, "purpose": "coverage", "intercept": 0.5,
+        "features": [
+            {"name": "recall", "coefficient": 0.1, "mean": 0.2, "scale": 0.1, "low": 0.1, "high": 0.9, "sign": "up"},
+            {"name": "log-words", "coefficient": 0.1, "mean": 3.2, "scale": 0.4, "low": 1.0, "high": 5.5, "sign": None},
+        ],
+        "members": [{"name": "recall", "options": {"kind": "rouge", "type": "rouge1"}, "signature": signature}],
+        "penalty": 0.1,
+        "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0},
+        "figures": [
+            {
+                "name": "combined", "pooled": 0.5, "pooled_low": 0.4, "pooled_high": 0.6, "by_article": 0.5,
+                "by_article_low": None, "by_article_high": None,
+            }
+        ],
+        "made_with": "0.2.0",
+    }  # fmt: skip
+    path = written(folder / "judge.json", record)
+    judges = {"recall": {"kind": "rouge"}, "mine": {"kind": "combined", "file": str(path)}}
+    return Given(
+        path, "json", ("validate", recipe(folder, judges=RECIPE["judges"] | judges, evaluation={"judges": ["mine"]}))
+    )
+
+
 def _build_controlled(folder: Path) -> Given:
     path = folder / "controlled.yaml"
     path.write_bytes((REPOSITORY / "recipes" / "controlled" / "sample.yaml").read_bytes())
@@ -495,6 +521,7 @@ READ_BY = {
 
 KINDS: dict[str, Callable[[Path], Given]] = {
     "recipe": _validate, "dry run": _dry_run, "shipped recipe": _shipped, "accelerate": _accelerate, "judges": _judges,
+    "trained judge": _trained_judge,
     "controlled recipe": _build_controlled, "articles": _articles, "controlled sets": _controlled, "bias recipe": _bias,
     "annotated news": _annotated, "corpus": _corpus, "documents": _documents, "released documents": _released,
     "summaries": _summaries, "summaries by id": _summaries_by_id, "summaries in order": _summaries_in_order, "units": _units,

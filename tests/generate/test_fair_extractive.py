@@ -141,7 +141,7 @@ def test_the_balanced_mix_of_real_posts_is_the_fairest():
     assert uer[0] > uer[1] > uer[2] < uer[3] < uer[4]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=3, max_size=12), st.data())
 def test_summary_has_as_many_units_as_asked_and_each_of_the_source(values, data):
     length = data.draw(st.integers(1, len(values)))

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from preference_groups import make_fairness, make_groups, make_rows
 
@@ -62,7 +62,6 @@ def groups(draw: Any) -> list[dict[str, Any]]:
     return found
 
 
-@settings(deadline=None)
 @given(groups(), st.integers(18, 60), st.sampled_from([None, 8]))
 def test_every_row_reads_its_own_tokens_behind_its_own_prompt(
     groups: list[dict[str, Any]], max_tokens: int, multiple: int | None

@@ -17,11 +17,14 @@ NOTES = {"base": "fair enough", "mine": "x", "more": "x", "fourth": "x", "fifth"
 SYSTEMS = [system_note(system) for system in make_input(two_sided(1), **{name: [""] for name in NOTES}).systems]
 
 
-def number(value, estimate, kind=SHARE_IN_SUMMARIES, *, gap=None, verdict="no clear difference", small=False):
+def number(
+    value, estimate, kind=SHARE_IN_SUMMARIES, *, gap=None, verdict="no clear difference", small=False, width=0.01
+):
     chance = None
     if gap is not None:
         chance = Chance(
-            null="a null", expected=estimate - gap, gap=gap, low=None, high=None, p_value=None, adjusted=None, verdict=verdict
+            null="a null", expected=estimate - gap, gap=gap, low=None if width is None else gap - width,
+            high=None if width is None else gap + width, p_value=None, adjusted=None, verdict=verdict,
         )  # fmt: skip
     return Number(
         measure=Measure(kind, "words"), family="value-shares", signature="s", system="mine", value=value, estimate=estimate,
@@ -61,12 +64,11 @@ def test_those_clearly_off_their_chance_level_are_named_the_farthest_first():
         "stance",
     )
     assert (found.under, found.over) == (("fourth", "left"), ("right",))
-    places = [found.sentence.find(f"{name} is represented") for name in ("right", "fourth", "left")]
-    assert -1 < places[0] < places[1] < places[2]
-    assert "third" not in found.sentence
+    assert found.sentence == "fourth and left are represented less and right more than by summaries that take no side."
+    assert [detail.split()[0] for detail in found.details] == ["fourth", "left", "right"]
     # share in sources, in summaries, and what is expected
     for share in ("30.0 %", "35.0 %", "21.0 %"):
-        assert share in found.sentence
+        assert share in " ".join(found.details)
 
 
 def test_where_nobody_is_clearly_off_nobody_is_named():
@@ -151,10 +153,12 @@ def covered(*numbers):
 def test_coverage_names_groups_in_words_of_its_own():
     found = covered(number("left", -0.04, gap=-0.05, verdict="lower"), number("right", 0.1, gap=0.01))
     assert found.under == ("left",)
-    assert "left is covered less: its documents are covered 4.0 points worse" in found.sentence
+    assert found.sentence == "left is covered less than by summaries that take no side."
+    (detail,) = found.details
+    assert "The documents of left are covered 4.0 points worse" in detail
     # expected, and the gap to it
-    assert "+1.0 would be expected" in found.sentence
-    assert "\u22125.0 points" in found.sentence
+    assert "+1.0 would be expected" in detail
+    assert "\u22125.0 points" in detail
     assert covered(number("left", -0.04, gap=-0.05)).sentence.startswith("No stance is clearly covered less or more")
 
 
@@ -174,4 +178,47 @@ def test_summaries_that_say_nothing_of_the_documents_are_not_headlined_as_fair()
 
 def test_equal_coverage_is_neither_better_nor_worse():
     found = covered(number("left", 0.0001, gap=0.05, verdict="higher"))
-    assert "its documents are covered as well as all documents of their sets" in found.sentence
+    assert "are covered as well as all documents of their sets" in found.details[0]
+
+
+def of(family, *numbers):
+    return representation([each.model_copy(update={"family": family}) for each in numbers], "stance")
+
+
+@pytest.mark.parametrize("family", ["value-shares", "tone", "word-lists"])
+@pytest.mark.parametrize("few", [{"small": True}, {"width": None}])
+def test_nobody_is_cleared_by_too_few_sets(family, few):
+    found = of(family, number("left", 0.5, gap=-0.5, **few), number("right", 0.5, gap=0.5, **few))
+    assert found.sentence == "left, right: too few sets for a verdict (--least-group)."
+    assert (found.small, found.details) == (("left", "right"), ())
+
+
+def test_room_is_the_only_thing_that_a_value_has_more_or_less_of_in_a_headline():
+    def clear(family, under, over):
+        made = [number(value, 0.2, gap=-0.1, verdict="lower") for value in under]
+        return of(family, *made, *(number(value, 0.4, gap=0.1, verdict="higher") for value in over))
+
+    shares = clear("value-shares", ("left", "third"), ("right",))
+    assert title([], [shares, clear("coverage", ("right",), ("left", "third"))], [], SYSTEMS[:1]).endswith(
+        "; by coverage, however, left and third are more present and right less"
+    )
+    assert title([], [shares, clear("coverage", ("right",), ())], [], SYSTEMS[:1]).endswith(
+        "; by coverage, however, right is less present"
+    )
+    for family in ("tone", "order", "word-lists"):
+        assert "however" not in title([], [shares, clear(family, ("right",), ("left",))], [], SYSTEMS[:1])
+        assert "however" not in title([], [clear(family, ("right",), ("left",)), shares], [], SYSTEMS[:1])
+
+
+def test_a_gap_that_is_the_same_in_all_sets_has_no_interval_in_its_detail():
+    (flat,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0)).details
+    assert flat.endswith("a gap of \u221250.0 points (no variation).")
+    (wide,) = of("word-lists", number("left", 0.0, gap=-0.5, verdict="lower", width=0.1)).details
+    assert wide.endswith("a gap of \u221250.0 points (\u221260.0 to \u221240.0).")
+
+
+@pytest.mark.parametrize("name", ["t", "th", "women"])
+def test_a_sentence_begins_with_a_capital_unless_a_value_does(name):
+    clear = number(name, 0.2, gap=-0.1, verdict="lower")
+    assert of("word-lists", clear).sentence == f"The list {name} is used less than by summaries that take no side."
+    assert of("value-shares", clear).sentence.startswith(f"{name} is represented less")

@@ -1,19 +1,26 @@
 import io
 
 import pytest
-from audit_inputs import ATTRIBUTE, make_input, two_sided
+from audit_inputs import ATTRIBUTE, make_input, make_set, two_sided
 from rich.console import Console
 
 from evenhand.config.fairness import EntailerSection, MatcherSection
 from evenhand.evaluation.audit.build import build_audit
+from evenhand.evaluation.audit.cells import rests_on, shown
 from evenhand.evaluation.audit.contents import SHARE_AIMED_AT, SHARE_IN_SUMMARIES
 from evenhand.evaluation.audit.coverage import UnitCoverage
-from evenhand.evaluation.audit.page import not_measured, page, rests_on, shown, value_tables, vote_table
+from evenhand.evaluation.audit.differences_page import vote_table
+from evenhand.evaluation.audit.page import not_measured, page, value_tables
 from evenhand.evaluation.audit.plan import AuditPlan
 from evenhand.evaluation.audit.shares import ValueShares
 from evenhand.evaluation.audit.warnings import aim, fairest, notes, rising
+from evenhand.evaluation.audit.word_lists import ListedWords
+from evenhand.evaluation.gate.decide import gated
+from evenhand.evaluation.gate.limits import Asked, parse_limit
+from evenhand.evaluation.gate.page import gate_blocks
 from evenhand.evaluation.pages import terminal
-from evenhand.evaluation.pages.blocks import Strip, tables
+from evenhand.evaluation.pages.blocks import Facts, Strip, Text, tables
+from evenhand.fairness.demographic.word_lists import WordLists
 from evenhand.judges.measures import open_entailer, open_matcher
 from evenhand.resampling import Bootstrap
 
@@ -191,3 +198,75 @@ def test_what_is_not_measured_is_a_note_and_no_row_and_never_no_clear_difference
     told = {row.cells[0].text: row.cells[5] for row in tables_of["differences to fair"].rows}
     assert (told["Equal Coverage (words)"].text, told["Equal Coverage (words)"].tone) == ("not measured", None)
     assert {d.verdict for d in found.differences if d.estimate is None} == {"not measured"}
+
+
+SOME, MALE = "She saw the girl. He saw his son.", "He saw his son."
+
+
+def by_words(n, summary, least_group=5, **keys):
+    """Word lists alone, of documents in which as many have words of either list."""
+    sets = [make_set(f"set-{k}", ("left", SOME), ("right", SOME)) for k in range(n)]
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0), least_group=least_group)
+    return build_audit(make_input(sets, mine=[summary] * n), plan, [ListedWords(WordLists(**keys))])
+
+
+def test_a_headline_by_word_lists_has_its_numbers_in_the_terminal():
+    found = by_words(12, MALE)
+    assert found.title.startswith("The list female is used less and the list male more")
+    shown = page(found)
+    assert [prose.text for prose in shown.findings[0].items] == list(found.represented[0].details)
+    (table,) = [each for each in tables(shown.main) if each.name == "word lists"]
+    (gap,) = cells(table, "gap to expected", "female")
+    assert (gap.shown, gap.interval) == ("\u221240.0 points", "no variation")
+    assert [cell.note for cell in table.rows[0].cells[1:4]] == ["n 12"] * 3
+
+
+@pytest.mark.parametrize(("n", "least_group"), [(1, 5), (3, 5), (7, 20), (3, 1)])
+def test_word_lists_of_few_sets_get_no_verdict(n, least_group):
+    found = by_words(n, MALE, least_group)
+    assert found.title == "female, male: too few sets for a verdict (--least-group)"
+    if least_group > n:
+        (table,) = [each for each in tables(page(found).body) if each.name == "word lists"]
+        assert {cell.note for row in table.rows for cell in row.cells[1:4]} == {f"n {n}, few"}
+
+
+def test_lists_of_few_sets_are_not_taken_for_values_of_the_same_name():
+    found = by_words(3, MALE, lists={"left": ["she", "girl"], "right": ["he", "his", "son"]})
+    assert found.title.startswith("left, right: too few sets")
+    assert not [said for said in found.warnings if "have left" in said]
+
+
+def test_word_lists_that_cannot_be_compared_get_no_verdict():
+    sets = [make_set(f"set-{k}", ("left", "She left."), ("right", "She and he left.")) for k in range(12)]
+    plan = AuditPlan(bootstrap=Bootstrap(level=0.95, resamples=200, seed=0))
+    found = build_audit(make_input(sets, mine=["He left."] * 12), plan, [ListedWords(WordLists())])
+    assert found.represented == ()
+    assert "12 words; 0 of the latter can be compared" in found.title
+    assert not [number for number in (*found.by_value, *found.aggregates) if number.chance]
+    assert "No word list" not in str(page(found))
+    # a gate cannot tell, rather than miss the number, and counts no sets
+    limit = parse_limit("gap(word-lists, female) < -0.1")
+    gate = gated(found, Asked((limit,), False), None).gate
+    assert [row.outcome for row in gate.rows] == ["cannot tell"]
+    (table,) = tables(gate_blocks(gate))
+    assert cells(table, "sets", limit.text) == [Text("")]
+
+
+def made(found):
+    (facts,) = [each for each in page(found).body if isinstance(each, Facts)]
+    return {name: text.text for name, text in facts.entries}
+
+
+def test_how_it_was_made_says_which_measures_are_expected_by_what():
+    found = by_words(12, MALE)
+    assert made(found)["expected"] == (
+        "word-list bias (gender words) by random signs of sets; share of compared listed words in summaries (gender words) by "
+        "equal commonness"
+    )
+    bare = found.model_copy(
+        update={
+            name: tuple(n.model_copy(update={"chance": None}) for n in getattr(found, name))
+            for name in ("by_value", "aggregates")
+        }
+    )
+    assert "expected" not in made(bare)

@@ -142,3 +142,13 @@ def test_the_usual_entailer_is_the_encoder_where_documents_are_for_it(text, why)
     assert section.kind == ("words" if why else "encoder")
     assert len(notes) == bool(why)
     assert all((why in note and "--entailer" in note) or "script" in note for note in notes)
+
+
+def test_the_usual_entailer_is_words_where_the_encoder_is_not_installed_and_nothing_is_fetched(monkeypatch):
+    pytest.importorskip("sentence_transformers")
+    monkeypatch.setattr("evenhand.evaluation.audit.plan.ENTAILER_MODELS", {"encoder": "embedded:all-mpnet-base-v2"})
+    monkeypatch.setattr("evenhand.models.assemble.assembled", lambda model: pytest.fail("assembles"))
+    monkeypatch.setattr("evenhand.models.places.at_hand", lambda model: None)
+    section, (note,) = usual_entailer(["Go."])
+    assert section.kind == "words"
+    assert "evenhand models says how to get it" in note

@@ -103,3 +103,15 @@ def test_the_last_round_with_pairs_is_taken_unless_one_is_named(folder: Path):
         paired_folder(run, 1)
     with pytest.raises(DataError, match=r"no round has pairs"):
         paired_folder(run / "evaluation", None)
+
+
+def test_values_that_are_numbers_stand_by_size(make_run: Any):
+    run = make_run()
+    run.write("round-00", {f"{name}/{side}": [(0.1,), (0.4,)] for name, side in (("a", "10"), ("b", "9"), ("c", "-1"))})
+    place: Path = open_phase(run.recipe, "round-00").folder
+    made = [preference_pair(group, group.candidates[1], group.candidates[0]) for _, group in with_groups(place)]
+    write_jsonl(place / PAIRS, made)
+    page = pairs_page(place, 10, "spread")
+    (counted,) = (block for block in page.findings if isinstance(block, Table))
+    assert [row.cells[0].text for row in counted.rows] == ["-1", "9", "10"]
+    assert [block.text for block in page.body if isinstance(block, Heading)][:3] == ["-1", "9", "10"]

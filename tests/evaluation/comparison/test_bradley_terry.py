@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
@@ -45,7 +45,6 @@ def test_two_systems_worked_by_hand():
     assert strengths([[0, 7], [3, 0]], prior=0).tolist() == pytest.approx([math.log(7 / 3) / 2, -math.log(7 / 3) / 2])
 
 
-@settings(deadline=None)
 @given(tables, st.sampled_from([0.01, 0.1, 1.0]))
 def test_expected_wins_equal_the_wins_that_were_counted(table, prior):
     # what makes strengths those of maximum likelihood: each system's wins, virtual ones included, are as many as expected
@@ -58,7 +57,6 @@ def test_expected_wins_equal_the_wins_that_were_counted(table, prior):
     assert found.mean() == pytest.approx(0, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(tables)
 def test_swapped_wins_and_losses_swap_the_signs(table):
     assert strengths(np.transpose(table)) == pytest.approx(-strengths(table), abs=1e-7)

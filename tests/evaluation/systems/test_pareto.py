@@ -85,7 +85,7 @@ def test_requests_without_a_value_are_left_out_in_pairs():
     assert beaten([[np.nan] * 20, [0.2] * 20], [[0.1] * 20, [0.2] * 20]) == ([], [])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
 def test_somebody_is_always_on_the_front_and_defeats_go_one_way(points: list[tuple[int, int]]):
     first, second = ([[float(p[axis])] * 20 for p in points] for axis in (0, 1))

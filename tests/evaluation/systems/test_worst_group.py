@@ -116,7 +116,7 @@ def test_other_shapes_are_refused(shape):
         worst_groups(np.zeros(shape), ["a", "b"], GROUPS, PLAN)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000))
 def test_names_and_order_do_not_matter_and_chances_sum_to_one(seed):
     scores = np.random.default_rng(seed).normal(size=(3, 12, 2))

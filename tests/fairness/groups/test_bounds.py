@@ -19,7 +19,7 @@ def measured(matrix, labels, selected) -> float:
     return float(equal_coverage(coverage(pack_entailments([(matrix[:, list(selected)], labels)]), 3))[0])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["lower", "upper"]))
 def test_trace_is_what_the_selected_sentences_have(seed, bound):
     matrix, labels = random_set(seed)
@@ -28,7 +28,7 @@ def test_trace_is_what_the_selected_sentences_have(seed, bound):
         assert value == pytest.approx(measured(matrix, labels, found.selected[:n]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_each_step_takes_the_best_of_the_sentences_left(seed):
     matrix, labels = random_set(seed)
@@ -58,7 +58,7 @@ def test_bound_without_meaning_is_refused(labels, most):
         greedy_equal_coverage([[0.5], [0.5]], labels, most, "lower")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=5))
 def test_parity_bound_is_what_the_selections_have(seeds):
     sets = [random_set(seed, documents=1 + seed % 5) for seed in seeds]

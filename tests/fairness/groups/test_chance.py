@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenhand.fairness.groups.chance import EqualCommonness, PointsAsCommon
+from evenhand.fairness.groups.chance import DRAWS, EqualCommonness, PointsAsCommon, mean_size, random_signs
 
 DOCUMENTS = [
     "ferry cheap cheap harbour".split(),
@@ -58,6 +58,50 @@ def test_words_of_no_document_count_nowhere():
     assert NULL.level(["tax"]) is None
     assert NULL.level([]) is None
     assert NULL.level(["crew", "tax"]) == NULL.level(["crew"])
+
+
+def test_gaps_of_sentences_add_up_to_that_of_the_summary():
+    sentences = ["ferry crew".split(), ["tax"], "noise tolls bridge".split()]
+    words = [word for its in sentences for word in its]
+    level = NULL.level(words, sentences)
+    assert level.gaps[1] == (0, 0, 0)
+    (whole,) = NULL.level(words, [words]).gaps
+    assert np.sum(level.gaps, axis=0) == pytest.approx(whole)
+
+
+def test_draws_have_the_expected_mean_and_among_them_is_the_summary():
+    sentences = ["ferry cheap crew".split(), "noise bridge ferry cheap harbour".split()]
+    words = [word for its in sentences for word in its]
+    level = NULL.level(words, sentences)
+    drawn = level.drawn()
+    assert drawn.shape == (DRAWS, 3)
+    found = level.mass * np.array(level.share)
+    assert np.isclose(drawn, found).all(axis=1).any()
+    # as no mass is cut off at 0 here
+    assert drawn.mean(axis=0) == pytest.approx(found - np.sum(level.gaps, axis=0))
+    assert (drawn == level.drawn()).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 5])
+def test_of_few_parts_all_signs_are_drawn_alike(n):
+    patterns, times = np.unique(random_signs(n, 3), axis=0, return_counts=True)
+    assert len(patterns) == 2**n
+    assert set(times.tolist()) == {DRAWS // 2**n}
+
+
+def test_signs_of_many_parts_are_drawn_of_what_the_summary_is():
+    many = random_signs(40, 5)
+    assert many.shape == (DRAWS, 40)
+    assert abs(many.mean()) < 4 / np.sqrt(many.size)
+    assert (many != random_signs(40, 6)).any()
+
+
+@pytest.mark.parametrize("mean", [-2.0, 0.0, 0.3, 5.0])
+def test_mean_sizes_are_those_of_normal_numbers(mean):
+    drawn = np.abs(np.random.default_rng(1).normal(mean, 0.7, size=200_000)).mean()
+    assert mean_size(np.array(mean), np.array(0.49)) == pytest.approx(drawn, abs=0.005)
+    # without scatter, and with what rounding leaves of none
+    assert mean_size(np.array([mean, mean]), np.array([0.0, -1e-18])).tolist() == [abs(mean)] * 2
 
 
 # four sentences: two of document 0 alone, one of document 1 alone, one that 1 and 2 have

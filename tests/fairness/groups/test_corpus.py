@@ -74,7 +74,7 @@ def test_mistake_in_a_stream_is_refused():
         group_fairness([Masses((1,), (1,))], mode="papr")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(samples, st.sampled_from(["drop_zero", "released", "paper"]))
 def test_aggregates_are_means_of_samples_taken_alone(given_samples, mode):
     found = group_fairness(given_samples, mode=mode)
@@ -86,7 +86,7 @@ def test_aggregates_are_means_of_samples_taken_alone(given_samples, mode):
         assert found.sof_sample_mean == pytest.approx(np.mean([second_order_fairness(s) for s in alone]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(samples)
 def test_doubled_corpus_has_the_same_measures(given_samples):
     once, twice = group_fairness(given_samples), group_fairness(given_samples * 2)

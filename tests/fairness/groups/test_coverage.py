@@ -45,7 +45,7 @@ def test_worked_by_hand():
     assert table.difference[0].tolist() == pytest.approx([1 / 6, -1 / 3])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(document_sets(), max_size=6))
 def test_many_sets_at_once_are_each_set_alone(sets):
     found = equal_coverage(coverage(pack_entailments(sets), 3))
@@ -53,7 +53,7 @@ def test_many_sets_at_once_are_each_set_alone(sets):
     assert [None if np.isnan(x) else x for x in found] == [None if x is None else pytest.approx(x) for x in expected]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(document_sets(), st.randoms(use_true_random=False))
 def test_order_of_documents_and_units_does_not_matter(given_set, random):
     p, labels = given_set

@@ -47,7 +47,7 @@ def test_one_direction_alone_links_nothing():
     assert merged.units.all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 3), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_clusters_are_connected_components_with_the_maximum_of_their_members(n_sets, n_units, seed):
     rng = np.random.default_rng(seed)

@@ -99,7 +99,7 @@ def random_evidence(rng):
     return SetEvidence(nli, windows, labels, between)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 140), st.integers(0, 2**32 - 1))
 def test_sets_of_any_shape_are_covered_together_as_by_hand(n_sets, seed):
     # windows in any order, documents without one, sets without units; more sets than stand side by side

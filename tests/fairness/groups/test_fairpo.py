@@ -24,7 +24,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=30), st.integers(0, 99))
 def test_copies_lack_documents_of_their_value_only(labels, seed):
     differences = [0.1, -0.2, 0.05]
@@ -83,7 +83,7 @@ def test_thinnings_that_do_not_go_together_are_refused(labels, differences, rate
         perturb(labels, differences, rng(), rate=rate)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.integers(0, 2), min_size=1, max_size=45),
     st.lists(st.integers(-9, 9), min_size=3, max_size=3, unique=True),
@@ -169,7 +169,7 @@ def test_no_set_gives_no_pair():
     assert found.margin_weight.shape == (0,)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_invariants(n, seed):
     rng = np.random.default_rng(seed)
@@ -271,7 +271,7 @@ def test_where_one_average_is_zero_both_are_raised():
     assert paper_weights([[1, 0]], [1e-9, 4e-9], [0.0, 1e-9], "chosen").tolist() == pytest.approx([1.0])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1))
 def test_weights_stay_between_zero_and_two_and_both_sides_add_up_to_two(seed):
     rng = np.random.default_rng(seed)
@@ -316,7 +316,7 @@ def test_fairpo_worked_by_hand():
     assert found.losses.tolist() == pytest.approx([-0.2 / (1 + np.exp(0.2))])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(logps, hnp.arrays(float, (2, 3), elements=st.floats(0.1, 1.9)))
 def test_gradient_is_dpos_with_each_part_scaled(given_logps, weights):
     torch = pytest.importorskip("torch")

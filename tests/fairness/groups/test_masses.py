@@ -72,7 +72,7 @@ def test_any_function_from_text_to_tokens_will_do():
     assert text_masses(["a b", ""], "b b", str.split) == Masses((2, 0), (2, 0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(tokens, min_size=1, max_size=4), tokens)
 def test_matches_are_pairs_of_a_summary_token_and_a_value_that_has_it(values, summary):
     found = ngram_masses(values, summary)
@@ -82,13 +82,13 @@ def test_matches_are_pairs_of_a_summary_token_and_a_value_that_has_it(values, su
 scores = hnp.arrays(float, st.integers(1, 6), elements=st.floats(-50, 0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scores, st.floats(0.01, 5))
 def test_softmax_is_scipys(given_scores, temperature):
     assert softmax(given_scores, temperature) == pytest.approx(scipy_softmax(given_scores / temperature))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scores)
 def test_softmax_of_a_shift_is_the_same(given_scores):
     assert softmax(given_scores - 3) == pytest.approx(softmax(given_scores), abs=1e-9)

@@ -51,14 +51,14 @@ def test_first_turn_beyond_the_limit_leaves_an_empty_segment_only_as_released():
     assert segment_dialogue([turn(9)], 5, count, exact=True) == [[turn(9).text]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(dialogues, st.integers(1, 30), st.booleans())
 def test_every_turn_is_in_one_segment_in_order(turns, most, exact):
     segments = segment_dialogue(turns, most, count, exact=exact)
     assert [text for segment in segments for text in segment] == [t.text for t in turns]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(dialogues, st.integers(1, 30))
 def test_exact_segments_exceed_the_limit_only_by_one_long_turn(turns, most):
     for segment in segment_dialogue(turns, most, count, exact=True):

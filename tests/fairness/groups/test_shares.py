@@ -41,7 +41,7 @@ def kept(masses: list[int], rule: Rule) -> set[int]:
     return set(np.flatnonzero(kept_values(source, np.ones(source.shape, dtype=bool), rule)).tolist())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(counts, st.sampled_from([0.0, 0.3, 0.8, 1.0]))
 def test_released_cutoff_keeps_what_the_loop_visits(masses, cutoff):
     expected = visited(masses.tolist(), cutoff) if masses.sum() else set()
@@ -165,7 +165,7 @@ def test_tolerance_outside_zero_and_one_is_refused(tau):
         unfair(compare([1, 1], [1, 1]), tau)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables, modes)
 def test_shares_sum_to_one_and_rates_stay_in_bounds(masses, mode):
     shares = compare(*masses, mode=mode)
@@ -179,7 +179,7 @@ def test_shares_sum_to_one_and_rates_stay_in_bounds(masses, mode):
     assert ((sof >= 0) & (sof <= 2 * uer)).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables, st.randoms(use_true_random=False))
 def test_order_of_values_does_not_matter(masses, random):
     order = list(range(masses[0].shape[1]))
@@ -189,7 +189,7 @@ def test_order_of_values_does_not_matter(masses, random):
     assert (under_represented(ours)[:, order] == under_represented(theirs)).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables, modes)
 def test_rows_do_not_touch_each_other(masses, mode):
     together = unfair_error_rate(compare(*masses, mode=mode))
@@ -197,7 +197,7 @@ def test_rows_do_not_touch_each_other(masses, mode):
     assert together == pytest.approx(alone, nan_ok=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables)
 def test_a_larger_tolerance_never_makes_fair(masses):
     shares = compare(*masses)
@@ -249,7 +249,7 @@ def test_proportional_representation_worked_by_hand():
     assert found.pr_abs == pytest.approx(0.25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs)
 def test_absolute_difference_is_twice_the_measure(values):
     found = proportional_representation(*zip(*values, strict=True))

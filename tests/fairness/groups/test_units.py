@@ -62,7 +62,7 @@ def test_identical_documents_have_each_their_window_unless_as_released():
     assert make_windows(two, dedupe="sample").documents == (0,)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents, st.integers(1, 20))
 def test_windows_cover_every_sentence_and_stay_below_the_limit(given_documents, most):
     windows = make_windows(given_documents, most)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import DataError
@@ -36,7 +36,6 @@ def slow_clusters(similarity, k):
 
 
 # scipy is imported by the first example
-@settings(deadline=None)
 @given(st.integers(1, 25), st.integers(0, 1000), st.data())
 def test_without_ties_it_is_scipys_linkage(n, seed, data):
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")

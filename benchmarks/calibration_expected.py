@@ -1,0 +1,109 @@
+"""How far aggregates of summaries that take no side lie from what is expected of them, and how often their gap excludes 0.
+
+    python -m evenhand.benchmarks.calibration_expected --trials 40
+    python -m evenhand.benchmarks.calibration_expected --trials 40 --measure coverage
+
+make the table of docs/fairness.md#expected, with the corpora and manners of writing of `calibration`.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import get_args
+
+from ..evaluation.audit.contents import Chance
+from ..evaluation.audit.figures import Family
+from ..evaluation.audit.opinions import Opinions
+from ..evaluation.audit.votes import chance_levels
+from ..resampling import LEAST_SETS
+from .calibration import LEVEL, Corpus, Manner, coverage, drawn_sets, generators, items, measured, shares
+
+
+def opinions(values: tuple[str, ...]) -> Opinions:
+    """The opinion graph of sentences, which knows no values."""
+    return Opinions()
+
+
+FAMILIES: dict[str, Callable[[tuple[str, ...]], Family]] = {
+    "shares": shares,
+    "coverage": coverage,
+    "opinions": opinions,
+}
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Trials in which the interval of an aggregate's gap lay beyond 0."""
+
+    trials: int
+    above: int
+    below: int
+    # mean of the number and of what is expected
+    found: float
+    expected: float
+
+    def __add__(self, other: "Beyond") -> "Beyond":
+        trials = self.trials + other.trials
+        mine, theirs = self.trials / trials, other.trials / trials
+        return Beyond(
+            trials,
+            self.above + other.above,
+            self.below + other.below,
+            self.found * mine + other.found * theirs,
+            self.expected * mine + other.expected * theirs,
+        )
+
+
+def count_beyond(corpus: Corpus, trials: int, measure: str, halved: str | None = None) -> dict[str, Beyond]:
+    """By aggregate, how often the gap of summaries lies above and below 0.
+
+    Args:
+        corpus: kind of corpus and of summaries.
+        trials: corpora.
+        measure: of `FAMILIES`.
+        halved: value of whose sentences only half are read; None for summaries that take no side.
+    """
+    family, counted = FAMILIES[measure](corpus.values), dict[str, Beyond]()
+    for generator in generators(corpus, trials):
+        given = items(corpus, drawn_sets(corpus, generator), generator, halved)
+        found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
+        for (_, quantity), chance in found.items():
+            if quantity.value is None:
+                name, one = quantity.kind.name, _one(chance)
+                counted[name] = counted[name] + one if name in counted else one
+    return counted
+
+
+def _one(chance: Chance) -> Beyond:
+    """A trial's."""
+    above = chance.low is not None and chance.low > 0
+    below = chance.high is not None and chance.high < 0
+    return Beyond(1, int(above), int(below), chance.expected + chance.gap, chance.expected)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
+    parser.add_argument("--measure", choices=FAMILIES, default="shares", help="whose aggregates (default shares)")
+    parser.add_argument("--sets", type=int, nargs="+", default=[30, 200], help="document sets of a corpus")
+    given = parser.parse_args()
+    print(
+        "| aggregate | documents | own words | summaries | sets | found | expected | gap above 0 | below 0 | halved |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    manners: tuple[Manner, ...] = get_args(Manner)
+    for n_sets, sizes, own, manner in product(given.sets, ((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), manners):
+        corpus = Corpus(sizes, n_sets, own, manner)
+        halved = count_beyond(corpus, given.trials, given.measure, corpus.values[0])
+        for name, found in count_beyond(corpus, given.trials, given.measure).items():
+            print(
+                f"| {name} | {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {100 * found.found:.2f} | "
+                f"{100 * found.expected:.2f} | {found.above} of {found.trials} | {found.below} | {halved[name].above} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Numbers of an audit as cells of its tables."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..pages.blocks import Cell, bounds
+from ..pages.blocks import Number as NumberCell
+from ..pages.numbers import NOISE, Unit, number, percent
+from .contents import Audit, Chance, Effect, Number, PairedDifference
+
+
+def level_of(audit: Audit) -> str:
+    """Level of the intervals in per cent."""
+    return f"{100 * audit.options['bootstrap']['level']:g}"
+
+
+def shown(found: Number | PairedDifference, places: int = 2, note: str = "") -> NumberCell:
+    """The number: shares in per cent, differences of shares in points, others as they are."""
+    is_difference = isinstance(found, PairedDifference) or found.measure.kind.is_difference
+    unit: Unit = "" if not found.is_share else "points" if is_difference else "%"
+    return NumberCell(
+        found.estimate, bounds(found), places if found.is_share else 3, unit, sign=is_difference, note=note
+    )
+
+
+def rests_on(found: Number) -> str:
+    """ "n 19, few"."""
+    return f"n {found.n:,}{', few' if found.is_small else ''}"
+
+
+def gap(chance: Chance | Effect | None, *, is_share: bool) -> NumberCell:
+    """How far a number is from its chance level, marked where that is clear."""
+    if chance is None or chance.gap is None:
+        return NumberCell(None)
+    is_between = isinstance(chance, Chance) and chance.between is not None and abs(chance.gap) <= NOISE
+    return NumberCell(
+        chance.gap, None if is_between else (chance.low, chance.high), 1 if is_share else 3, "points" if is_share else "",
+        sign=True,
+        tone=None if chance.verdict is None else "unsure" if chance.verdict == "no clear difference" else "neutral",
+        adjusted_p=chance.adjusted,
+    )  # fmt: skip
+
+
+def gap_of(found: Number) -> Iterator[Cell]:
+    """The gap to expected, of numbers that have one."""
+    if found.measure.kind.names:
+        yield replace(gap(found.chance, is_share=True), note=_expected(found, found.chance) if found.chance else "")
+
+
+def _expected(found: Number, chance: Chance) -> str:
+    if chance.between:
+        low, high = chance.between
+        return f"{number(100 * low, 1)} to {percent(high)} expected"
+    return f"{replace(shown(found, 1), value=chance.expected, bounds=None).shown} expected"
+
+
+def hundredfold(found: Number | PairedDifference) -> tuple[float | None, float | None]:
+    """The bounds of a share in per cent."""
+    low, high = bounds(found)
+    return None if low is None else 100 * low, None if high is None else 100 * high

@@ -1,0 +1,103 @@
+"""Which system is fairer, and how their published measures differ."""
+
+from collections.abc import Iterator
+
+from ..pages.blocks import Block, Column, Heading, Legend, Mark, Row, Strip, Table, Text, Tone, count, group, row, table
+from ..pages.blocks import Number as NumberCell
+from ..pages.charts import scale
+from ..pages.numbers import MINUS
+from .cells import hundredfold, shown
+from .contents import Audit, Vote
+
+TONES: dict[str, Tone] = {
+    "too few sets": "unsure",
+    "fairer": "better",
+    "less fair": "worse",
+    "differs": "neutral",
+    "no clear difference": "unsure",
+}
+LEGEND = Legend(
+    (
+        ("better", "fairer"),
+        ("worse", "less fair"),
+        ("neutral", "differs, neither clearly fairer nor less fair"),
+        ("unsure", "no clear difference: adjusted p too large, the interval includes zero, or there is no test"),
+    )
+)
+
+
+def differences(audit: Audit) -> Iterator[Block]:
+    if not audit.differences:
+        return
+    reference = audit.differences[0].reference
+    if audit.votes:
+        yield Heading(
+            "Which system is fairer",
+            lead="By the gap to what is expected of summaries that take no side, on the sets that are scored under both: a "
+            f"system is fairer where its gap differs clearly from that of {reference} and is clearly the nearer to 0. One "
+            "vote for each family of measures, at the value that differs most; p is of Student's t over sets, adjusted "
+            "after Benjamini and Hochberg over all votes and values.",
+        )
+        yield LEGEND
+        yield vote_table(audit)
+    tests = [each for each in audit.differences if each.p_value is not None]
+    yield Heading(
+        f"Published measures: differences to {reference}",
+        lead="On the sets that are scored under both, without a look at chance levels: less of them need not be fairer. p is "
+        "two-sided, of exchanging the systems within sets, adjusted after Benjamini and Hochberg over all "
+        f"{len(tests)} tests. There is a clear difference where the adjusted p is small and the interval does not include "
+        "zero. The picture shows those in points.",
+    )
+    yield difference_table(audit)
+
+
+def vote_table(audit: Audit) -> Table:
+    """One row a family, a group for each system but the first."""
+    reference = audit.votes[0].reference
+    heads = (
+        "measure", "at", Column("gap", note="of the system"), Column("gap", note=f"of {reference}"), "difference",
+        "adjusted p", "verdict", "sets",
+    )  # fmt: skip
+    by_system: dict[str, list[Row]] = {}
+    for each in audit.votes:
+        made = row(
+            str(each.measure),
+            each.value or "",
+            *(_points(each, value) for value in (each.gap, each.reference_gap)),
+            _points(each, each.difference, (each.low, each.high)),
+            NumberCell(each.adjusted, unit="p"),
+            Text(each.verdict, tone=TONES[each.verdict]),
+            count(each.n),
+        )
+        by_system.setdefault(each.system, []).append(made)
+    groups = [group(rows, system if len(by_system) > 1 else "") for system, rows in by_system.items()]
+    return table("which system is fairer", heads, groups)
+
+
+def _points(vote: Vote, value: float | None, between: tuple[float | None, float | None] | None = None) -> NumberCell:
+    return NumberCell(value, between, 1 if vote.is_share else 3, "points" if vote.is_share else "", sign=True)
+
+
+def difference_table(audit: Audit) -> Table:
+    """Differences to the first system, a group for each of the others."""
+    ends = [x for d in audit.differences if d.is_share for x in (d.estimate, d.low, d.high)]
+    heads = ("measure", "plot", "difference", "p", "adjusted p", "verdict", "sets", "under one only")
+    by_system: dict[str, list[Row]] = {}
+    for each in audit.differences:
+        its: Tone = "neutral" if each.verdict in ("higher", "lower") else "unsure"
+        drawn = (each.estimate,) if each.is_share and each.estimate is not None else ()
+        made = row(
+            f"{each.measure}: {each.value}" if each.value else str(each.measure),
+            Strip(tuple(Mark(100 * mean, *hundredfold(each), its) for mean in drawn)),
+            shown(each),
+            NumberCell(each.p_value, unit="p"),
+            NumberCell(each.adjusted, unit="p"),
+            Text(each.verdict, tone=None if each.verdict == "not measured" else its),
+            count(each.n),
+            count(each.left_out),
+        )
+        by_system.setdefault(each.system, []).append(made)
+    reference = audit.differences[0].reference
+    groups = [group(rows, f"{system} {MINUS} {reference}") for system, rows in by_system.items()]
+    axis = scale([None if x is None else 100 * x for x in ends], zero=True)
+    return table(f"differences to {reference}", heads, groups, axis)

@@ -1,0 +1,71 @@
+"""The most unfair summaries, each beside the documents that it leaves out."""
+
+from collections.abc import Iterator
+
+from ..pages.blocks import Block, Column, Details, Heading, Heads, Prose, Text, row, table
+from ..pages.numbers import NONE, number, percent
+from ..pages.words import counted
+from .contents import Audit, Example, Line
+
+# families whose examples set counts side by side, not shares
+COUNTING = ("opinions", "word-lists")
+# what a text is called that an example leaves out, by what the opinion graph takes for a unit
+TEXTS = {"documents": "post", "sentences": "sentence"}
+
+
+def examples(audit: Audit) -> Iterator[Block]:
+    found: dict[str, list[Example]] = {}
+    for example in audit.examples:
+        found.setdefault(f"{example.system}, by {example.family}", []).append(example)
+    if found:
+        yield Heading(
+            "The most unfair summaries",
+            lead="Chosen by each family of measures, the most unfair first. Beside each sentence stands whose documents it takes "
+            "up.",
+        )
+    for heading, examples in found.items():
+        yield Heading(heading, 3)
+        for example in examples:
+            name = f"{example.topic} ({example.set_id})" if example.topic else example.set_id
+            unfairness = (
+                f"{number(100 * example.unfairness, 1)} %" if example.is_share else number(example.unfairness, 3)
+            )
+            yield Details(name, tuple(_example(audit, example)), f"{example.measure}: {unfairness}", is_example=True)
+
+
+def _example(audit: Audit, example: Example) -> Iterator[Block]:
+    heads: Heads = ("", *(Column(name, kind="number") for name in example.columns))
+    rows = (
+        row(
+            Text(side.name, "left out most" if side.name in example.left_out else ""),
+            _side_number(example, side.source),
+            _side_number(example, side.summary),
+        )
+        for side in example.sides
+    )
+    yield table(f"sides of {example.set_id}", heads, rows)
+    lines = []
+    for line in example.lines:
+        # the most first
+        takes = [
+            f"{value} {n:.3g}{_words(line, value)}" for value, n in sorted(line.takes.items(), key=lambda e: -e[1]) if n
+        ]
+        what = Text("; ".join(takes), line.note) if takes else Text(line.note or "none")
+        lines.append(row(Text(line.text, style="long"), what))
+    yield table(f"summary of {example.set_id}", ("summary", Column(example.takes_what, "long")), lines)
+    if example.documents:
+        text = TEXTS[audit.options["opinion_units"]] if example.family == "opinions" else "document"
+        who = f"Left out most: {', '.join(example.left_out)} ({counted(len(example.documents), text)})"
+        yield Details(who, tuple(map(Prose, example.documents)))
+
+
+def _words(line: Line, value: str) -> str:
+    """ " (friendly, staff)"."""
+    return f" ({', '.join(line.words[value])})" if value in line.words else ""
+
+
+def _side_number(example: Example, value: float | None) -> str:
+    """A side's share, or its count where the columns count."""
+    if value is None:
+        return NONE
+    return f"{value:g}" if example.family in COUNTING else percent(value)

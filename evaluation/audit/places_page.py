@@ -1,0 +1,77 @@
+"""Gaps of places in the set, and of the tone beside each value's words: of each group what documents and summaries have of it."""
+
+from collections.abc import Iterator
+
+from ..pages.blocks import Block, Column, Group, Heading, Heads, Prose, group, row, table
+from .cells import gap, gap_of, rests_on, shown
+from .contents import Audit
+from .findings import order_sentence
+
+
+def places(audit: Audit) -> Iterator[Block]:
+    """How much of the summaries is about the documents that stand first, in the middle and last."""
+    if groups := _groups(audit, "order"):
+        yield Heading(
+            "By place in the set",
+            lead="How much of the documents and how much of the summaries have the documents of each third of a set, in per cent "
+            "of matched words, and the gap to what is expected of summaries that prefer no place, whatever room they give to "
+            f"each {audit.attribute}. What stands in a place may explain a gap too: evenhand import reordered writes the "
+            "documents in other orders, and --order holds their summaries against each other.",
+        )
+        yield table("by place", ("place", "in documents", "in summaries", "gap to expected"), groups)
+
+
+def orders(audit: Audit) -> Iterator[Block]:
+    """What follows the place and what the documents."""
+    if not audit.orders:
+        return
+    follows = list(dict.fromkeys(each.follows for each in audit.orders))
+    yield Heading(
+        "Place or documents",
+        lead=f"The same documents in {len(audit.systems)} orders, over {audit.orders[0].n:,} sets scored in all of them: "
+        "gaps in points of room to what is expected of summaries that take no side, where those by place ask within each "
+        f"{audit.attribute}. First the gap of each third in the order of the file; then what any documents have that stand "
+        "there; then what its documents have wherever they stand. The first is about the sum of the others.",
+    )
+    rows = (
+        row(
+            third,
+            *(
+                gap(each, is_share=True)
+                for wanted in follows
+                for each in audit.orders
+                if (each.place, each.follows) == (third, wanted)
+            ),
+        )
+        for third in dict.fromkeys(each.place for each in audit.orders)
+    )
+    heads: Heads = ("place", *(Column(name, note="" if name == follows[0] else "follows it") for name in follows))
+    yield table("place or documents", heads, rows)
+    said = dict.fromkeys(order_sentence(audit.orders, each) for each in ("place", "documents"))
+    yield Prose(" ".join(said))
+
+
+def tones(audit: Audit) -> Iterator[Block]:
+    """How summaries speak of each value."""
+    if groups := _groups(audit, "tone"):
+        yield Heading(
+            "Tone",
+            lead=f"How much of the tone is positive beside the words that documents of one {audit.attribute} alone have, in "
+            "those documents and in the summaries, and the gap to what is expected by the documents' sentences with the same "
+            "words. What tells tone is often wrong of a single sentence: read some before you conclude.",
+        )
+        yield table("tone", (audit.attribute, "in documents", "in summaries", "gap to expected"), groups)
+
+
+def _groups(audit: Audit, family: str) -> list[Group]:
+    """What each group of a family has in documents and summaries, with its gap, by system."""
+    groups = []
+    for system in audit.systems:
+        mine = [n for n in audit.by_value if (n.system, n.family) == (system.label, family) and n.estimate is not None]
+        rows = (
+            row(name, *(cell for n in mine if n.value == name for cell in (shown(n, 1, rests_on(n)), *gap_of(n))))
+            for name in dict.fromkeys(n.value for n in mine if n.value)
+        )
+        if mine:
+            groups.append(group(rows, system.label if len(audit.systems) > 1 else ""))
+    return groups
