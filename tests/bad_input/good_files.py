@@ -124,9 +124,7 @@ def _judges(folder: Path) -> Given:
         yaml.safe_dump({"judges": {"words": {"kind": "length"}, "rouge": {"kind": "rouge", "type": "rouge2"}}})
     )
     controlled = _controlled(folder).file
-    return Given(
-        path, "yaml", ("benchmark-judges", controlled, "--judges", path, "--out", folder / "out", "--resamples", 100)
-    )
+    return Given(path, "yaml", ("benchmark-judges", controlled, "--judges", path, "--out", folder / "out"))
 
 
 def _controlled(folder: Path) -> Given:
@@ -143,7 +141,7 @@ def _controlled(folder: Path) -> Given:
         for k in range(3)
     ]  # fmt: skip
     path = written(folder / "controlled.jsonl", *records)
-    return Given(path, "jsonl", ("benchmark-judges", path, "--out", folder / "out", "--resamples", 100))
+    return Given(path, "jsonl", ("benchmark-judges", path, "--out", folder / "out"))
 
 
 def _trained_judge(folder: Path) -> Given:
