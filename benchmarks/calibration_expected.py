@@ -3,7 +3,7 @@
     python -m evenhand.benchmarks.calibration_expected --trials 40
     python -m evenhand.benchmarks.calibration_expected --trials 40 --measure coverage
 
-make the table of docs/fairness.md#expected, with the corpora and manners of writing of `calibration`.
+make the tables of docs/fairness.md#expected, with the corpora and manners of writing of `calibration`.
 """
 
 import argparse
@@ -30,6 +30,8 @@ FAMILIES: dict[str, Callable[[tuple[str, ...]], Family]] = {
     "coverage": coverage,
     "opinions": opinions,
 }
+# documents of each value; corpora that a row of the table adds up
+SIZES = (((4, 4),), ((7, 1), (5, 2, 1)))
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,14 @@ def count_beyond(corpus: Corpus, trials: int, measure: str, halved: str | None =
     for generator in generators(corpus, trials):
         given = items(corpus, drawn_sets(corpus, generator), generator, halved)
         found = chance_levels([measured(family, given)], LEVEL, LEAST_SETS)
-        for (_, quantity), chance in found.items():
-            if quantity.value is None:
-                name, one = quantity.kind.name, _one(chance)
-                counted[name] = counted[name] + one if name in counted else one
+        add(counted, {of.kind.name: _one(chance) for (_, of), chance in found.items() if of.value is None})
     return counted
+
+
+def add(counted: dict[str, Beyond], more: dict[str, Beyond]) -> None:
+    """Add up by name."""
+    for name, one in more.items():
+        counted[name] = counted[name] + one if name in counted else one
 
 
 def _one(chance: Chance) -> Beyond:
@@ -86,21 +91,27 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--trials", type=int, default=40, help="corpora of each kind (default 40)")
+    parser.add_argument("--halved", type=int, default=20, help="of these, with a halved value (default 20)")
     parser.add_argument("--measure", choices=FAMILIES, default="shares", help="whose aggregates (default shares)")
     parser.add_argument("--sets", type=int, nargs="+", default=[30, 200], help="document sets of a corpus")
     given = parser.parse_args()
     print(
-        "| aggregate | documents | own words | summaries | sets | found | expected | gap above 0 | below 0 | halved |"
+        "| measure | summaries | documents | sets | found | expected | fair: gap above 0 | below 0 | halved: above 0 |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     manners: tuple[Manner, ...] = get_args(Manner)
-    for n_sets, sizes, own, manner in product(given.sets, ((4, 4), (7, 1), (5, 2, 1)), (0.0, 0.3), manners):
-        corpus = Corpus(sizes, n_sets, own, manner)
-        halved = count_beyond(corpus, given.trials, given.measure, corpus.values[0])
-        for name, found in count_beyond(corpus, given.trials, given.measure).items():
+    for n_sets, manner, together in product(given.sets, manners, SIZES):
+        fair, halved = dict[str, Beyond](), dict[str, Beyond]()
+        for sizes, own in product(together, (0.0, 0.3)):
+            corpus = Corpus(sizes, n_sets, own, manner)
+            add(fair, count_beyond(corpus, given.trials, given.measure))
+            add(halved, count_beyond(corpus, given.halved, given.measure, corpus.values[0]))
+        called = ", ".join(":".join(map(str, sizes)) for sizes in together)
+        for name, found in fair.items():
+            power = halved[name].above / halved[name].trials
             print(
-                f"| {name} | {':'.join(map(str, sizes))} | {100 * own:.0f} % | {manner} | {n_sets} | {100 * found.found:.2f} | "
-                f"{100 * found.expected:.2f} | {found.above} of {found.trials} | {found.below} | {halved[name].above} |",
+                f"| {name} | {manner} | {called} | {n_sets} | {100 * found.found:.1f} | {100 * found.expected:.1f} | "
+                f"{found.above} of {found.trials} | {found.below} | {100 * power:.0f} % |",
                 flush=True,
             )
 
