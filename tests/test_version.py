@@ -22,9 +22,12 @@ def test_the_version_is_that_of_the_installed_distribution():
 def test_the_version_is_written_once():
     written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     elsewhere = [
-        path
+        f"{path}: {line}"
         for path in ROOT.rglob("*.py")
-        if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts) and f'"{written}"' in path.read_text("utf-8")
+        if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts)
+        for line in path.read_text("utf-8").splitlines()
+        # a package that carries a part of a model may have the same number
+        if f'"{written}"' in line and not re.search(r"\b_?[Pp]arts?\(", line)
     ]
     assert not elsewhere
 

@@ -50,8 +50,8 @@ from .figures import Bools, Figures, Floats, mean_deviation, most, reasons
 AGGREGATES = (BUR, BUR_OF_SEVERAL, UER, AUC, SOF)
 # block of the columns that says whether a summary is unfair
 UNFAIR = 8
-# of what is expected of BUR, UER and AUC
-N_AGGREGATE_COLUMNS = 2 + len(TAU_GRID)
+# the last blocks, those of `_by_chance`
+CHANCE_BLOCKS = 5
 # by value; the aimed-at share is shown where it is not that of the sources
 ROWS = (SHARE_IN_SOURCES, SHARE_AIMED_AT, SHARE_IN_SUMMARIES, SHORTFALL, UNDER_REPRESENTED)
 
@@ -109,7 +109,7 @@ class ValueShares:
         by_chance = (
             self._by_chance(found, source, summary, declared)
             if is_expected
-            else (np.zeros((len(found), N_AGGREGATE_COLUMNS + DRAWS * len(self.values))),)
+            else (np.zeros((len(found), sum(self._widths()[-CHANCE_BLOCKS:]))),)
         )
         # by matched words; a model's masses weigh alike. A summary without a match says nothing of whose words it has
         weight = several * (mass if has_null else summary.any(axis=-1))
@@ -274,9 +274,11 @@ class ValueShares:
 
     def _split(self, sums: Floats) -> list[Floats]:
         """The blocks of columns."""
+        return np.split(sums, np.cumsum(self._widths())[:-1], axis=-1)
+
+    def _widths(self) -> tuple[int, ...]:
         k = len(self.values)
-        widths = (1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k, 1, 1, len(TAU_GRID), k, k * k)
-        return np.split(sums, np.cumsum(widths)[:-1], axis=-1)
+        return 1, 1, 1, k, k, k, k, k, 1, 1, len(TAU_GRID), 1, k, k, 1, 1, len(TAU_GRID), k, k * k
 
     def _reduce(self, sums: Floats) -> Floats:
         n, several, represented, kept, sources, aim, lacking, short, unfair, uer, curve, weight, taken, *_ = (
