@@ -6,7 +6,7 @@ LOCKS := requirements/build.lock requirements/torch.lock requirements/cpu.lock r
 STAMP := $(VENV)/.installed
 RECIPE ?= recipes/quickstart.yaml
 
-.PHONY: help setup lock quickstart models data test bench check format docs clean
+.PHONY: help setup lock quickstart models data test bench evidence check format docs clean
 
 help:  ## show these lines
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -70,6 +70,9 @@ bench: $(STAMP)  ## time shared prompts against the usual ways, and try orders o
 	$(BIN)/python -m evenhand.benchmarks.injection
 	$(BIN)/python -m evenhand.benchmarks.fairness
 	$(BIN)/python -m evenhand.benchmarks.size
+
+evidence: $(STAMP)  ## the claim on real models and real data, after make models data; PART=films runs one part, POLISUM=FOLDER has PoliSum's files
+	$(BIN)/python -m evenhand.benchmarks.evidence $(foreach part,$(PART),--part $(part)) $(if $(POLISUM),--polisum $(POLISUM))
 
 check: $(STAMP)  ## lint, format and types
 	$(BIN)/ruff check .

@@ -100,14 +100,21 @@ def _run(options: argparse.Namespace, folder: Path) -> Spent:
         receipts = [receipt] if step.phase else all_receipts(step.folder(recipe))
         found[step.name] = step_seconds(wall, step, receipts)
 
-    # a cache without judgements for the steps' processes; converted models are shared with the usual one
-    fresh, usual = folder / "cache", models.cache_folder() / "models"
-    usual.mkdir(parents=True, exist_ok=True)
-    fresh.mkdir(parents=True)
-    (fresh / "models").symlink_to(usual.resolve(), target_is_directory=True)
-    with environment(EVENHAND_CACHE=str(fresh.resolve())):
+    with fresh_cache(folder / "cache"):
         run_loop(recipe, running=running, on_done=on_done)
     return found
+
+
+@contextmanager
+def fresh_cache(folder: Path) -> Iterator[None]:
+    """Within it, a cache of this folder's for the processes that are started; converted models are shared with the usual one."""
+    usual = models.cache_folder() / "models"
+    usual.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "models").exists():
+        (folder / "models").symlink_to(usual.resolve(), target_is_directory=True)
+    with environment(EVENHAND_CACHE=str(folder.resolve())):
+        yield
 
 
 def all_receipts(folder: Path) -> list[Receipt]:

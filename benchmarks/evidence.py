@@ -1,0 +1,273 @@
+"""The claim on real models and real data, in parts: what `make evidence` runs.
+
+    python -m evenhand.benchmarks.evidence --part films
+
+Each part is a few ordinary commands. What is done they reuse, so an interrupted part goes on by the same command. A part that
+cannot be run here, for want of a model or a corpus, is told on the page with the reason, and the others go on. At the end one
+page is gathered from what the parts have left: index.html, evidence.md and tables in the output folder.
+
+PoliSum may not be shipped: --polisum names the folder of its authors' files dev.json, controlled_dev.json and evidence_dev.json.
+Without them judges are tried on made-up articles, and disputes are the bundled ones alone.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+from ..corpora.bundled import DOCUMENTS
+from ..corpora.polisum import import_polisum
+from ..corpora.reader import read_document_sets
+from ..errors import DataError
+from ..evaluation.pages.write import write_page
+from ..records import DocumentSet
+from ..runfolder.processes import last_lines, run_child, share_processor
+from ..storage import sha256_of, write_json, write_jsonl
+from .evidence_page import Done, Twice, page, read_done
+from .loop import fresh_cache
+from .report import git_commit, machine
+
+# document sets of a comparison that nothing is trained on, and those that are trained on
+N_TEST, MOST_TRAIN = 24, 12
+FILES = ("dev.json", "controlled_dev.json", "evidence_dev.json")
+MARKDOWN = "evidence.md"
+# files of two runs that must be the same; others say when and where they were made
+COMPARED = {".jsonl", ".safetensors", ".csv"}
+# what is shown of the log of a command that did not end well
+SHOWN_LINES = 12
+
+METHODS = (
+    *("zero-shot", "self-refine", "attention-reweighting", "chain-of-thought", "shuffled", "hierarchical"),
+    *("debate", "rerank", "mbr", "dpo"),
+)
+FILMS = ("films-plain", "films-fair", "films-fairpo", "films-extraction")
+# the larger writer's report has a larger judge, too
+QWEN = (
+    "model.name=embedded:qwen2.5-coder-0.5b-instruct",
+    "judges.llm_coverage={kind: rubric, rubric: coverage, model: {name: embedded:qwen2.5-coder-1.5b-instruct, dtype: bfloat16}, "
+    "backend: {backend: vllm, max_model_len: 4096}}",
+    "evaluation.judges=[mpnet_coverage, mpnet_support, rouge1_recall, rouge1_precision, llm_coverage]",
+)
+
+Command = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where everything lies."""
+
+    out: Path
+    # folder of the authors' files; None without them
+    polisum: Path | None = None
+
+    @property
+    def articles(self) -> Command:
+        """Controlled summaries, as commands take them."""
+        if self.polisum is None:
+            return ("sample",)
+        return (str(self.polisum / FILES[1]), "--evidence", str(self.polisum / FILES[2]))
+
+    def disputes(self, name: str) -> tuple[str, ...]:
+        """Keys of recipes that are run on a corpus of `write_corpora`."""
+        calibration = self.out / "judges" / "calibration.json"
+        keys = [f"corpus.path={self.out / name}.jsonl"]
+        return (*keys, f"calibration={calibration}") if calibration.exists() else (*keys,)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some commands that answer one question."""
+
+    question: str
+    # on two cores that do nothing else, about
+    minutes: int
+    commands: Callable[[Setting], Sequence[Command]]
+    # folders that they leave their results in
+    results: tuple[str, ...]
+    # what is done with the results at the end
+    after: Callable[[Setting], None] = lambda setting: None
+    # whether no command may use what another one kept in the cache
+    is_fresh: bool = False
+
+
+def recipe(name: str) -> str:
+    """A recipe of the evidence, as commands take it."""
+    return f"evidence/{name}"
+
+
+def _compare(recipes: Sequence[str], budgets: str, out: Path, keys: Sequence[str] = ()) -> Command:
+    sets = [word for key in keys for word in ("--set", key)]
+    return ("compare", *map(recipe, recipes), "--budgets", budgets, *sets, "--out", str(out))
+
+
+def _judges(setting: Setting) -> list[Command]:
+    metrics = (*setting.articles, "--judges", recipe("judges"))
+    asking = (*setting.articles, "--judges", recipe("language-judges"))
+    return [
+        ("audit-judge", *metrics, "--out", str(setting.out / "judges")),
+        ("train-judge", *metrics, "--purpose", "coverage", "--out", str(setting.out / "trained-coverage")),
+        ("train-judge", *metrics, "--purpose", "faithfulness", "--out", str(setting.out / "trained-faithfulness")),
+        ("benchmark-judges", *asking, "--out", str(setting.out / "language-judges")),
+    ]
+
+
+def _films(setting: Setting) -> list[Command]:
+    folder = setting.out / "films"
+    best = [
+        f"{name.removeprefix('films-')}={folder / 'runs' / name / 'evaluation' / phase / 'best.jsonl'}"
+        for name, phase in zip(FILMS, ("base", "base", "round-00", "base"), strict=True)
+    ]
+    given = [word for each in best for word in ("--summaries", each)]
+    audited = ("audit", "--documents", "films", "--attribute", "verdict", *given, "--allow-missing")
+    return [_compare(FILMS, "1,8", folder), (*audited, "--out", str(setting.out / "films-audit"))]
+
+
+def _disputes(setting: Setting) -> list[Command]:
+    return [_compare(METHODS, "1,3,9", setting.out / "disputes", setting.disputes("sample"))]
+
+
+def _polisum(setting: Setting) -> list[Command]:
+    if setting.polisum is None:
+        raise DataError("PoliSum's development files were not given: make evidence POLISUM=FOLDER")
+    return [_compare(METHODS, "1,3,9", setting.out / "polisum", setting.disputes("polisum"))]
+
+
+def _qwen(setting: Setting) -> list[Command]:
+    keys = setting.disputes("polisum" if setting.polisum else "sample")
+    return [_compare(("zero-shot", "rerank", "dpo"), "1,3,9", setting.out / "qwen", (*keys, *QWEN))]
+
+
+def _twice(setting: Setting) -> list[Command]:
+    return [
+        ("loop", recipe("twice"), "--set", f"output={setting.out / 'twice' / name}") for name in ("first", "second")
+    ]
+
+
+def same_bytes(setting: Setting) -> None:
+    """Write which files of the two runs are the same: whatever was made of models, judged, chosen or trained."""
+    first, second = setting.out / "twice" / "first", setting.out / "twice" / "second"
+    names = sorted(
+        {
+            path.relative_to(run).as_posix()
+            for run in (first, second)
+            for path in run.rglob("*")
+            if path.suffix in COMPARED
+        }
+    )
+    digests = {
+        name: [sha256_of(run / name) if (run / name).is_file() else "" for run in (first, second)] for name in names
+    }
+    found = Twice(same={name: one == other for name, (one, other) in digests.items()})
+    write_json(setting.out / "twice" / "twice.json", found.model_dump())
+
+
+PARTS = {
+    "judges": Part(
+        "How well do the judges that can run here agree with what is known of summaries?",
+        45, _judges, ("judges", "trained-coverage", "trained-faithfulness", "language-judges"),
+    ),
+    "films": Part(
+        "Does fairness in the reward help on texts that nobody here wrote: what critics say of films?",
+        45, _films, ("films", "films-audit"),
+    ),
+    "twice": Part(
+        "Does the same recipe with the same seed give the same bytes?", 10, _twice, ("twice",), same_bytes, is_fresh=True
+    ),
+    "disputes": Part("Which method is better at equal budgets, on the bundled disputes?", 50, _disputes, ("disputes",)),
+    "polisum": Part(
+        "Which method is better at equal budgets, on PoliSum's development topics?", 60, _polisum, ("polisum",)
+    ),
+    "qwen": Part("What do reranking and training give a larger writer, by a larger judge, too?", 90, _qwen, ("qwen",)),
+}  # fmt: skip
+
+
+def write_corpora(setting: Setting) -> None:
+    """Write the disputes, with splits that leave 24 sets to be tested on.
+
+    Raises:
+        StorageError: a file cannot be read or written.
+        DataError: PoliSum's file is another.
+    """
+    write_jsonl(setting.out / "sample.jsonl", split(read_document_sets(DOCUMENTS["sample"])))
+    if setting.polisum:
+        write_jsonl(setting.out / "polisum.jsonl", split(import_polisum(setting.polisum / FILES[0]).sets))
+
+
+def split(sets: Sequence[DocumentSet]) -> Iterator[DocumentSet]:
+    """The sets, the last 24 to test on, and the first ones, at most 12, to train on; those between are of neither split."""
+    n_train = min(MOST_TRAIN, len(sets) - N_TEST)
+    for place, each in enumerate(sets):
+        name = "train" if place < n_train else "test" if place >= len(sets) - N_TEST else "neither"
+        yield each.model_copy(update={"split": name})
+
+
+def run_part(name: str, part: Part, setting: Setting) -> Done:
+    """Run a part's commands until one does not end well; what came of it, which is also kept for the page."""
+    began, said, status = perf_counter(), "", 0
+    earlier = read_done(setting.out, name)
+    done = Done(
+        part=name, question=part.question, exit_code=None, said="interrupted", seconds=earlier.seconds if earlier else 0.0,
+        date=datetime.now(UTC).date().isoformat(), commit=git_commit() or "", machine=machine(),
+    )  # fmt: skip
+    try:
+        try:
+            commands = part.commands(setting)
+        except DataError as error:
+            commands, said, status = [], str(error), error.exit_code
+        log = setting.out / "logs" / f"{name}.log"
+        for place, command in enumerate(commands):
+            print(f"evenhand {' '.join(command)}", flush=True)
+            with fresh_cache(setting.out / f"cache-{name}-{place}") if part.is_fresh else nullcontext():
+                status = run_child(
+                    [sys.executable, "-m", "evenhand", *command], log, on_output=lambda text: print(text, end="", flush=True)
+                )  # fmt: skip
+            if status:
+                said = last_lines(log, SHOWN_LINES).partition("error: ")[2] or last_lines(log, SHOWN_LINES)
+                break
+        if not status:
+            part.after(setting)
+        done = done.model_copy(update={"exit_code": status, "said": said})
+    finally:
+        done = done.model_copy(update={"seconds": done.seconds + perf_counter() - began})
+        done.write(setting.out)
+    return done
+
+
+def run(names: Sequence[str], setting: Setting, parts: dict[str, Part] = PARTS) -> int:
+    """Run parts and write the page; 0, 2 where nothing of what was asked can be run here, or the code of one that failed."""
+    setting.out.mkdir(parents=True, exist_ok=True)
+    write_corpora(setting)
+    codes = []
+    for name in names:
+        print(f"{name}: {parts[name].question} (about {parts[name].minutes} minutes)", flush=True)
+        codes.append(run_part(name, parts[name], setting).exit_code or 0)
+        write_page(page(setting.out, {each: part.results for each, part in parts.items()}), setting.out, MARKDOWN)
+    print(f"page: {setting.out / 'index.html'}")
+    failed = [code for code in codes if code not in {0, DataError.exit_code}]
+    return failed[0] if failed else min(codes, default=0)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the parts that are named, all of them by default."""
+    parser = argparse.ArgumentParser(
+        prog="python -m evenhand.benchmarks.evidence",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--part", action="append", choices=PARTS, help="repeatable; default: all")
+    parser.add_argument("--polisum", type=Path, metavar="FOLDER", help="of PoliSum's development files")
+    parser.add_argument("--out", type=Path, default=Path("runs/evidence"), metavar="FOLDER", help="(%(default)s)")
+    given = parser.parse_args(argv)
+    missing = [name for name in FILES if given.polisum and not (given.polisum / name).is_file()]
+    if missing:
+        parser.error(f"--polisum {given.polisum}: has no {', '.join(missing)}")
+    share_processor()
+    sys.exit(run(given.part or list(PARTS), Setting(given.out, given.polisum)))
+
+
+if __name__ == "__main__":
+    main()

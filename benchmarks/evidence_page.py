@@ -1,0 +1,193 @@
+"""The page of `make evidence`, gathered from what its parts have left: what was asked, on how many sets, and what can be told.
+
+Every number comes from the JSON files of audits, comparisons and benchmarks of judges, which have pages of their own beside this
+one. What no interval tells apart is called so: it cannot be told.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..evaluation.audit import page as audit_page
+from ..evaluation.audit.contents import Audit
+from ..evaluation.comparison import page as comparison_page
+from ..evaluation.comparison.contents import Comparison, PairedTest
+from ..evaluation.judges import page as judges_page
+from ..evaluation.judges.worth import worth_blocks
+from ..evaluation.meta import page as meta_page
+from ..evaluation.meta import training_page
+from ..evaluation.meta.benchmark import Benchmark
+from ..evaluation.meta.training import Training
+from ..evaluation.pages.blocks import Block, Facts, Group, Heading, Number, Page, Prose, Text, count, group, table
+from ..evaluation.pages.numbers import places_for
+from ..evaluation.pages.words import change, counted, legend, verdict
+from ..evaluation.systems.contents import JudgeNote
+from ..evaluation.systems.systems import budget_name
+from ..judges.calibration import Calibration
+from ..records import Record
+from ..storage import read_json, read_text, write_json
+
+DONE = "parts"
+UNTOLD = "cannot be told"
+
+
+class Done(Record):
+    """What became of a part."""
+
+    part: str
+    question: str
+    # of the last command; None where it was interrupted, and the same command continues
+    exit_code: int | None
+    # why it did not end well
+    said: str
+    # of all runs together
+    seconds: float
+    date: str
+    commit: str
+    machine: dict[str, Any]
+
+    def write(self, out: Path) -> None:
+        """Keep it for the page."""
+        write_json(out / DONE / f"{self.part}.json", self.model_dump(mode="json"))
+
+
+def read_done(out: Path, part: str) -> Done | None:
+    """What became of a part; None of one that was never begun."""
+    path = out / DONE / f"{part}.json"
+    return Done.model_validate(read_json(path)) if path.is_file() else None
+
+
+class Twice(Record):
+    """Two runs of one recipe: their files, and whether each has the same bytes in both."""
+
+    same: dict[str, bool]
+
+
+def twice_page(found: Twice) -> Page:
+    """The two runs as blocks."""
+    rows = [
+        (name, Text("the same bytes", tone="better") if same else Text("other bytes", tone="worse"))
+        for name, same in found.same.items()
+    ]
+    n = sum(found.same.values())
+    return Page(
+        kind="two runs",
+        about=f"{counted(len(rows), 'file')} of two runs",
+        title=f"{n} of {counted(len(rows), 'file')} have the same bytes in both runs.",
+        warnings=(),
+        findings=(),
+        body=(),
+        main=(table("files of two runs", ("file", "in both runs"), rows),),
+        footer="",
+    )
+
+
+# file that says what was found -> what it holds, and its page
+RESULTS: dict[str, tuple[type[BaseModel], Callable[[Any], Page]]] = {
+    "comparison.json": (Comparison, comparison_page.page),
+    "audit.json": (Audit, audit_page.page),
+    "calibration.json": (Calibration, judges_page.page),
+    "training.json": (Training, training_page.page),
+    "benchmark.json": (Benchmark, meta_page.page),
+    "twice.json": (Twice, twice_page),
+}
+
+
+def page(out: Path, parts: Mapping[str, Sequence[str]]) -> Page:
+    """What all parts say.
+
+    Args:
+        out: folder of the evidence.
+        parts: part -> folders of its results, in the order of the page.
+    """
+    done = {name: read_done(out, name) for name in parts}
+    found = {name: list(_results(out, folders)) for name, folders in parts.items()}
+    rows = [row for name in parts for row in _overview(name, done[name], found[name])]
+    overview = table("evidence", ("part", "rests on", "what it says"), rows)
+    return Page(
+        kind="evidence",
+        about=f"{sum(not _why(each) for each in done.values())} of {counted(len(parts), 'part')}",
+        title="What can be told of real models and real data on this machine.",
+        warnings=tuple(f"{name} was not run to its end: {why}" for name, each in done.items() if (why := _why(each))),
+        findings=(overview,),
+        body=tuple(block for name in parts for block in _part(name, done[name], found[name])),
+        main=(overview,),
+        footer="Every number on this page is in the JSON files of the folders beside it, with its judge, counts, level and seed.",
+    )
+
+
+def _why(done: Done | None) -> str:
+    """Why a part is not done; "" of one that is."""
+    if done is None:
+        return "nobody asked for it"
+    return "" if done.exit_code == 0 else done.said
+
+
+def _results(out: Path, folders: Sequence[str]) -> Iterator[tuple[str, Any, Page]]:
+    """Folder, what was found and its page, of the results that are there."""
+    for folder in folders:
+        for file, (kind, made) in RESULTS.items():
+            if (path := out / folder / file).is_file():
+                found = kind.model_validate_json(read_text(path))
+                yield folder, found, made(found)
+
+
+def _overview(
+    name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]
+) -> Iterator[tuple[Text, Text, Text]]:
+    if not found:
+        yield Text(name), Text("nothing"), Text(f"{UNTOLD}: {_why(done)}", style="long")
+    for folder, _, its in found:
+        yield Text(folder), Text(its.about), Text(its.title, style="long")
+
+
+def _part(name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]) -> Iterator[Block]:
+    yield Heading(name, lead=done.question if done else "")
+    if why := _why(done):
+        yield Prose(why, head="Not run to its end:")
+    if done:
+        machine = ", ".join(f"{key} {value}" for key, value in done.machine.items() if value is not None)
+        yield Facts(
+            (
+                ("date", Text(done.date)),
+                ("commit", Text(done.commit or "unknown", style="code")),
+                ("minutes, all runs together", Number(done.seconds / 60, places=0)),
+                ("machine", Text(machine)),
+            )
+        )
+    for folder, result, its in found:
+        yield Heading(folder, 3, its.about)
+        yield Prose(its.title)
+        yield from (Prose(each, "small") for each in its.warnings)
+        blocks = differences(result) if isinstance(result, Comparison) else its.main
+        yield from (replace(block, level=3) if isinstance(block, Heading) else block for block in blocks)
+
+
+def differences(found: Comparison) -> Iterator[Block]:
+    """Each entry less the first one of its budget by each judge of the report, and what the judges are worth."""
+    seeds = {recipe["seed"] for recipe in found.recipes.values()}
+    yield legend(f": {UNTOLD}; seed {', '.join(map(str, sorted(seeds)))}")
+    groups = [_by_judge(found, judge) for judge in found.judges if judge.better]
+    heads = ("less the first of its budget", "document sets", "difference", "verdict")
+    yield table("differences", heads, [each for each in groups if each.rows])
+    yield from worth_blocks(found.worth)
+
+
+def _by_judge(found: Comparison, judge: JudgeNote) -> Group:
+    tests = [
+        test for test in found.tests
+        if (test.measure, test.side) == (judge.name, None) and test.k == test.reference_k
+    ]  # fmt: skip
+    places = places_for(test.mean for test in tests)
+    note = f"{judge.better} is better" + ("; also a reward, so no proof" if judge.role == "both" else "")
+    return group([_difference(test, judge, places) for test in tests], f"by {judge.name}", note)
+
+
+def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text | Number, ...]:
+    said = verdict(test, judge)
+    shown = replace(said, text=UNTOLD) if said.tone == "unsure" else said
+    what = f"{test.subject} - {test.reference}, {budget_name(test.k)}"
+    return Text(what), count(test.n_sets), change(test, judge, places), shown
