@@ -28,7 +28,7 @@ from evenhand.evaluation.human.page import render_page
 from evenhand.evaluation.human.result_pages import agreement_page, opinions_page, results_page
 from evenhand.evaluation.human.results import human_results
 from evenhand.evaluation.human.sheet import unblind
-from evenhand.evaluation.meta.benchmark import Settings, benchmark
+from evenhand.evaluation.meta.benchmark import benchmark
 from evenhand.evaluation.meta.page import page as benchmark_page
 from evenhand.evaluation.meta.scoring import BASELINES, judge_sets
 from evenhand.evaluation.pages import html
@@ -145,7 +145,7 @@ def judges(run: Any, folder: Path) -> str:
         for side in ("left", "right")
     ]
     scored = judge_sets(open_judges({"length": BASELINES["length"]}), sets)
-    found = benchmark(sets, scored, Settings(bootstrap=DRAWS), file=f"{EVIL}.jsonl", digest="0" * 16)
+    found = benchmark(sets, scored, file=f"{EVIL}.jsonl", digest="0" * 16)
     return html.render(benchmark_page(found))
 
 

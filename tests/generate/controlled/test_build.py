@@ -14,13 +14,11 @@ from evenhand.config import ControlledRecipe
 from evenhand.config.recipe_file import load_controlled
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.errors import DataError, LeftOutError, ModelError
-from evenhand.evaluation.meta.benchmark import Settings
 from evenhand.evaluation.meta.run import benchmark_judges
 from evenhand.generate.backend import Reply
 from evenhand.generate.controlled import build_controlled, expected_prompts
 from evenhand.generate.controlled.points import NO_OPPOSITE, ArticlePoints
 from evenhand.generate.controlled.summaries import PlannedText
-from evenhand.resampling import Bootstrap
 from evenhand.storage import file_digest, read_jsonl, read_text
 
 FILES = (
@@ -330,9 +328,7 @@ def test_released_evidence_is_planned_as_the_authors_planned_it(polisum, tmp_pat
 def test_built_set_is_read_by_benchmark_judges_and_split_by_side(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
     build_controlled(recipe(tmp_path), lambda _: Obedient())
-    found = benchmark_judges(
-        tmp_path / "controlled.jsonl", {}, tmp_path / "bench", Settings(bootstrap=Bootstrap(resamples=100))
-    )
+    found = benchmark_judges(tmp_path / "controlled.jsonl", {}, tmp_path / "bench")
     assert {row.side for row in found.rows} == {"left", "right", None}
     # 24 of each side
     assert {row.side: row.summaries for row in found.rows} == {"left": 24, "right": 24, None: 48}
