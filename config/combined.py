@@ -10,8 +10,9 @@ from ..records import Record
 from ..storage import as_given, explain, read_json
 from .needs import Purpose
 
-# features that no judge gives: logarithms of the words of the summary, and of the text that it is compared with
-COUNTED = ("log-words", "log-source-words")
+# features that no judge gives: logarithms of the words of the summary, of the text that it is compared with, and of the claims
+# that the summary's sentences are taken apart into
+COUNTED = ("log-words", "log-source-words", "log-claims")
 # whether the score may only rise with a feature, or only fall
 Sign = Literal["up", "down"]
 

@@ -164,6 +164,9 @@ class AlignmentJudge(TextJudgeSection):
     # source text per chunk: single sentences, or AlignScore's chunks of about 350 words. None: sentences for the encoder, which
     # reads about 200 words at a time, else 350-words. Recall always goes by single sentences
     chunks: Literal["sentence", "350-words"] | None = None
+    # what the summary is taken apart into: its sentences, or what stands in them between commas and joining words (English),
+    # since a sentence of several claims that is compared whole is near to whatever it mostly speaks of
+    parts: Literal["sentence", "claim"] = "sentence"
     # AlignScore only: which head of the checkpoint is read (three-way, two-way, regression), and whether source and summary are
     # split (`_sp`) or compared whole
     mode: Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"] = "nli_sp"
@@ -176,10 +179,12 @@ class AlignmentJudge(TextJudgeSection):
         """Options must be those of the aligner, the mode and the direction."""
         if self.mode != "nli_sp" and self.aligner != "alignscore":
             raise ValueError(f"mode {self.mode!r} is one of AlignScore's; write aligner: alignscore, or leave mode out")
-        if not self.splits and (self.direction == "recall" or self.chunks or self.splitter != "sentencex"):
+        if not self.splits and (
+            self.direction == "recall" or self.chunks or self.splitter != "sentencex" or self.parts != "sentence"
+        ):
             raise ValueError(
-                f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall, chunks and splitter "
-                f"have no effect; write mode: {self.mode}_sp, or leave them out"
+                f"mode {self.mode!r} compares the whole summary with the whole source, so direction: recall, chunks, parts and "
+                f"splitter have no effect; write mode: {self.mode}_sp, or leave them out"
             )
         if self.direction == "recall" and self.chunks == "350-words":
             raise ValueError("no effect of chunks: 350-words except with direction: precision; leave it out")

@@ -3,7 +3,8 @@
 Precision: every sentence of the summary is a claim, compared with every chunk of the source; the best chunk counts, and
 the score is the mean over the claims. Recall turns the roles round: every sentence of the source is a claim, compared
 with every sentence of the summary. Source: Zha et al. 2023 (arXiv:2305.16739), section 3.3; docs/papers.md#ri-metrics. With
-`splitter: nltk` AlignScore's scores are those of its own code on whole documents.
+`splitter: nltk` AlignScore's scores are those of its own code on whole documents. With `parts: claim` the summary's sentences
+are taken apart first, which is our own.
 """
 
 import math
@@ -21,6 +22,8 @@ from .alignscore import (
     refuse_other_checkpoint,
     refuse_pickle,
 )
+from .claims import VERSION as CLAIM_RULES
+from .claims import claims
 from .encoder import lazy_encoder
 from .judge import Judge, JudgeInput, Kind, Reader, judge_signature
 from .nli import NliAligner, lazy_nli
@@ -56,14 +59,17 @@ def whole(text: str) -> tuple[str, ...]:
 
 def parts(options: AlignmentJudge, splitter: Splitter, each: JudgeInput) -> Pairing:
     """The premises and claims that the options make of a summary and its reference."""
+    summary = splitter.split(each.text)
+    if options.parts == "claim":
+        summary = [part for sentence in summary for part in claims(sentence)]
     if options.direction == "recall":
-        return Pairing(premises=tuple(splitter.split(each.text)), claims=tuple(splitter.split(each.reference)))
+        return Pairing(premises=tuple(summary), claims=tuple(splitter.split(each.reference)))
     if not options.splits:
         return Pairing(premises=whole(each.reference), claims=whole(each.text))
     source = (
         chunks(splitter, each.reference) if options.source_chunks == "350-words" else splitter.split(each.reference)
     )
-    return Pairing(premises=tuple(source), claims=tuple(splitter.split(each.text)))
+    return Pairing(premises=tuple(source), claims=tuple(summary))
 
 
 def _aligner(options: AlignmentJudge, models: SharedModels) -> Lazy[Aligner]:
@@ -98,6 +104,7 @@ def open_alignment(name: str, options: AlignmentJudge, models: SharedModels) -> 
         against=options.against,
         chunks="350-words" if in_chunks else "sentence",
         **({"mode": options.mode} if options.mode != "nli_sp" else {}),
+        **({"parts": f"claim-{CLAIM_RULES}"} if options.parts == "claim" else {}),
         sentences=splitter.signature,
         v=2,
     )

@@ -1,7 +1,7 @@
 """A line through the scores of other judges, which `evenhand train-judge` fitted to summaries whose truth is known.
 
 The truth is a share, so the line is cut off at 0 and 1. A summary that one of the judges leaves unscored is unscored: the line
-says nothing of fewer. Beside the judges, the logarithms of the words of summary and source are features.
+says nothing of fewer. Beside the judges, the logarithms of the summary's words and claims and of the source's words are features.
 """
 
 import math
@@ -13,18 +13,18 @@ from ..config.judges import CombinedJudge, inside
 from ..config.section import Check
 from ..errors import UnfitModelError
 from ..storage import canonical_json, file_digest
+from ..text import sentences
+from .claims import VERSION as CLAIM_RULES
+from .claims import claims
 from .judge import Against, Judge, JudgeInput, Kind, Reader, Verdict, judge_signature
 from .shared import SharedModels
 
 
-def log_words(text: str) -> float:
-    """The logarithm of the number of words between white space; 0 for none."""
-    return math.log(max(1, len(text.split())))
-
-
-def counts(each: JudgeInput) -> dict[str, float]:
-    """The features that need no judge."""
-    return dict(zip(COUNTED, (log_words(each.text), log_words(each.reference)), strict=True))
+def counts(summary: str, source: str) -> dict[str, float]:
+    """The features that need no judge; the logarithm of a number is 0 for none."""
+    parts = [part for sentence in sentences(summary) for part in claims(sentence)]
+    found = (len(summary.split()), len(source.split()), len(parts))
+    return {name: math.log(max(1, number)) for name, number in zip(COUNTED, found, strict=True)}
 
 
 def value_of(saved: Combination, features: Mapping[str, float]) -> float:
@@ -43,7 +43,9 @@ class Combined:
     def __init__(self, name: str, saved: Combination, content: str, members: Sequence[Judge]) -> None:
         self.name = name
         # what a signature of a member says of a model is in it, because the file has their signatures
-        self.signature = judge_signature(saved.purpose, "combined", file=content, against="source", v=1)
+        self.signature = judge_signature(
+            saved.purpose, "combined", file=content, against="source", claims=CLAIM_RULES, v=2
+        )
         loads = sorted({each.loads for each in members if each.loads})
         # members on several models hold them all while they score
         self.loads = loads[0] if len(loads) == 1 else canonical_json(loads) if loads else ""
@@ -68,7 +70,7 @@ class Combined:
         for name, verdict in found.items():
             if verdict.score is None:
                 return Verdict(None, f"{name}: {verdict.unscored}", canonical_json({"scores": scores}), attempts)
-        values = known | counts(each)
+        values = known | counts(each.text, each.reference)
         # as fitted nowhere: a line goes on beyond what it has seen, and may be wrong there
         beyond = [f.name for f in self._saved.features if not f.low <= values[f.name] <= f.high]
         raw = {"scores": scores} | ({"beyond_training": beyond} if beyond else {})

@@ -9,7 +9,7 @@ from ...config.combined import COUNTED, Combination, Feature, Sign
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...errors import DataError
-from ...judges.combined import log_words
+from ...judges.combined import counts
 from ...records import Judgement, Record
 from ...resampling import LEAST_SETS, Floats, TInterval, defined, jackknife_t
 from .agreement import STATISTICS, Article, without_topics
@@ -42,7 +42,7 @@ class Table:
 
 
 def features(sets: Sequence[ControlledSet], judgements: Sequence[Judgement], purpose: Purpose) -> Table:
-    """The table of these sets: judges in order of first appearance, then counts of words.
+    """The table of these sets: judges in order of first appearance, then what is counted.
 
     Args:
         sets: the controlled sets.
@@ -60,7 +60,7 @@ def features(sets: Sequence[ControlledSet], judgements: Sequence[Judgement], pur
             known = [scores[f"{each.id}#{place}", judge] for judge in judges]
             value = getattr(truth, purpose)
             if value is not None and None not in known:
-                rows.append([*known, log_words(summary.text), log_words(each.source)])
+                rows.append([*known, *counts(summary.text, each.source).values()])
                 truths.append(value)
                 topics.append(each.topic or each.id)
                 places.append((each.id, place))

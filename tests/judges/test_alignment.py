@@ -33,8 +33,8 @@ class WordsInCommon:
 
 
 def share(premise, claim):
-    words = claim.lower().strip(".").split()
-    return sum(word in premise.lower().strip(".").replace(".", "").split() for word in words) / len(words)
+    words = claim.lower().strip(".,").split()
+    return sum(word in premise.lower().replace(".", "").replace(",", "").split() for word in words) / len(words)
 
 
 class GivenAlignments:
@@ -111,6 +111,20 @@ def test_recall_asks_whether_the_summary_takes_up_the_source():
     # "The ferry is cheap.": 4 of 4 words in the summary; "Nurses need it.": 0 of 3; mean 0.5
     verdict = judge(WordsInCommon(), direction="recall").score(inputs("The ferry is cheap and old."))[0]
     assert verdict.score == pytest.approx(0.5)
+
+
+def test_a_sentence_of_several_claims_is_compared_claim_by_claim():
+    # whole: 6 of 10 words in "Nurses need it at night."; apart: 5 of 5 in it, and of "but the ferry is dear" 3 of 5 in the other
+    text, source = "Nurses need it at night, but the ferry is dear.", "The ferry is cheap. Nurses need it at night."
+    whole, apart = (
+        judge(WordsInCommon(), chunks="sentence", parts=parts).score(inputs(text, reference=source))[0]
+        for parts in ("sentence", "claim")
+    )
+    assert apart.raw == '{"best":[1.0,0.6]}'
+    assert whole.score < apart.score == pytest.approx(0.8)
+    taken_up = judge(WordsInCommon(), direction="recall", parts="claim").score(inputs(text, reference=source))[0]
+    # "The ferry is cheap." 3 of 4, "Nurses need it at night." 5 of 5
+    assert taken_up.raw == '{"best":[0.75,1.0]}'
 
 
 def test_copied_source_scores_one_both_ways():

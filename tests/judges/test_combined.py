@@ -11,6 +11,7 @@ from evenhand.config.judges import CombinedJudge, JudgeOptions
 from evenhand.config.recipe_file import load_judges
 from evenhand.errors import DataError, UnfitModelError
 from evenhand.judges import JUDGES, JudgeInput, open_judge, open_judges
+from evenhand.judges.combined import counts
 
 pytest.importorskip("rouge_score")
 OPTIONS = {"kind": "rouge", "type": "rouge1", "measure": "precision"}
@@ -61,6 +62,13 @@ def test_the_line_worked_by_hand(judge_file):
     assert json.loads(half.raw) == {"scores": {"precision": 0.5}}
     # a precision of 1 is above all that it was fitted to
     assert json.loads(all_of_it.raw) == {"scores": {"precision": 1.0}, "beyond_training": ["precision"]}
+
+
+def test_claims_are_counted_over_sentences():
+    # "The ferry is cheap," and "and the nurses need it" of the first sentence, and the second whole
+    found = counts("The ferry is cheap, and the nurses need it. It is loud.", "a b")
+    assert found == {"log-words": math.log(12), "log-source-words": math.log(2), "log-claims": math.log(3)}
+    assert set(counts("", "").values()) == {0.0}
 
 
 def test_shares_are_cut_off_at_0_and_1(judge_file):

@@ -52,11 +52,11 @@ def test_signs_are_held_and_every_feature_is_in_the_file(trained):
     saved = json.loads((folder / "judge.json").read_text())
     by_name = {each["name"]: each for each in saved["features"]}
     assert list(by_name)[:2] == ["overlap", "rouge1-recall"]
-    assert list(by_name)[-2:] == ["log-words", "log-source-words"]
+    assert list(by_name)[-3:] == ["log-words", "log-source-words", "log-claims"]
     assert by_name["rougeL-precision"]["coefficient"] >= 0 and by_name["rougeL-precision"]["sign"] == "up"
     # coverage goes up with it, so that held down it is gone
     assert (by_name["rouge2-recall"]["coefficient"], by_name["rouge2-recall"]["sign"]) == (0, "down")
-    assert [each["name"] for each in saved["members"]] == list(by_name)[:-2]
+    assert [each["name"] for each in saved["members"]] == list(by_name)[:-3]
     assert saved["figures"][0]["name"] == COMBINED and saved["figures"][1]["name"] == "length"
     assert saved["figures"][0]["pooled"] > saved["figures"][1]["pooled"]
     assert found.judge.model_dump(mode="json") == saved
@@ -92,7 +92,9 @@ def test_summaries_without_a_score_or_a_truth_are_left_out(sample):
     assert (table.left_out, len(table.rows)) == (1, len(said) - 1)
     assert (sample[0].id, 0) not in table.places
     first = sample[0].summaries[1].text
-    assert table.rows[0].tolist() == [0.5, np.log(len(first.split())), np.log(len(sample[0].source.split()))]
+    assert table.rows[0].tolist()[:3] == [0.5, np.log(len(first.split())), np.log(len(sample[0].source.split()))]
+    # two sentences of one claim each
+    assert table.rows[0, 3] == np.log(2)
 
 
 def test_too_few_topics_are_refused(sample):
