@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from ..config.judges import AlignmentJudge
 from ..config.needs import Purpose
 from ..corpora.controlled import ControlledSet, ControlledSummary, plan_summaries
-from ..evaluation.judges.build import LENGTH, Answers, calibrate
+from ..evaluation.judges.build import Answers, calibrate
 from ..evaluation.judges.preference import PeoplesScores
 from ..evaluation.judges.probes import ORDERS, VARIANTS, places, variants
-from ..judges.calibration import JudgeCalibration
+from ..judges.calibration import LENGTH, JudgeCalibration
 from ..records import Judgement
 from ..text import words
 

@@ -6,20 +6,27 @@ anything is another judge, of which nothing is known.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, ValidationError, model_validator
 
 from ..config.needs import Purpose
 from ..errors import DataError, StorageError
 from ..records import Record
-from ..storage import listed, parse_line, read_text
+from ..resampling import NOISE
+from ..storage import explain, listed, parse_json_of, read_text
 
 FORMAT = "evenhand-calibration/1"
 HOW = "evenhand audit-judge SETS --judges RECIPE --out FOLDER"
 
 # of a judge's agreement with what it is to measure, beside another measure's
 Standing = Literal["above", "no clear difference", "below"]
+# length in its two directions
+LENGTH = "length"
+LENGTHS = (LENGTH, f"{LENGTH}, shorter first")
 # "told" is a figure without a verdict, "not tried" one that nothing could be said of
 Outcome = Literal["accused", "not accused", "told", "not tried"]
+VERDICTS: tuple[Outcome, ...] = ("accused", "not accused")
 
 
 class Figure(Record):
@@ -31,16 +38,41 @@ class Figure(Record):
     low: float | None = None
     high: float | None = None
 
+    @model_validator(mode="after")
+    def _lies_in_its_interval(self) -> "Figure":
+        if self.low is None and self.high is None:
+            return self
+        if self.value is None or self.low is None or self.high is None or not self.low <= self.value <= self.high:
+            raise ValueError(f"{self.value} does not lie in an interval from {self.low} to {self.high}")
+        return self
+
+
+class Correlation(Figure):
+    """One of Spearman's correlations; its interval is cut off at -1 and 1."""
+
+    @model_validator(mode="after")
+    def _is_in_range(self) -> "Correlation":
+        if any(each is not None and not -1 - NOISE <= each <= 1 + NOISE for each in (self.value, self.low, self.high)):
+            raise ValueError(f"a correlation lies between -1 and 1, got {self.value} ({self.low} to {self.high})")
+        return self
+
 
 class Agreement(Record):
     """Spearman's correlation of scores with what is known of the summaries."""
 
     # of all summaries together
-    pooled: Figure
+    pooled: Correlation
     # mean of the articles' own
-    within: Figure
+    within: Correlation
     # articles that it rests on
-    n_articles: int
+    n_articles: NonNegativeInt
+
+
+def standing_of(difference: Figure) -> Standing:
+    """What a difference says: only an interval that leaves 0 out says that there is one."""
+    if difference.low is None or difference.high is None:
+        return "no clear difference"
+    return "above" if difference.low > NOISE else "below" if difference.high < -NOISE else "no clear difference"
 
 
 class Beside(Record):
@@ -52,6 +84,12 @@ class Beside(Record):
     agreement: Agreement
     difference: Figure
     standing: Standing
+
+    @model_validator(mode="after")
+    def _stands_by_its_difference(self) -> "Beside":
+        if self.standing != (due := standing_of(self.difference)):
+            raise ValueError(f"beside {self.other} the standing is {self.standing!r}, but the difference says {due!r}")
+        return self
 
 
 class Probe(Record):
@@ -95,8 +133,8 @@ class JudgeCalibration(Record):
     own: Agreement
     other: Agreement
     # the first is length
-    beside: tuple[Beside, ...]
-    # whether every summary has the same score
+    beside: Annotated[tuple[Beside, ...], Field(min_length=1)]
+    # whether every summary that has a score has the same
     is_constant: bool
     # standard deviation of scores within an article
     spread: float | None
@@ -109,8 +147,33 @@ class JudgeCalibration(Record):
     repeat: float | None
     cost: Cost
     # summaries as they are, and those of them without a score
-    n_summaries: int
-    unscored: int
+    n_summaries: NonNegativeInt
+    unscored: NonNegativeInt
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> "JudgeCalibration":
+        if self.beside[0].other not in LENGTHS:
+            raise ValueError(f"the first measure beside {self.judge} is {self.beside[0].other}, and must be length")
+        if self.unscored > self.n_summaries:
+            raise ValueError(f"{self.judge} left {self.unscored} of {self.n_summaries} summaries unscored")
+        if self.scores_nothing and self.own.within.value is not None:
+            raise ValueError(f"{self.judge} scored nothing, and agrees by {self.own.within.value}")
+        return self
+
+    @property
+    def scores_nothing(self) -> bool:
+        """Whether it left every summary unscored."""
+        return self.unscored == self.n_summaries
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether any probe gave a verdict."""
+        return any(each.outcome in VERDICTS for each in self.probes)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether anything can be said of its agreement: with few topics, or few scores, nothing can."""
+        return self.own.within.low is not None
 
     @property
     def has_agreement(self) -> bool:
@@ -142,9 +205,11 @@ class Calibration(Record):
     digest: str
     # names of the files of people's scores
     human: tuple[str, ...] = ()
-    n_articles: int
-    n_summaries: int
-    n_topics: int
+    n_articles: NonNegativeInt
+    n_summaries: NonNegativeInt
+    n_topics: NonNegativeInt
+    # articles whose topic nobody told, so that they are topics of their own
+    topics_unknown: NonNegativeInt = 0
     # ISO 8601
     date: str
     evenhand: str
@@ -154,24 +219,36 @@ class Calibration(Record):
     # judge -> why it was not tried
     not_tried: dict[str, str]
 
-    def of(self, signature: str) -> JudgeCalibration | None:
-        """What is known of the judge of this signature; of one that differs by anything, nothing."""
-        return next((each for each in self.judges if each.signature == signature), None)
+    def of(self, signature: str, purpose: Purpose | None = None) -> JudgeCalibration | None:
+        """What is known of the judge of this signature; of one that differs by anything, nothing.
+
+        Args:
+            signature: of its scores.
+            purpose: what it is to measure; how well it measures something else says nothing of that. None takes any.
+        """
+        return next((x for x in self.judges if x.signature == signature and purpose in (None, x.purpose)), None)
 
 
 def read_calibration(path: Path) -> Calibration:
     """The calibration in a file, or in the folder that `evenhand audit-judge` wrote.
 
     Raises:
-        DataError: it cannot be read, or is no calibration of this version.
+        DataError: it cannot be read, is no calibration of this version, or contradicts itself.
     """
     file = path / "calibration.json" if path.is_dir() else path
     try:
-        return parse_line(read_text(file), Calibration)
+        text = read_text(file)
+        parse_json_of(file, text)
+        # in the words of JSON: "an array", where Python's are "a tuple"
+        return Calibration.model_validate_json(text)
     except StorageError as error:
         raise DataError(f"{error}; `{HOW}` writes one") from error
     except DataError as error:
-        raise DataError(f"{file}: is not the calibration.json of `evenhand audit-judge`: {error}") from error
+        raise DataError(f"{error}; `{HOW}` writes it anew") from error
+    except ValidationError as error:
+        raise DataError(
+            f"{file}: is not as `evenhand audit-judge` wrote it: {explain(error)}; `{HOW}` writes it anew"
+        ) from error
 
 
 def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:
@@ -191,10 +268,19 @@ def read_calibrations(paths: Sequence[Path]) -> list[Calibration]:
     return found
 
 
-def known_of(signatures: Mapping[str, str], files: Iterable[Calibration]) -> dict[str, JudgeCalibration]:
-    """Judge -> what the first file that has its signature says; judges of which nothing is known are absent."""
+def known_of(
+    signatures: Mapping[str, str], files: Iterable[Calibration], purposes: Mapping[str, Purpose | None]
+) -> dict[str, JudgeCalibration]:
+    """Judge -> what the first file that has it says; judges of which nothing is known are absent.
+
+    Args:
+        signatures: judge -> signature.
+        files: calibrations.
+        purposes: judge -> what it is to measure; None, or no entry, takes what it was audited for.
+    """
     known = list(files)
     found = {
-        name: next(filter(None, (each.of(signature) for each in known)), None) for name, signature in signatures.items()
+        name: next(filter(None, (each.of(signature, purposes.get(name)) for each in known)), None)
+        for name, signature in signatures.items()
     }
     return {name: each for name, each in found.items() if each is not None}

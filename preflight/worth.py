@@ -33,38 +33,49 @@ def _refuse_worthless(recipe: Recipe) -> None:
     files = _read(recipe)
     mistakes, n_held = [], 0
     for name in recipe.reward.judges:
+        purpose = recipe.judges[name].purpose
         try:
             signature = open_judge(name, recipe.judges[name]).signature
         except EvenhandError:
             # is said of the key that names what is absent
+            n_held += 1
             continue
-        found = next(((file, each) for file in files if (each := file.of(signature))), None)
+        found = [(file, each) for file in files if (each := file.of(signature, purpose))]
         # a judge of a purpose of its own, and one whose purpose was told when it was audited
-        if found is None and recipe.judges[name].purpose is None:
+        if not found and purpose is None:
             continue
         n_held += 1
-        if found is None:
+        if not found:
             mistakes.append(_unknown(recipe, name, signature, files))
-        elif recipe.limits.judge and recipe.limits.judge.above and not found[1].beats_length:
-            mistakes.append(f"judges.{name}: {_not_above(*found)}; {REMEDY}")
+        elif recipe.limits.judge and recipe.limits.judge.above:
+            # each file that has it: what one page shows another may not
+            mistakes += [f"judges.{name}: {_not_above(*one)}; {REMEDY}" for one in found if not one[1].beats_length]
+            if (weight := recipe.reward.weights.get(name, 1.0)) < 0 and recipe.judges[name].better == "higher":
+                mistakes.append(f"judges.{name}: its weight {weight:g} rewards what it scores low; {REMEDY}")
     if not n_held and recipe.limits.judge and recipe.limits.judge.above:
         mistakes.append(
             "no judge of the reward is to measure coverage or faithfulness, so none can be above length; " + REMEDY
         )
     if mistakes:
-        raise RecipeError(f"key 'limits.judge': {listed(mistakes)}")
+        raise RecipeError(f"key 'limits.judge': {listed(list(dict.fromkeys(mistakes)))}")
 
 
 def _unknown(recipe: Recipe, name: str, signature: str, files: list[Calibration]) -> str:
     named = ", ".join(map(str, recipe.calibration))
-    same = next((each.signature for file in files for each in file.judges if each.judge == name), None)
-    other = f" It has a judge {name!r} that differs: {same}, and here it is {signature}." if same else ""
+    same = next((each for file in files for each in file.judges if each.judge == name), None)
+    other = ""
+    if same and same.signature == signature:
+        other = f" It has it as a judge of {same.purpose}, and here it is to measure {recipe.judges[name].purpose}."
+    elif same:
+        other = f" It has a judge {name!r} that differs: {same.signature}, and here it is {signature}."
     return f"judges.{name} is not in {named}.{other} `{HOW}` calibrates it"
 
 
 def _not_above(file: Calibration, found: JudgeCalibration) -> str:
     """What a calibration says of a judge that is not above length."""
     where = f"by {file.file} ({file.n_articles} articles, {file.date})"
+    if found.scores_nothing:
+        return f"{where} it scores nothing"
     if found.is_constant:
         return f"{where} it gives every summary the same score"
     own, length, gap = found.own.within, found.length, found.length.difference

@@ -3,7 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from evenhand.judges.calibration import Agreement, Beside, Calibration, Cost, Figure, JudgeCalibration, Probe
+from evenhand.judges.calibration import (
+    Agreement,
+    Beside,
+    Calibration,
+    Correlation,
+    Cost,
+    Figure,
+    JudgeCalibration,
+    Probe,
+    standing_of,
+)
 from evenhand.storage import write_json
 
 
@@ -12,17 +22,17 @@ def figure(value: float, reach: float = 0.1) -> Figure:
 
 
 def agreement(value: float, reach: float = 0.1) -> Agreement:
-    return Agreement(pooled=figure(value, reach), within=figure(value, reach), n_articles=25)
+    found = Correlation.model_validate(figure(value, reach).model_dump())
+    return Agreement(pooled=found, within=found, n_articles=25)
 
 
 def make_judge(signature: str, own: float = 0.5, length: float = 0.3, **changes: Any) -> JudgeCalibration:
     """A judge of coverage with intervals of 0.1 to each side."""
     gap = figure(round(own - length, 6))
-    standing = "above" if (gap.low or 0) > 0 else "below" if (gap.high or 0) < 0 else "no clear difference"
     values: dict[str, Any] = {
         "judge": "fit", "signature": signature, "models": (), "revisions": (), "rubric": "", "purpose": "coverage",
         "own": agreement(own), "other": agreement(0.1),
-        "beside": (Beside(other="length", agreement=agreement(length), difference=gap, standing=standing),),
+        "beside": (Beside(other="length", agreement=agreement(length), difference=gap, standing=standing_of(gap)),),
         "is_constant": False, "spread": 1.0, "probes": (), "flips_again": figure(0.0, 0.0), "flips_reversed": figure(0.1),
         "repeat": 0.0, "cost": Cost(seconds=1.0, prompt_tokens=None), "n_summaries": 199, "unscored": 0,
     }  # fmt: skip

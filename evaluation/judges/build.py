@@ -17,7 +17,18 @@ from ...config import JudgeOptions
 from ...config.needs import Purpose
 from ...corpora.controlled import ControlledSet
 from ...judges.batch import Spent
-from ...judges.calibration import Agreement, Beside, Cost, Figure, JudgeCalibration, Probe, Standing
+from ...judges.calibration import (
+    LENGTH,
+    LENGTHS,
+    Agreement,
+    Beside,
+    Correlation,
+    Cost,
+    Figure,
+    JudgeCalibration,
+    Probe,
+    standing_of,
+)
 from ...records import Judgement
 from ...resampling import LEAST_SETS, NOISE, adjusted
 from ...text import words
@@ -40,9 +51,8 @@ from .probes import Variant, places, variant_id
 LEVEL = 0.95
 # in standard deviations of a judge's scores within an article: a small effect (Cohen 1988)
 LEAST_EFFECT = 0.2
-LENGTH = "length"
 OTHER: dict[Purpose, Purpose] = {"coverage": "faithfulness", "faithfulness": "coverage"}
-CONSTANT = "every summary has the same score"
+CONSTANT, NO_SCORE = "every summary has the same score", "no summary has a score"
 FEW = f"fewer than {LEAST_SETS} topics"
 
 
@@ -122,6 +132,12 @@ def _by_judge(judgements: Sequence[Judgement]) -> dict[str, dict[str, list[float
     return found
 
 
+def _correlation(found: Figure) -> Correlation:
+    """With its interval cut off where a correlation ends; Student's t does not know that."""
+    low, high = (None if each is None else min(1.0, max(-1.0, each)) for each in (found.low, found.high))
+    return Correlation(value=found.value, low=low, high=high)
+
+
 def calibrate(
     name: str,
     options: JudgeOptions,
@@ -184,44 +200,48 @@ class _One:
     def spread(self) -> float:
         return spread(self.plain)
 
-    @property
+    @cached_property
+    def has_scores(self) -> bool:
+        return not bool(np.isnan(self.plain).all())
+
+    @cached_property
     def is_constant(self) -> bool:
         known = self.plain[~np.isnan(self.plain)]
-        return not len(known) or float(np.ptp(known)) <= NOISE
+        return self.has_scores and float(np.ptp(known)) <= NOISE
 
     def agreement(self, scores: Floats, purpose: Purpose, sign: int = 1) -> Agreement:
         truths, topics = self.answers.truths[purpose], self.answers.topics
         found = sign * within(truths, scores)
         return Agreement(
-            pooled=pooled(truths, sign * scores, topics, self.level).figure,
-            within=mean(found, topics, self.level).figure,
+            pooled=_correlation(pooled(truths, sign * scores, topics, self.level).figure),
+            within=_correlation(mean(found, topics, self.level).figure),
             n_articles=int((~np.isnan(found)).sum()),
         )
 
     def beside(self, baselines: Sequence[str]) -> Iterator[Beside]:
-        """The judge beside length, in the direction that agrees better, and beside the best of the other baselines."""
+        """The judge beside length, in the direction that agrees better, and beside the best of the other baselines.
+
+        All by the summaries that the judge has scored: what it leaves out nobody is asked about.
+        """
         truths = self.answers.truths[self.purpose]
-        found = {each: within(truths, self.answers.scores(each)) for each in baselines}
-        with np.errstate(all="ignore"):
-            means = {each: float(np.nan_to_num(np.nanmean(values))) for each, values in found.items() if len(values)}
+        scores = {each: np.where(np.isnan(self.plain), np.nan, self.answers.scores(each)) for each in baselines}
+        means = {each: mean(within(truths, mine), self.answers.topics, self.level) for each, mine in scores.items()}
+        size = {each: found.figure.value or 0.0 for each, found in means.items()}
         first, *others = baselines
-        yield self._beside(first, found[first], -1 if means[first] < 0 else 1)
+        yield self._beside(first, scores[first], -1 if size[first] < 0 else 1)
         if others:
-            best = max(others, key=lambda each: means[each])
-            yield self._beside(best, found[best], 1)
+            best = max(others, key=lambda each: size[each])
+            yield self._beside(best, scores[best], 1)
 
     def _beside(self, other: str, theirs: Floats, sign: int) -> Beside:
-        ours = within(self.answers.truths[self.purpose], self.plain)
-        difference = mean(ours - sign * theirs, self.answers.topics, self.level).figure
-        low, high = difference.low, difference.high
-        standing: Standing = "no clear difference"
-        if low is not None and high is not None:
-            standing = "above" if low > NOISE else "below" if high < -NOISE else standing
+        truths = self.answers.truths[self.purpose]
+        gap = within(truths, self.plain) - sign * within(truths, theirs)
+        difference = mean(gap, self.answers.topics, self.level).figure
         return Beside(
-            other=other if sign > 0 else f"{other}, shorter first",
-            agreement=self.agreement(self.answers.scores(other), self.purpose, sign),
+            other=other if sign > 0 else LENGTHS[1],
+            agreement=self.agreement(theirs, self.purpose, sign),
             difference=difference,
-            standing=standing,
+            standing=standing_of(difference),
         )
 
     def flips(self, after: Floats) -> Figure:
@@ -352,7 +372,9 @@ class _One:
         why: str = "",
         least: float = LEAST_EFFECT,
     ) -> "_Probed":
-        if self.is_constant:
+        if not self.has_scores:
+            why = NO_SCORE
+        elif self.is_constant:
             why = CONSTANT
         elif not why and tested.p_value is None:
             why = FEW

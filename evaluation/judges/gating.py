@@ -21,7 +21,8 @@ def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
     if not named:
         return
     signatures = {name: open_judge(name, recipe.judges[name]).signature for _, name in named}
-    known = known_of(signatures, read_calibrations(recipe.calibration))
+    purposes = {name: recipe.judges[name].purpose for name in signatures}
+    known = known_of(signatures, read_calibrations(recipe.calibration), purposes)
     mistakes = [
         f"{limit.place}: judge {name!r} asks a language model, and no calibration of it is known, so that no gate may act on its "
         f"scores; `{HOW}` writes one, and the recipe's key `calibration` names it"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...judges.calibration import Agreement, Calibration, Figure, JudgeCalibration, Probe
+from ...resampling import LEAST_SETS
 from ..pages.blocks import (
     Block,
     Column,
@@ -74,16 +75,28 @@ def _title(found: Calibration) -> str:
     accused = [each.judge for each in found.judges if each.accusations]
     n = len(found.judges)
     said = f"Of {counted(n, 'judge')}, {len(better)} clearly {'agrees' if len(better) == 1 else 'agree'} better than length"
-    return f"{said}; {f'{joined(accused, 4)} can be led astray' if accused else 'none was caught in a fault'}"
+    if not any(each.has_interval for each in found.judges):
+        said = f"What {counted(n, 'judge is', 'judges are')} worth cannot be told from so little"
+    if accused:
+        return f"{said}; {joined(accused, 4)} can be led astray"
+    n_tried = sum(each.is_tried for each in found.judges)
+    return f"{said}; {'none' if n_tried == n else f'of {n_tried} none'} was caught in a fault" if n_tried else said
 
 
 def _warnings(found: Calibration) -> Iterator[str]:
-    if found.n_topics < 5:
-        yield f"{counted(found.n_topics, 'topic')}: with fewer than 5 there are no intervals and no verdicts."
+    if found.n_topics < LEAST_SETS:
+        yield f"{counted(found.n_topics, 'topic')}: with fewer than {LEAST_SETS} there are no intervals and no verdicts."
+    if found.topics_unknown:
+        yield (
+            f"The topic of {counted(found.topics_unknown, 'article')} is unknown, so each stands for a topic of its own. If "
+            "several are of one, the intervals are too narrow and faults are found too often."
+        )
     for each in found.judges:
-        if each.is_constant:
+        if each.scores_nothing:
+            yield f"{each.judge} scores nothing: every summary is left unscored."
+        elif each.is_constant:
             yield f"{each.judge} is constant: every summary has the same score."
-        elif not each.has_agreement:
+        elif each.has_interval and not each.has_agreement:
             yield f"{each.judge}: no agreement with {each.purpose} could be shown."
 
 

@@ -1,5 +1,6 @@
 """`evenhand audit-judge`: controlled sets and judges in, what each judge is worth and a page out."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,7 +15,7 @@ from ...extras import installed_versions
 from ...judges.batch import Spent
 from ...judges.calibration import Calibration
 from ...runfolder.stages import RECORDED
-from ...storage import file_digest, write_json, write_jsonl
+from ...storage import file_digest, listed, write_json, write_jsonl
 from ...text import did_you_mean, words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
@@ -88,10 +89,7 @@ def prepare(wanted: Wanted) -> Work:
         DataError: a file is wrong, or no judge is left to try.
         RecipeError: a judge has a baseline's name and is another judge, or a purpose names no judge.
     """
-    if unknown := [name for name in wanted.purposes if name not in wanted.judges]:
-        raise RecipeError(
-            f"--purpose {unknown[0]}: no such judge{did_you_mean(unknown[0], wanted.judges)} They are {', '.join(wanted.judges)}"
-        )
+    refuse_purposes(wanted)
     with_baselines(wanted.judges)
     left_out = not_tried(wanted.judges)
     left_out |= {
@@ -107,8 +105,32 @@ def prepare(wanted: Wanted) -> Work:
         )
     sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
     tellers = wanted.tellers or _tellers(sets)
+    asked = variants(sets, tellers)
+    if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
+        raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = peoples_scores(read_annotations(_files(wanted.human)).units, wanted.own) if wanted.own else None
-    return Work(sets, variants(sets, tellers), tellers, people, tried, left_out)
+    return Work(sets, asked, tellers, people, tried, left_out)
+
+
+def refuse_purposes(wanted: Wanted) -> None:
+    """Refuse purposes of judges that are not there, and of those whose section says it.
+
+    Raises:
+        RecipeError: all mistakes are listed.
+    """
+    mistakes = []
+    for name, purpose in wanted.purposes.items():
+        if name not in wanted.judges:
+            mistakes.append(
+                f"--purpose {name}: no such judge{did_you_mean(name, wanted.judges)} They are {', '.join(wanted.judges)}"
+            )
+        elif (said := wanted.judges[name].purpose) not in (None, purpose):
+            mistakes.append(
+                f"--purpose {name}={purpose}: by its section it is to measure {said}, and that is what it is used for; leave the "
+                "option out"
+            )
+    if mistakes:
+        raise RecipeError(listed(mistakes))
 
 
 def _tellers(sets: Sequence[ControlledSet]) -> tuple[str, str]:
@@ -150,6 +172,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
         n_articles=len(work.sets),
         n_summaries=sum(len(each.summaries) for each in work.sets),
         n_topics=len(set(answers.topics)),
+        topics_unknown=sum(not each.topic for each in work.sets),
         date=date.today().isoformat(),
         evenhand=installed_versions(("evenhand",)).get("evenhand", ""),
         versions=installed_versions(RECORDED),

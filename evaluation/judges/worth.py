@@ -9,7 +9,9 @@ from ..pages.words import joined
 from .contents import Worth
 
 HEADING = "What the judges are worth"
-CONSTANT, NONE_SHOWN = "constant", "no agreement could be shown"
+CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "scores nothing"
+# of a judge of which the data say nothing, and of one that no probe could be tried on
+TOO_FEW, NOT_TRIED = "too few topics to say", "not tried"
 
 
 def read_worth(recipe: Recipe, signatures: Mapping[str, str]) -> Worth:
@@ -23,7 +25,7 @@ def read_worth(recipe: Recipe, signatures: Mapping[str, str]) -> Worth:
         DataError: a calibration cannot be read.
     """
     files = read_calibrations(recipe.calibration)
-    known = known_of(signatures, files)
+    known = known_of(signatures, files, {name: recipe.judges[name].purpose for name in signatures})
     return Worth(
         known=known,
         unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
@@ -33,8 +35,12 @@ def read_worth(recipe: Recipe, signatures: Mapping[str, str]) -> Worth:
 
 def standing(found: JudgeCalibration) -> Text:
     """A judge beside length, as a verdict."""
+    if found.scores_nothing:
+        return Text(NO_SCORE, tone="worse")
     if found.is_constant:
         return Text(CONSTANT, tone="worse")
+    if not found.has_interval:
+        return Text(TOO_FEW, tone="unsure")
     if not found.has_agreement:
         return Text(NONE_SHOWN, tone="worse")
     verdict = found.length.standing
@@ -44,8 +50,9 @@ def standing(found: JudgeCalibration) -> Text:
 
 
 def accused_of(found: JudgeCalibration) -> Text:
-    """The names of the probes that it failed."""
-    return Text(joined([each.name for each in found.accusations]) or "nothing")
+    """The names of the probes that it failed; of a judge that none was tried on, that."""
+    nothing = "nothing" if found.is_tried else NOT_TRIED
+    return Text(joined([each.name for each in found.accusations]) or nothing)
 
 
 def worth_blocks(worth: Worth | None) -> Iterator[Block]:

@@ -84,6 +84,35 @@ def test_a_calibration_that_cannot_be_read_is_said_at_its_key(tmp_path):
         preflight(recipe(tmp_path, None, str(tmp_path / "none.json")))
 
 
+def test_a_calibration_of_another_purpose_is_none_of_this_one(tmp_path, signature):
+    known = write_calibration(tmp_path / "calibration.json", make_judge(signature, own=0.6, purpose="faithfulness"))
+    with pytest.raises(RecipeError, match="has it as a judge of faithfulness, and here it is to measure coverage"):
+        preflight(recipe(tmp_path, ABOVE, str(known)))
+
+
+def test_every_file_that_has_a_judge_must_say_that_it_is_above(tmp_path, signature):
+    good = write_calibration(tmp_path / "good.json", make_judge(signature, own=0.6))
+    bad = write_calibration(tmp_path / "bad.json", make_judge(signature, own=0.35))
+    with pytest.raises(RecipeError, match="not clearly above length"):
+        preflight(recipe(tmp_path, ABOVE, [str(good), str(bad)]))
+
+
+def test_a_reward_does_not_push_against_what_is_above_length(tmp_path, signature):
+    known = write_calibration(tmp_path / "calibration.json", make_judge(signature, own=0.6))
+    made = recipe(tmp_path, ABOVE, str(known))
+    reward = made.reward.model_copy(update={"combine": "z_mean", "weights": {"fit": -1.0}})
+    with pytest.raises(RecipeError, match="its weight -1 rewards what it scores low"):
+        preflight(made.model_copy(update={"reward": reward}))
+
+
+def test_a_judge_that_cannot_be_opened_is_said_at_its_own_key(tmp_path, signature):
+    known = write_calibration(tmp_path / "calibration.json", make_judge(signature))
+    absent = {"trained": {"kind": "combined", "file": str(tmp_path / "none.json")}}
+    with pytest.raises(RecipeError) as caught:
+        preflight(recipe(tmp_path, ABOVE, str(known), absent))
+    assert "none.json: cannot be read" in str(caught.value) and "limits.judge" not in str(caught.value)
+
+
 def test_limits_without_a_calibration_are_refused_by_the_recipe(tmp_path):
     with pytest.raises(ValueError, match=r"no calibration is named; write calibration: FOLDER/calibration\.json"):
         recipe(tmp_path, ABOVE)

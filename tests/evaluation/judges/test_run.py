@@ -67,8 +67,8 @@ def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tm
     found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
     assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / RESULT) == found
     signature = found.judges[0].signature
-    assert known_of({"another name": signature}, [found]) == {"another name": found.judges[0]}
-    assert known_of({"recall": signature + "|v:2"}, [found]) == {}
+    assert known_of({"another name": signature}, [found], {}) == {"another name": found.judges[0]}
+    assert known_of({"recall": signature + "|v:2"}, [found], {}) == {}
 
 
 def test_a_constant_judge_is_named_and_nothing_else_is_said_of_it(sample, tmp_path):
@@ -101,6 +101,10 @@ def test_a_dry_run_counts(sample):
     ("changes", "said"),
     [
         ({"purposes": {"recal": "coverage"}}, "--purpose recal: no such judge; did you mean 'recall'?"),
+        (
+            {"purposes": {"recall": "faithfulness"}},
+            "--purpose recall=faithfulness: by its section it is to measure coverage",
+        ),
         ({"judges": {"contract": RuleJudge(kind="contract")}}, "no judge is left to audit"),
         ({"own": "mine"}, "--human and --own belong together"),
         ({"judges": {"rouge1-recall": RuleJudge(kind="length")}}, "has the name of a baseline"),
@@ -111,9 +115,46 @@ def test_what_cannot_be_audited_is_refused(sample, changes, said):
         prepare(Wanted(**{"file": sample, "judges": {"recall": RECALL}} | changes))
 
 
+def test_an_id_that_a_changed_article_gets_is_refused(sample, tmp_path):
+    sets = read_controlled(sample)
+    write_jsonl(tmp_path / "taken.jsonl", [*sets, sets[0].model_copy(update={"id": f"{sets[0].id}|twice"})])
+    with pytest.raises(DataError, match=r"\|twice' is one that a changed article gets, too; rename it"):
+        prepare(Wanted(tmp_path / "taken.jsonl", {"recall": RECALL}))
+
+
+def test_with_few_topics_nothing_is_told_and_nobody_acquitted(sample, tmp_path):
+    wanted = Wanted(sample, {"recall": RECALL}, limit=4)
+    said = shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
+    assert "What 1 judge is worth cannot be told from so little" in said
+    assert "too few topics to say" in said and "none was caught" not in said and "nothing" not in said
+
+
+def test_a_judge_that_scores_nothing_is_not_constant(sample, tmp_path):
+    sets = read_controlled(sample)
+    # without a word
+    mute = [
+        each.model_copy(update={"summaries": tuple(s.model_copy(update={"text": "..."}) for s in each.summaries)})
+        for each in sets
+    ]
+    write_jsonl(tmp_path / "mute.jsonl", mute)
+    wanted = Wanted(tmp_path / "mute.jsonl", {"recall": RECALL})
+    found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    (judge,) = found.judges
+    assert judge.scores_nothing and not judge.is_constant and not judge.beats_length
+    assert "recall scores nothing: every summary is left unscored" in shown(found)
+    assert {each.note for each in judge.probes if each.name == "length"} == {"no summary has a score"}
+
+
+def test_topics_that_nobody_told_are_warned_of(sample, tmp_path):
+    sets = [each.model_copy(update={"topic": ""}) for each in read_controlled(sample)]
+    write_jsonl(tmp_path / "untold.jsonl", sets)
+    wanted = Wanted(tmp_path / "untold.jsonl", {"recall": RECALL})
+    assert "The topic of 16 articles is unknown" in shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
+
+
 def test_no_calibration_is_refused_with_what_makes_one(tmp_path):
     (tmp_path / "calibration.json").write_text(json.dumps({"format": "other"}))
-    with pytest.raises(DataError, match=r"is not the calibration.json of `evenhand audit-judge`"):
+    with pytest.raises(DataError, match=r"is not as `evenhand audit-judge` wrote it"):
         read_calibration(tmp_path)
     with pytest.raises(DataError, match="evenhand audit-judge SETS"):
         read_calibration(tmp_path / "none.json")
