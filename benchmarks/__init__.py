@@ -10,7 +10,7 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.fairness     fairness measures against a loop over sets, and their growth with the corpus
     python -m evenhand.benchmarks.length       how often differences at equal length are wrong
     python -m evenhand.benchmarks.villains     how often an audit of judges is right
-    python -m evenhand.benchmarks.evidence     what `make evidence` runs: methods, fairness and judges on real models and real data
+    python -m evenhand.benchmarks.evidence     what `make evidence` runs: methods, fairness and judges, on what is real
     python -m evenhand.benchmarks.size         memory and time of each stage, from 1,000 to 100,000 requests
 """
 
