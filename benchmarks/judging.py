@@ -8,6 +8,8 @@ makes one call for each summary and rubric. All have the same engine.
     one by one   the usual way; nothing is kept between calls, so a document is run eighteen times
     with cache   the same with vLLM's prefix cache kept from call to call: a document is run once for each rubric
 
+`--alone` leaves the other two out: what is prefilled by a model with which they take hours.
+
 "prefilled" are the prompt tokens that went through the model. The least that any engine could run is every distinct beginning of
 evenhand's prompts once: the nodes of the tree that their tokens form. "of least" is prefilled over that.
 """
@@ -79,6 +81,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         candidates=count(9, "summaries of each document"),
         tokens=count(1400, "least length of a document"),
         one_by_one=count(2, "documents that are judged one call at a time; the seconds are scaled to all of them"),
+        alone={"action": "store_true", "help": "evenhand's way alone, without a warm-up"},
     )
     report = Report("judging", vars(options) | {"model": signature(options.model)})
     for backend in options.backends:
@@ -118,11 +121,10 @@ def judging_table(backend: str, options: argparse.Namespace) -> Table:
         n_apart = min(options.one_by_one, len(documents))
         apart = partial(_one_by_one, work, n_apart, work.least(n_apart))
         scaled = Extrapolated(n_apart, len(documents), "documents")
-        contenders = [
-            Contender(TOGETHER, partial(_together, work, work.least(len(documents)))),
-            Contender(ONE_BY_ONE, partial(apart, engine.complete), extrapolated=scaled),
-        ]
-        if isinstance(engine, VllmBackend):
+        contenders = [Contender(TOGETHER, partial(_together, work, work.least(len(documents))))]
+        if not options.alone:
+            contenders.append(Contender(ONE_BY_ONE, partial(apart, engine.complete), extrapolated=scaled))
+        if isinstance(engine, VllmBackend) and not options.alone:
             contenders.append(
                 Contender(CACHED, partial(apart, engine.complete_cached), engine.empty_cache, extrapolated=scaled)
             )
@@ -131,7 +133,7 @@ def judging_table(backend: str, options: argparse.Namespace) -> Table:
             contenders,
             options.repeats,
             [each.name for each in contenders[1:]],
-            warm_up=not options.quick,
+            warm_up=not (options.quick or options.alone),
         )
 
 
