@@ -65,6 +65,8 @@ class TrainedOn(Record):
     summaries: NonNegativeInt
     # of those without a truth, or that a member left unscored
     left_out: NonNegativeInt
+    # marks of the articles, and of those that members were trained on: how good a judge is cannot be seen on them
+    seen: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Combination(Record):

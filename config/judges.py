@@ -328,6 +328,14 @@ class CombinedJudge(JudgeSection):
             return None
 
     @property
+    def seen(self) -> frozenset[str]:
+        """Those of the file; none where it cannot be read."""
+        try:
+            return frozenset(self.read()[0].trained_on.seen)
+        except DataError:
+            return frozenset()
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         """Those of the judges in the file."""
         return tuple(dict.fromkeys(library for each in self.members.values() for library in each.libraries))

@@ -74,6 +74,11 @@ class JudgeSection(NeedySection):
         """What its scores are to say of a summary and its own text; None where that is neither, or both."""
         return None
 
+    @property
+    def seen(self) -> frozenset[str]:
+        """Marks of the articles that it was trained on, as controlled sets have them (`ControlledSet.marks`)."""
+        return frozenset()
+
     def unknown_values(self, values: Collection[str]) -> list[str]:
         """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""
         return []

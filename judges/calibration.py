@@ -149,6 +149,8 @@ class JudgeCalibration(Record):
     # summaries as they are, and those of them without a score
     n_summaries: NonNegativeInt
     unscored: NonNegativeInt
+    # articles that it was not asked about, because it was trained on them or on their topics
+    n_seen: NonNegativeInt = 0
 
     @model_validator(mode="after")
     def _holds_together(self) -> "JudgeCalibration":

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 from ...errors import DataError
 from ...records import Record, Text
 from ...storage import as_given, digest, read_text
+from ...text import fold
 from ..bundled import CONTROLLED, file_of
 from ..entries import placed, read_lines, read_list, refuse_entries
 from .plan import GroundTruth, ground_truth
@@ -60,6 +61,12 @@ class ControlledSet(Record):
     def source(self) -> str:
         """The passages joined by line breaks: what judges compare a summary with."""
         return "\n".join(self.passages)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
+        told = {"source": fold(self.source), "topic": fold(self.topic).casefold()}
+        return frozenset(digest({name: text}) for name, text in told.items() if text)
 
     @property
     def truths(self) -> list[GroundTruth]:

@@ -111,6 +111,10 @@ class Answers:
         mine = self._scores[when].get(judge, {})
         return self._table([mine.get(variant_id(each.id, variant), []) for each in self.sets])
 
+    def is_asked(self, judge: str, each: ControlledSet) -> bool:
+        """Whether a judge was asked about an article."""
+        return each.id in self._scores["first"].get(judge, {})
+
     def people_scores(self, judge: str) -> Floats | None:
         """Of a judge, (documents, systems); None where it was not asked."""
         mine = self._scores["people"].get(judge)
@@ -160,6 +164,7 @@ def calibrate(
     first = next(each for each in answers.judgements if each.judge == name)
     parts = dict(part.partition(":")[::2] for part in first.signature.split("|"))
     asked = options.language_models.values()
+    n_asked = sum(len(each.summaries) for each in answers.sets if answers.is_asked(name, each))
     revisions = [getattr(options, "revision", None), *(each.model.revision for each in asked)]
     return JudgeCalibration(
         judge=name,
@@ -178,8 +183,9 @@ def calibrate(
         flips_reversed=one.flips(answers.scores(name, "reversed")),
         repeat=one.repeat,
         cost=_cost(name, answers.spent, is_asking=bool(options.language_models)),
-        n_summaries=sum(len(each.summaries) for each in answers.sets),
-        unscored=sum(len(each.summaries) for each in answers.sets) - int((~np.isnan(one.plain)).sum()),
+        n_summaries=n_asked,
+        unscored=n_asked - int((~np.isnan(one.plain)).sum()),
+        n_seen=sum(not answers.is_asked(name, each) for each in answers.sets),
     )
 
 

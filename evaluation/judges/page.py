@@ -221,6 +221,14 @@ def _left_out(found: Calibration) -> Iterator[Block]:
         for (name, why), names in probes.items()
     ]
     untried += [
+        Prose(
+            f"{each.n_seen:,} of {counted(found.n_articles, 'article')}: it was trained on them, or on their topics",
+            head=f"not asked of {each.judge}:",
+        )
+        for each in found.judges
+        if each.n_seen
+    ]
+    untried += [
         Prose(f"{each.unscored:,} of {each.n_summaries:,} summaries", head=f"left unscored by {each.judge}:")
         for each in found.judges
         if each.unscored

@@ -19,7 +19,8 @@ from ...storage import file_digest, listed, write_json, write_jsonl
 from ...text import did_you_mean, words
 from ..human.files import read_annotations
 from ..meta.apart import judge_by_model
-from ..meta.scoring import BASELINES, not_tried, with_baselines
+from ..meta.scoring import BASELINES, knows_all, not_tried, seen_articles, with_baselines
+from ..pages.words import counted
 from ..pages.write import write_page
 from .build import LEVEL, Answers, calibrate, not_calibrated
 from .page import page
@@ -63,12 +64,25 @@ class Work:
     people: PeoplesScores | None
     options: dict[str, JudgeOptions]
     not_tried: dict[str, str]
+    # judge -> ids of articles that it is not asked about, because it was trained on them or on their topic
+    seen: dict[str, frozenset[str]]
+
+    def sets_of(self, judge: str) -> list[ControlledSet]:
+        """The articles that a judge is asked about."""
+        return [each for each in self.sets if each.id not in self.seen[judge]]
 
     @property
-    def n_judgements(self) -> int:
-        """Of each judge, those that are made again among them."""
-        documents = self.people.documents if self.people else ()
-        return sum(len(each.summaries) for each in (*self.asked, *self.sets, *documents))
+    def groups(self) -> "list[dict[str, JudgeOptions]]":
+        """The judges, those together that are asked about the same articles."""
+        found: dict[frozenset[str], dict[str, JudgeOptions]] = {}
+        for name, each in self.options.items():
+            found.setdefault(self.seen[name], {})[name] = each
+        return list(found.values())
+
+    def n_judgements(self, judge: str) -> int:
+        """Of a judge, those that are made again among them."""
+        of_people = sum(len(each.summaries) for each in self.people.documents) if self.people else 0
+        return sum(len(each.summaries) for each in self.sets_of(judge)) * (len(VARIANTS) + 1) + of_people
 
     @property
     def n_tokens(self) -> int:
@@ -95,6 +109,9 @@ def prepare(wanted: Wanted) -> Work:
     left_out |= {
         name: why for name, why in not_calibrated(wanted.judges, wanted.purposes).items() if name not in left_out
     }
+    sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
+    seen = seen_articles(wanted.judges, sets)
+    left_out = knows_all(seen, sets) | left_out
     tried = {name: each for name, each in wanted.judges.items() if name not in left_out}
     if not tried:
         said = "; ".join(f"{name}: {left_out[name]}" for name in wanted.judges)
@@ -103,13 +120,12 @@ def prepare(wanted: Wanted) -> Work:
         raise DataError(
             "--human and --own belong together: people's scores, and the system that the judges' model wrote"
         )
-    sets = read_controlled(wanted.file, wanted.evidence)[: wanted.limit]
     tellers = wanted.tellers or _tellers(sets)
     asked = variants(sets, tellers)
     if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
         raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = peoples_scores(read_annotations(_files(wanted.human)).units, wanted.own) if wanted.own else None
-    return Work(sets, asked, tellers, people, tried, left_out)
+    return Work(sets, asked, tellers, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
 
 
 def refuse_purposes(wanted: Wanted) -> None:
@@ -158,8 +174,11 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
     """
     out.mkdir(parents=True, exist_ok=True)
     spent: list[Spent] = []
-    judgements = judge_by_model(work.options, work.asked, spent=spent)
-    again = judge_by_model(work.options, work.sets, cache_file=out / AGAIN, spent=spent)
+    judgements, again = [], []
+    for group in work.groups:
+        sets = work.sets_of(next(iter(group)))
+        judgements += judge_by_model(group, variants(sets, work.tellers), spent=spent)
+        again += judge_by_model(group, sets, cache_file=out / AGAIN, spent=spent)
     of_people = judge_by_model(work.options, work.people.documents) if work.people else []
     # those whose library is absent are not tried; one that the user names is a baseline all the same
     baselines = {name: each for name, each in BASELINES.items() if name in wanted.judges or name not in work.not_tried}
@@ -190,12 +209,17 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
     return found
 
 
+def _but(work: Work, judge: str) -> str:
+    n = len(work.seen[judge])
+    return f", without {counted(n, 'article')} that it was trained on" if n else ""
+
+
 def plan_lines(work: Work) -> list[str]:
     """What would be asked, in lines."""
     n = sum(len(each.summaries) for each in work.sets)
     lines = [
         f"{len(work.sets)} articles with {n} summaries, each asked about {len(VARIANTS)} times and once again",
-        *(f"{name:24}{work.n_judgements:8,} judgements" for name in work.options),
+        *(f"{name:24}{work.n_judgements(name):8,} judgements{_but(work, name)}" for name in work.options),
     ]
     if asking := [name for name, each in work.options.items() if each.language_models]:
         lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")

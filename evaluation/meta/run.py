@@ -1,17 +1,19 @@
 """`evenhand benchmark-judges`: a controlled file and judges in, scores, agreement and a page out."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...config import JudgeOptions
 from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import read_controlled
+from ...records import Judgement
 from ...storage import file_digest, write_json, write_jsonl
 from ..pages.write import write_page
 from .agreement import Ties
 from .apart import judge_by_model
 from .benchmark import Benchmark, benchmark
 from .page import page
-from .scoring import not_tried, with_baselines
+from .scoring import SEEN, knows_all, not_tried, seen_articles, with_baselines
 
 # files in the output folder
 SCORES = "judgements.jsonl"
@@ -39,9 +41,10 @@ def benchmark_judges(
     """
     options = with_baselines(judges)
     sets = read_controlled(file, evidence)
-    left_out = not_tried(judges)
+    seen = seen_articles(options, sets)
+    left_out = not_tried(judges) | knows_all(seen, sets)
     tried = {name: each for name, each in options.items() if name not in left_out}
-    judgements = judge_by_model(tried, sets)
+    judgements = _unseen(judge_by_model(tried, sets), seen)
     found = benchmark(sets, judgements, ties, file=file.name, digest=file_digest(file_of(file, CONTROLLED)))
     found = found.model_copy(update={"not_tried": left_out})
     is_ours = (out / RESULT).exists()
@@ -49,3 +52,13 @@ def benchmark_judges(
     write_json(out / RESULT, found.model_dump(mode="json"))
     write_page(page(found), out, MARKDOWN, is_ours=is_ours)
     return found
+
+
+def _unseen(judgements: Sequence[Judgement], seen: Mapping[str, frozenset[str]]) -> list[Judgement]:
+    """The judgements, without scores of articles that a judge was trained on."""
+    return [
+        each.model_copy(update={"score": None, "unscored": SEEN})
+        if each.request_id in seen.get(each.judge, ())
+        else each
+        for each in judgements
+    ]

@@ -18,6 +18,9 @@ from ...judges.judge import Against, Judge, JudgeInput
 from ...records import Judgement
 
 LENGTH = "length"
+# of articles that a judge was trained on
+SEEN = "the judge was trained on this article or its topic"
+KNOWS_ALL = "it was trained on every one of these articles or on its topic, and knows them by heart; take others"
 # what every table shows beside the judges that are asked for: measures that need no model
 BASELINES: dict[str, JudgeOptions] = {
     LENGTH: RuleJudge(kind="length"),
@@ -48,6 +51,20 @@ def not_tried(options: Mapping[str, JudgeOptions]) -> dict[str, str]:
         reason = str(missing_extra("rouge_score", "ROUGE"))
         found |= {name: reason for name, each in BASELINES.items() if each.kind == "rouge" and name not in options}
     return found
+
+
+def seen_articles(options: Mapping[str, JudgeOptions], sets: Sequence[ControlledSet]) -> dict[str, frozenset[str]]:
+    """Judge -> ids of the articles that it was trained on, or on whose topic; judges that saw none are absent."""
+    marks = {each.id: each.marks for each in sets}
+    found = {
+        name: frozenset(set_id for set_id, mine in marks.items() if mine & each.seen) for name, each in options.items()
+    }
+    return {name: ids for name, ids in found.items() if ids}
+
+
+def knows_all(seen: Mapping[str, frozenset[str]], sets: Sequence[ControlledSet]) -> dict[str, str]:
+    """Judge -> why it is not tried: it was trained on all that there is."""
+    return {name: KNOWS_ALL for name, ids in seen.items() if len(ids) == len(sets)}
 
 
 def has_nothing_to_judge(options: JudgeOptions) -> str | None:

@@ -9,7 +9,7 @@ from ...config.combined import COUNTED, Combination, Figure, Member, Sign, Train
 from ...config.judges import CombinedJudge, MemberOptions
 from ...config.needs import Purpose
 from ...corpora.bundled import CONTROLLED, file_of
-from ...corpora.controlled import read_controlled
+from ...corpora.controlled import ControlledSet, read_controlled
 from ...errors import RecipeError
 from ...records import Judgement
 from ...storage import file_digest, listed, write_json, write_jsonl
@@ -80,7 +80,7 @@ def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None 
         features=terms(table, fitted.line, wanted.signs),
         members=_members(options, members),
         penalty=fitted.line.penalty,
-        trained_on=_trained_on(found, table),
+        trained_on=_trained_on(found, table, _seen(table, sets, options)),
         figures=tuple(_figure(rows[name]) for name in (COMBINED, *others)),
         made_with=found.versions.get("evenhand", "unknown"),
     )
@@ -102,7 +102,14 @@ def _members(options: Mapping[str, JudgeOptions], judgements: Sequence[Judgement
     )
 
 
-def _trained_on(found: Benchmark, table: Table) -> TrainedOn:
+def _seen(table: Table, sets: Sequence[ControlledSet], options: Mapping[str, JudgeOptions]) -> list[str]:
+    """Marks of the articles that the line, or a judge in it, was trained on."""
+    mine = {name for name, _ in table.places}
+    seen = [each.marks for each in sets if each.id in mine] + [each.seen for each in options.values()]
+    return sorted(frozenset().union(*seen))
+
+
+def _trained_on(found: Benchmark, table: Table, seen: Sequence[str]) -> TrainedOn:
     return TrainedOn(
         file=found.file,
         digest=found.digest,
@@ -110,6 +117,7 @@ def _trained_on(found: Benchmark, table: Table) -> TrainedOn:
         articles=len({name for name, _ in table.places}),
         summaries=len(table.rows),
         left_out=table.left_out,
+        seen=tuple(seen),
     )
 
 

@@ -154,7 +154,7 @@ def _trained_judge(folder: Path) -> Given:
         ],
         "members": [{"name": "recall", "options": {"kind": "rouge", "type": "rouge1"}, "signature": signature}],
         "penalty": 0.1,
-        "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0},
+        "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0, "seen": ["0"]},
         "figures": [
             {
                 "name": "combined", "pooled": 0.5, "pooled_low": 0.4, "pooled_high": 0.6, "by_article": 0.5,

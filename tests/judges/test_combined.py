@@ -30,7 +30,15 @@ def saved(**changes):
         "features": [feature("precision", 0.2, 0.5, 0.25, 0.0, 0.9), feature("log-words", -0.1, 0.0, 1.0, 0.0, 3.0)],
         "members": [{"name": "precision", "options": OPTIONS, "signature": SIGNATURE}],
         "penalty": 0.1,
-        "trained_on": {"file": "f", "digest": "0", "topics": 5, "articles": 5, "summaries": 9, "left_out": 0},
+        "trained_on": {
+            "file": "f",
+            "digest": "0",
+            "topics": 5,
+            "articles": 5,
+            "summaries": 9,
+            "left_out": 0,
+            "seen": ["0"],
+        },
         "figures": [],
         "made_with": "0",
     } | changes

@@ -9,11 +9,14 @@ import pytest
 from evenhand.config.judges import CombinedJudge, RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
-from evenhand.evaluation.meta.scoring import judge_sets
+from evenhand.evaluation.judges import run as audit
+from evenhand.evaluation.meta.run import benchmark_judges
+from evenhand.evaluation.meta.scoring import SEEN, judge_sets
 from evenhand.evaluation.meta.train_judge import Wanted, train_judge
 from evenhand.evaluation.meta.training import COMBINED, features, gaps
 from evenhand.judges import open_judge, open_judges
 from evenhand.records import Judgement
+from evenhand.storage import write_jsonl
 
 pytest.importorskip("rouge_score")
 MEAN = {"overlap": RougeJudge(kind="rouge", type="average", measure="fmeasure")}
@@ -147,3 +150,33 @@ def test_a_trained_judge_is_opened_like_any_other(trained):
     _, folder = trained
     judge = open_judge("mine", CombinedJudge(kind="combined", file=folder / "judge.json"))
     assert judge.signature.startswith("coverage|judge:combined|file:")
+
+
+def test_a_trained_judge_is_not_measured_on_what_it_knows_by_heart(sample, tmp_path):
+    write_jsonl(tmp_path / "known.jsonl", sample[:10])
+    write_jsonl(tmp_path / "all.jsonl", sample)
+    train_judge(tmp_path / "known.jsonl", Wanted("coverage", MEAN), tmp_path / "trained")
+    judges = {"mine": CombinedJudge(kind="combined", file=tmp_path / "trained" / "judge.json")} | MEAN
+
+    # five topics of two articles are known, and three are not
+    wanted = audit.Wanted(tmp_path / "all.jsonl", judges, purposes={"overlap": "coverage"})
+    work = audit.prepare(wanted)
+    assert "288 judgements, without 10 articles that it was trained on" in audit.plan_lines(work)[1]
+    found = {each.judge: each for each in audit.audit_judges(wanted, work, tmp_path / "audit").judges}
+    mine, other = found["mine"], found["overlap"]
+    assert (mine.n_seen, mine.n_summaries, mine.unscored, mine.own.n_articles) == (10, 36, 0, 6)
+    # length is over the same articles
+    assert (mine.length.agreement.n_articles, other.own.n_articles, other.n_seen) == (6, 16, 0)
+
+    measured = benchmark_judges(tmp_path / "all.jsonl", judges, tmp_path / "benchmark")
+    assert {(each.judge, each.reason, each.count) for each in measured.unscored} == {("mine", SEEN, 30)}
+    known = audit.Wanted(tmp_path / "known.jsonl", judges, purposes={"overlap": "coverage"})
+    assert list(audit.prepare(known).not_tried) == ["mine"]
+    assert list(benchmark_judges(tmp_path / "known.jsonl", judges, tmp_path / "again").not_tried) == ["mine"]
+
+
+def test_the_other_side_of_a_topic_has_been_seen_and_so_has_an_article_under_another_name(sample):
+    left, right = sample[:2]
+    renamed = left.model_copy(update={"id": "x", "topic": "another", "side": None})
+    assert left.marks & right.marks and left.marks & renamed.marks and not right.marks & renamed.marks
+    assert not left.marks & sample[2].marks
