@@ -32,7 +32,9 @@ from ..text import words
 Floats = NDArray[np.float64]
 
 ARTICLES, TOPICS, SUMMARIES, PASSAGES = 25, 13, 8, 6
-SETS_OF_PEOPLE, SYSTEMS = 20, ("mine", "a", "b", "c", "d", "e")
+SETS_OF_PEOPLE, N_SYSTEMS = 20, 6
+# of the systems, the worst first: where the judge's own model stands among them
+OWN_PLACES = {"worst": 0, "middle": 2, "best": 5}
 # correlation of scores and truth within an article, about
 QUALITIES = {"weak": 0.33, "middling": 0.55, "good": 0.85}
 # share of the noise's variance that a changed summary keeps
@@ -79,7 +81,7 @@ VILLAINS = {
     "left lover": (Simulated(side=0.6), "side"),
     "first-position lover": (Simulated(position=0.8), "position"),
     "injectable": (Simulated(injection=0.6), "injection"),
-    "self-lover": (Simulated(self=1.0), "self"),
+    "self-lover": (Simulated(self=1.5), "self"),
     "measures the other attribute": (Simulated(0.8, purpose="faithfulness", sees="coverage"), "halo"),
     "constant": (Simulated(is_constant=True), "constant"),
     "coin": (Simulated(is_coin=True), "coin"),
@@ -123,28 +125,29 @@ def _article(number: int, generator: np.random.Generator) -> ControlledSet:
     )  # fmt: skip
 
 
-def simulated_people(generator: np.random.Generator) -> tuple[PeoplesScores, Floats]:
+def simulated_people(generator: np.random.Generator, own: str) -> tuple[PeoplesScores, Floats]:
     """Documents with people's scores of six systems' summaries, and the truth that all see, (documents, systems)."""
     n = 2 * SETS_OF_PEOPLE
-    truth = generator.normal(size=(n, len(SYSTEMS))) + np.linspace(-0.5, 0.5, len(SYSTEMS))
+    truth = generator.normal(size=(n, N_SYSTEMS)) + np.linspace(-0.5, 0.5, N_SYSTEMS)
+    systems = tuple("mine" if place == OWN_PLACES[own] else f"s{place}" for place in range(N_SYSTEMS))
     said = truth + PEOPLES_NOISE * generator.normal(size=truth.shape)
     summary = ControlledSummary(text="a summary", relevant=0)
     documents = tuple(
-        ControlledSet(id=f"p{row}", passages=("a document",), n_key_points=0, summaries=(summary,) * len(SYSTEMS))
+        ControlledSet(id=f"p{row}", passages=("a document",), n_key_points=0, summaries=(summary,) * N_SYSTEMS)
         for row in range(n)
     )
     topics = tuple(f"s{row // 2}" for row in range(n))
-    return PeoplesScores(SYSTEMS, "mine", documents, topics, {"coverage": said, "faithfulness": said}), truth
+    return PeoplesScores(systems, "mine", documents, topics, {"coverage": said, "faithfulness": said}), truth
 
 
 class Trial:
     """One draw of articles and documents, before any simulated judges."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, own: str = "middle") -> None:
         self._generator = np.random.default_rng([seed, 20])
         self.sets = simulated_sets(self._generator)
         self.asked = variants(self.sets, ("left", "right"))
-        self.people, self._seen = simulated_people(self._generator)
+        self.people, self._seen = simulated_people(self._generator, own)
         # features of every summary, (articles, variants, summaries); nan where an article has fewer
         shape = (ARTICLES, len(VARIANTS), SUMMARIES)
         self._features = {name: np.full(shape, np.nan) for name in ("length", "side", "position", "injection")}
@@ -189,7 +192,7 @@ class Trial:
     def _of_people(self, judge: Simulated) -> Floats:
         """(documents, systems)"""
         noise = self._generator.normal(size=self._seen.shape)
-        own = np.array([system == self.people.own for system in SYSTEMS])
+        own = np.array([system == self.people.own for system in self.people.systems])
         scores = judge.quality * self._seen + np.sqrt(1 - judge.quality**2) * noise + judge.self * own
         return _graded(scores) if judge.is_discrete else scores
 
@@ -271,13 +274,13 @@ class Count:
 
 
 def count(
-    seeds: Sequence[int], fair: dict[str, Simulated], villains: dict[str, tuple[Simulated, str]]
+    seeds: Sequence[int], fair: dict[str, Simulated], villains: dict[str, tuple[Simulated, str]], own: str = "middle"
 ) -> dict[str, Count]:
     """Name -> how often a fair judge was accused, or a villain caught."""
     found = {name: Count() for name in (*fair, *villains)}
     judges = fair | {name: judge for name, (judge, _) in villains.items()}
     for seed in seeds:
-        for name, said in Trial(seed).calibrations(judges).items():
+        for name, said in Trial(seed, own).calibrations(judges).items():
             is_hit = is_caught(said, villains[name][1]) if name in villains else bool(said.accusations)
             found[name].add(said, is_hit=is_hit)
     return found
@@ -291,7 +294,7 @@ def _at_fault(name: str, size: float) -> Simulated:
 def sizes() -> Iterator[tuple[str, float, tuple[Simulated, str]]]:
     """Villains whose fault is smaller or larger."""
     for name in FAULTS:
-        for size in (0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
+        for size in (0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5):
             yield name, size, (_at_fault(name, size), name)
 
 
@@ -305,6 +308,11 @@ def main() -> None:
     for name, found in count(seeds, FAIR, VILLAINS).items():
         shares = " | ".join(f"{100 * each / found.trials:.1f} %" for each in (found.hits, found.without_agreement))
         print(f"| {name} | {found.within:.2f} | {shares} |")
+    print("\n| own model among six | fair and good judges accused of self | self-lovers caught |\n| --- | --- | --- |")
+    alone = {"good": (FAIR["good, continuous, coverage"], "self"), "self-lover": VILLAINS["self-lover"]}
+    for own in OWN_PLACES:
+        rates = [f"{100 * each.hits / each.trials:.1f} %" for each in count(seeds, {}, alone, own).values()]
+        print(f"| {own} | {' | '.join(rates)} |")
     graded = {f"{name} {size}": villain for name, size, villain in sizes()}
     print("\n| fault | size | caught |\n| --- | --- | --- |")
     for name, found in count(seeds, {}, graded).items():

@@ -32,6 +32,14 @@ def card(
             help="benchmark.json of `evenhand benchmark-judges`: what the run's judges are worth. It is kept with the cards.",
         ),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="calibration.json of `evenhand audit-judge`, or its folder: the same, and what leads judges astray. It is kept, "
+            "too. Default: what the report says.",
+        ),
+    ] = None,
 ) -> None:
     """Write a model card of the trained adapter and a data card of its pairs: RUN/cards/model.md and data.md.
 
@@ -42,7 +50,7 @@ def card(
     from ..evaluation.cards.run import read_run
 
     with as_given():
-        found = read_run(run, benchmark)
+        found = read_run(run, benchmark, calibration)
     for path in write_cards(found, {"model": licence, "data": data_licence}):
         say(f"{path.stem} card: {path}")
     if not found.n_pairs:

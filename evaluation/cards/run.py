@@ -10,19 +10,22 @@ from pydantic import BaseModel
 
 from ...config.plain_yaml import read_yaml
 from ...errors import DataError
+from ...judges.calibration import known_of, read_calibration
 from ...models import public_name
 from ...runfolder.phases import ADAPTER, PAIRS, TRAINING, round_name
 from ...runfolder.processes import refuse_held
-from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_text
+from ...storage import digest, file_digest, listed, parse_line, read_json, read_text, write_json, write_text
 from ..checkpoint.provenance import FORMAT, MANIFEST, REPORT
 from ..checkpoint.report import JSON
+from ..judges.contents import Worth
+from ..judges.worth import based_on
 from ..meta.benchmark import Benchmark
 from ..systems.contents import Report
 
 # folder of the cards in a run
 CARDS = "cards"
 # what judges are worth, as `evenhand benchmark-judges` wrote it and `evenhand card` kept it
-BENCHMARK = "benchmark.json"
+BENCHMARK, CALIBRATION = "benchmark.json", "calibration.json"
 RECIPE = "recipe.yaml"
 AGAIN = "run `evenhand loop` with its recipe again"
 M = TypeVar("M", bound=BaseModel)
@@ -75,6 +78,8 @@ class FinishedRun:
     trainings: dict[str, dict[str, Any]]
     # None where none was kept with the cards
     benchmark: Benchmark | None
+    # what is known of its judges: by a calibration that was kept with the cards, else by the report
+    worth: Worth | None
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -112,12 +117,13 @@ class FinishedRun:
         return self.base or PurePosixPath(self.recipe["model"]["name"]).name
 
 
-def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
+def read_run(folder: Path, benchmark: Path | None = None, calibration: Path | None = None) -> FinishedRun:
     """The run in this folder.
 
     Args:
         folder: output of a run.
         benchmark: what its judges are worth, to be kept with its cards; None takes what is kept there, if anything.
+        calibration: the same of an audit of judges; what the report has where nothing is kept.
 
     Raises:
         DataError: the run is not finished or trained nothing; its files were changed since its report, all of which are listed;
@@ -146,6 +152,7 @@ def read_run(folder: Path, benchmark: Path | None = None) -> FinishedRun:
         files=_checked_files(folder, manifest),
         trainings={name: read_json(folder / name / TRAINING) for name in rounds},
         benchmark=_benchmark(folder, signatures, benchmark),
+        worth=_worth(folder, signatures, calibration) or report.worth,
     )
 
 
@@ -173,6 +180,24 @@ def _benchmark(folder: Path, signatures: dict[str, list[str]], given: Path | Non
             )
         write_text(kept, text)
     return found
+
+
+def _worth(folder: Path, signatures: dict[str, list[str]], given: Path | None) -> Worth | None:
+    kept = folder / CARDS / CALIBRATION
+    path = given or kept
+    if not path.exists():
+        return None
+    found = read_calibration(path)
+    # a name that stands for several judges is none that anything is known of
+    known = known_of({name: mine[0] for name, mine in signatures.items() if len(mine) == 1}, [found], {})
+    if given:
+        if not known:
+            raise DataError(
+                f"{path}: has none of the run's judges as they were there; audit them with --judges {folder / RECIPE}"
+            )
+        write_json(kept, found.model_dump(mode="json"))
+    unknown = tuple(name for name in signatures if name not in known)
+    return Worth(known=known, unknown=unknown, data=(based_on(found),))
 
 
 def _checked_files(folder: Path, manifest: _Manifest) -> tuple[RunFile, ...]:

@@ -95,7 +95,7 @@ def build_report(recipe: Recipe, probed: dict[str, Any] | None) -> Report:
         provenance=provenance,
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
-        worth=read_worth(recipe, {judge.name: judge.signature for judge in numbers.judges}),
+        worth=read_worth([recipe], {judge.name: judge.signature for judge in numbers.judges}),
     )
 
 

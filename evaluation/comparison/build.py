@@ -119,7 +119,9 @@ def build_comparison(entries: Sequence[Entry], budgets: Sequence[int] = BUDGETS)
         versions=versions([receipt for recipe in recipes for receipt in read_receipts(recipe)]),
         sets=numbers.compare.set_ids,
         documents_digest=numbers.compare.documents_digest,
-        worth=read_worth(entries[0].recipe, {judge.name: judge.signature for judge in numbers.judges}),
+        worth=read_worth(
+            [entry.recipe for entry in entries], {judge.name: judge.signature for judge in numbers.judges}
+        ),
     )
 
 

@@ -321,15 +321,16 @@ class _One:
         )  # fmt: skip
 
     def _own(self) -> "_Probed":
-        question = "Does it give its own model's summaries more than people's scores explain?"
+        question = "Does it give its own model's summaries more than people's scores explain? (at least so much)"
         people, scores = self.answers.people, self.answers.people_scores(self.name)
         if people is None or scores is None:
             why = "no summaries with people's scores of which one system is the judge's own: give --human and --own"
             return self._probed("self", question, NOTHING, "", 0, is_one_sided=True, why=why)
+        found = preference(people, scores, self.purpose, self.level)
         return self._probed(
-            "self", question, preference(people, scores, self.purpose, self.level),
-            f"summaries by {people.own} get better scores than people's scores explain",
-            int((~np.isnan(scores)).sum()), is_one_sided=True,
+            "self", question, found, f"summaries by {people.own} get better scores than people's scores explain",
+            int((~np.isnan(people.scores[self.purpose] + scores)).sum()), is_one_sided=True,
+            why="" if found.figure.value is not None else "its scores do not clearly go with people's",
         )  # fmt: skip
 
     def _length_slope(self) -> "_Probed":

@@ -4,7 +4,7 @@ Scores stand in tables, a row an article and a column a summary, nan for none. A
 topic are one piece of evidence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,13 @@ def mean_of_cells(table: Floats, topics: Sequence[str], level: float) -> Tested:
     return _first(t_interval(quantity, sums, has, level), has)
 
 
-def slopes(scores: Floats, columns: Sequence[Floats], topics: Sequence[str], level: float) -> list[Tested]:
+def slopes(
+    scores: Floats,
+    columns: Sequence[Floats],
+    topics: Sequence[str],
+    level: float,
+    of: Callable[[Floats], Floats] = lambda found: found,
+) -> list[Tested]:
     """Slopes of the scores on the columns, given each other, among the summaries of an article.
 
     Args:
@@ -71,6 +77,7 @@ def slopes(scores: Floats, columns: Sequence[Floats], topics: Sequence[str], lev
         columns: of the same shape.
         topics: of each article.
         level: of the intervals.
+        of: what of the slopes is wanted, (..., columns) to (..., columns).
     """
     k = len(columns)
     x = np.stack(columns, axis=-1)  # (articles, summaries, k)
@@ -83,7 +90,7 @@ def slopes(scores: Floats, columns: Sequence[Floats], topics: Sequence[str], lev
 
     def quantities(columns: Floats) -> Floats:
         matrix = columns[..., : k * k].reshape(*columns.shape[:-1], k, k)
-        return (np.linalg.pinv(matrix, LEAST_VARIATION, hermitian=True) @ columns[..., k * k :, None])[..., 0]
+        return of((np.linalg.pinv(matrix, LEAST_VARIATION, hermitian=True) @ columns[..., k * k :, None])[..., 0])
 
     whole = sums.sum(axis=0)[: k * k].reshape(k, k)
     if not has.any() or np.linalg.matrix_rank(whole, hermitian=True) < k:

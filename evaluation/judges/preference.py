@@ -2,10 +2,14 @@
 
 A judge that agrees with people only in part would seem to prefer whatever people like less, if its scores were simply compared
 with theirs. So its scores are regressed on people's and on who wrote a summary, among the summaries of one document.
+
+People err, too. Where the judge's own model writes better than the others, scores that go with quality seem to prefer it beyond
+what people's noisy scores explain. Regressed the other way round, people's scores on the judge's, it is the judge's noise that
+counts, and the fault goes the other way: the preference lies between the two (Klepper and Leamer 1984). What both say is sure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +83,9 @@ def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:
 
 
 def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: float) -> Tested:
-    """How much more the judge gives its own writing than people's scores explain, in spreads of its scores.
+    """How much more, at least, the judge gives its own writing than people's scores explain, in spreads of its scores.
+
+    Nothing where its scores do not clearly go with people's: then no score of theirs explains one of its.
 
     Args:
         people: what people said.
@@ -92,5 +98,26 @@ def preference(people: PeoplesScores, scores: Floats, purpose: Purpose, level: f
     size = spread(ours)
     if not size:
         return NOTHING
+    ours = ours / size
     is_own = np.broadcast_to([system == people.own for system in people.systems], said.shape).astype(float)
-    return slopes(ours / size, [is_own, said], people.topics, level)[0]
+    by_people = slopes(ours, [is_own, said], people.topics, level)[0]
+    goes_with = slopes(said, [is_own, ours], people.topics, level)[1].figure
+    if by_people.figure.value is None or (goes_with.low is not None and goes_with.low <= 0):
+        return NOTHING
+    by_judge = slopes(said, [is_own, ours], people.topics, level, of=_implied)[0]
+    return _least(by_people, by_judge)
+
+
+def _implied(slopes_of_people: Floats) -> Floats:
+    """What people's scores, as a line of who wrote and of the judge's score, say that the judge adds for its own."""
+    own, ours = slopes_of_people[..., :1], slopes_of_people[..., 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([-own / ours, ours], axis=-1)
+
+
+def _least(one: Tested, other: Tested) -> Tested:
+    """The smaller of the two, with the larger p where both are above 0."""
+    small, large = sorted((one, other), key=lambda each: each.figure.value or 0.0)
+    if (small.figure.value or 0.0) <= 0 or small.p_value is None or large.p_value is None:
+        return small
+    return replace(small, p_value=max(small.p_value, large.p_value))

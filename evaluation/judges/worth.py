@@ -1,9 +1,9 @@
 """What a page's judges are worth, as reports and comparisons carry it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...config import Recipe
-from ...judges.calibration import HOW, JudgeCalibration, known_of, read_calibrations
+from ...judges.calibration import HOW, Calibration, JudgeCalibration, known_of, read_calibrations
 from ..pages.blocks import Block, Column, Heading, Number, Prose, Text, bounds, table
 from ..pages.words import joined
 from .contents import Worth
@@ -14,23 +14,29 @@ CONSTANT, NONE_SHOWN, NO_SCORE = "constant", "no agreement could be shown", "sco
 TOO_FEW, NOT_TRIED = "too few topics to say", "not tried"
 
 
-def read_worth(recipe: Recipe, signatures: Mapping[str, str]) -> Worth:
+def read_worth(recipes: Sequence[Recipe], signatures: Mapping[str, str]) -> Worth:
     """What is known of the judges of a page.
 
     Args:
-        recipe: names the calibrations, and says what judges are to measure.
+        recipes: name the calibrations; the first says what judges are to measure.
         signatures: judge -> signature of its scores.
 
     Raises:
         DataError: a calibration cannot be read.
     """
-    files = read_calibrations(recipe.calibration)
+    recipe = recipes[0]
+    files = read_calibrations(list(dict.fromkeys(path for each in recipes for path in each.calibration)))
     known = known_of(signatures, files, {name: recipe.judges[name].purpose for name in signatures})
     return Worth(
         known=known,
         unknown=tuple(name for name in signatures if name not in known and recipe.judges[name].purpose is not None),
-        data=tuple(f"{each.file}: {each.n_articles} articles, {each.date}" for each in files),
+        data=tuple(map(based_on, files)),
     )
+
+
+def based_on(found: Calibration) -> str:
+    """What a calibration rests on."""
+    return f"{found.file}: {found.n_articles} articles, {found.date}"
 
 
 def standing(found: JudgeCalibration) -> Text:
@@ -67,19 +73,24 @@ def worth_blocks(worth: Worth | None) -> Iterator[Block]:
         else "",
     )
     if worth.known:
-        rows = (
-            (
-                name, each.purpose, Number(each.own.within.value, bounds(each.own.within), 2),
-                Number(each.length.agreement.within.value, bounds(each.length.agreement.within), 2),
-                standing(each), accused_of(each),
-            )
-            for name, each in worth.known.items()
-        )  # fmt: skip
-        heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
-        yield table("judges' worth", heads, rows)
-        yield Prose(f"From {joined(list(worth.data))}.", "small")
+        yield from known_blocks(worth)
     if worth.unknown:
         yield Prose(
             f"No calibration is known of {joined(list(worth.unknown))}: how well the scores agree with known truth was not "
             f"measured. `{HOW}` does, and the recipe's key `calibration` names its calibration.json."
         )
+
+
+def known_blocks(worth: Worth) -> Iterator[Block]:
+    """The judges of which something is known, with their figures."""
+    rows = (
+        (
+            name, each.purpose, Number(each.own.within.value, bounds(each.own.within), 2),
+            Number(each.length.agreement.within.value, bounds(each.length.agreement.within), 2),
+            standing(each), accused_of(each),
+        )
+        for name, each in worth.known.items()
+    )  # fmt: skip
+    heads = ("judge", "measures", "\u03c1 within", Column("length's"), "beside length", "accused of")
+    yield table("judges' worth", heads, rows)
+    yield Prose(f"From {joined(list(worth.data))}.", "small")

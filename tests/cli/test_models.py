@@ -101,6 +101,10 @@ def test_what_cannot_be_fetched_is_one_message(evenhand):
     unknown = evenhand("fetch", "gpt-2")
     assert unknown.returncode == 2
     assert "embedded model 'gpt-2' is not known. Embedded models are smollm2-135m-instruct" in unknown.stderr
+    both = evenhand("fetch", "gpt-2", "smollm")
+    assert (
+        "embedded model 'gpt-2' is not known" in both.stderr and "embedded model 'smollm' is not known" in both.stderr
+    )
     nothing = evenhand("fetch")
     assert nothing.returncode == 2
     assert "name models, or write --all" in nothing.stderr

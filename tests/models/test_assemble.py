@@ -132,6 +132,22 @@ def test_all_missing_packages_are_one_message_with_one_command(site):
         check("embedded:made-up")
 
 
+def test_a_damaged_file_of_the_cache_is_named_where_its_packages_are_gone(site):
+    put(site)
+    place = assemble.assembled(JOINED)
+    place.write_bytes(CONTENT[:-1])
+    shutil.rmtree(site)
+    importlib.invalidate_caches()
+    with pytest.raises(UnfitModelError) as caught:
+        locate("embedded:made-up")
+    text = str(caught.value)
+    assert (
+        f"it was made ready earlier, but {place} has {len(CONTENT) - 1:,} bytes, not {len(CONTENT):,}; to make it again"
+        in text
+    )
+    assert "made-up-part1 is not installed; made-up-part2 is not installed" in text
+
+
 def test_another_version_is_refused_with_the_command(site):
     put(site)
     put_other = {"made_up_part2/data/part2.bin": PIECES[1]}
@@ -352,6 +368,14 @@ def whole_folder_of(site, **more):
     files = {"config.json": CONFIG, "README.md": b"Read me."} | more
     install(site, "made-up-part1", "1.0", {f"made_up_part1/model/{name}": content for name, content in files.items()})
     return model
+
+
+def test_what_pip_does_not_own_is_to_be_deleted_and_nothing_to_be_installed(site):
+    model = whole_folder_of(site)
+    (site / "made_up_part1" / "model" / "strange.bin").write_bytes(b"{}")
+    with pytest.raises(UnfitModelError) as caught:
+        assemble.assembled(model)
+    assert str(caught.value).endswith("may be loaded with them; delete it") and "pip install" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["adapter_config.json", "adapter_model.safetensors", "2_Dense/pytorch_model.bin"])

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calibrated import accused, make_judge, write_calibration
 
 from evenhand.errors import DataError
 from evenhand.evaluation.cards.card import Card, card_text, read_card, write_cards
 from evenhand.evaluation.cards.contents import REPORTED
 from evenhand.evaluation.cards.run import read_run
+from evenhand.evaluation.cards.verify import departures, made_anew
 from evenhand.evaluation.checkpoint.report import report
 from evenhand.evaluation.meta.benchmark import Benchmark, BenchmarkRow, Statistic
 from evenhand.storage import read_text, write_text
@@ -143,6 +145,21 @@ def test_a_judge_is_worth_what_was_measured_of_that_very_judge(run_folder: Path,
     assert "| overlap | coverage | all | 0.500 (0.250 to 0.750) | 0.500 (0.250 to 0.750) | 7 |" in model
     assert "No calibration is known of fit:" in model
     assert "No calibration is known of fit:" in data
+
+
+def test_what_an_audit_found_of_a_judge_is_on_the_cards(run_folder: Path, tmp_path: Path):
+    path = write_calibration(tmp_path / "calibration.json", make_judge("another"))
+    with pytest.raises(DataError, match=r"has none of the run's judges as they were there; audit them"):
+        read_run(run_folder, None, path)
+    judge = make_judge(read_run(run_folder).signatures["overlap"][0], probes=(accused("injection", "orders raise it"),))
+    write_calibration(path, judge)
+    write_cards(read_run(run_folder, None, path), UNSAID)
+    # what was kept is read again; the pairs rest on the other judge
+    model, data = written(run_folder)
+    assert "| overlap | coverage | 0.50 (0.40 to 0.60) | 0.30 (0.20 to 0.40) |" in model and "injection" in model
+    assert all("No calibration is known of fit:" in text for text in (model, data))
+    card = run_folder / "cards/model.md"
+    assert not departures(read_card(card), made_anew(read_card(card), card, read_run(run_folder)))
 
 
 def test_unfinished_and_untrained_runs_are_refused(make_run: Any, tmp_path: Path):

@@ -5,7 +5,7 @@ import pytest
 
 from evenhand.errors import DataError
 from evenhand.evaluation.human.annotation import Annotation, HumanUnit, Span, SummaryMarks
-from evenhand.evaluation.judges.preference import peoples_scores, preference
+from evenhand.evaluation.judges.preference import PeoplesScores, peoples_scores, preference
 
 POINTS = tuple((Span(start=k, end=k + 1, label="x"),) for k in range(2))
 
@@ -41,3 +41,26 @@ def test_what_people_like_as_well_is_no_preference():
     assert abs(preference(people, fair, "coverage", 0.95).figure.value) < 0.2
     partial = fair + np.array([0.5, 0.0, 0.0])
     assert preference(people, partial, "coverage", 0.95).figure.low > 0.5
+
+
+def people_of(n, own_is_better, noise, generator):
+    """Scores by people who err, and the truth, of three systems of which the judge's own is better by so much."""
+    truth = generator.normal(size=(n, 3)) + np.array([own_is_better, 0.0, 0.0])
+    said = truth + noise * generator.normal(size=truth.shape)
+    topics = tuple(f"t{row}" for row in range(n))
+    return PeoplesScores(("mine", "a", "b"), "mine", (), topics, {"coverage": said, "faithfulness": said}), truth
+
+
+def test_a_judge_that_knows_better_than_people_does_not_prefer_itself():
+    people, truth = people_of(200, 1.0, 1.0, np.random.default_rng(1))
+    # regressed on people's scores alone, the perfect judge would seem to prefer the better writer by 0.4
+    assert preference(people, truth, "coverage", 0.95).figure.value <= 0
+    fond = truth + np.array([1.5, 0.0, 0.0])
+    assert preference(people, fond, "coverage", 0.95).figure.low > 0.2
+
+
+def test_of_a_judge_that_does_not_go_with_people_nothing_is_said():
+    generator = np.random.default_rng(2)
+    people, truth = people_of(40, 0.0, 0.5, generator)
+    coin = generator.normal(size=truth.shape)
+    assert preference(people, coin, "coverage", 0.95).figure.value is None

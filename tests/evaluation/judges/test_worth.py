@@ -42,7 +42,7 @@ def signature(tmp_path):
 
 
 def test_a_page_without_a_calibration_says_so_and_what_makes_one(tmp_path, signature):
-    worth = read_worth(recipe(tmp_path), {"grade": signature, "contract": "contract|judge:contract"})
+    worth = read_worth([recipe(tmp_path)], {"grade": signature, "contract": "contract|judge:contract"})
     # a judge of form needs none
     assert worth.unknown == ("grade",)
     assert "No calibration is known of grade" in shown(worth) and "evenhand audit-judge SETS" in shown(worth)
@@ -51,14 +51,14 @@ def test_a_page_without_a_calibration_says_so_and_what_makes_one(tmp_path, signa
 def test_a_page_carries_agreement_beside_length_and_accusations(tmp_path, signature):
     judge = make_judge(signature, own=0.35, length=0.3, probes=(accused("injection", "orders raise it"),))
     known = write_calibration(tmp_path / "calibration.json", judge)
-    worth = read_worth(recipe(tmp_path, known), {"grade": signature})
+    worth = read_worth([recipe(tmp_path, known)], {"grade": signature})
     assert worth.known == {"grade": judge} and not worth.unknown
     assert "0.35" in shown(worth) and "no clear difference" in shown(worth) and "injection" in shown(worth)
     assert "sets.jsonl: 25 articles" in shown(worth)
 
 
 def test_pages_of_judges_that_measure_neither_have_no_such_section(tmp_path):
-    assert not list(worth_blocks(read_worth(recipe(tmp_path), {"contract": "contract|judge:contract"})))
+    assert not list(worth_blocks(read_worth([recipe(tmp_path)], {"contract": "contract|judge:contract"})))
     assert not list(worth_blocks(None))
 
 
