@@ -207,6 +207,8 @@ class Calibration(Record):
     digest: str
     # names of the files of people's scores
     human: tuple[str, ...] = ()
+    # documents in them that are not finished
+    human_left_out: NonNegativeInt = 0
     n_articles: NonNegativeInt
     n_summaries: NonNegativeInt
     n_topics: NonNegativeInt

@@ -228,6 +228,8 @@ def _left_out(found: Calibration) -> Iterator[Block]:
         for each in found.judges
         if each.n_seen
     ]
+    if found.human_left_out:
+        untried.append(Prose(f"{counted(found.human_left_out, 'document')} of people's scores: not finished"))
     untried += [
         Prose(f"{each.unscored:,} of {each.n_summaries:,} summaries", head=f"left unscored by {each.judge}:")
         for each in found.judges

@@ -35,14 +35,17 @@ class PeoplesScores:
     topics: tuple[str, ...]
     # attribute -> (documents, systems), nan where people said nothing
     scores: Mapping[Purpose, Floats]
+    # documents that are not finished
+    left_out: int = 0
 
 
-def peoples_scores(units: Sequence[HumanUnit], own: str) -> PeoplesScores:
+def peoples_scores(units: Sequence[HumanUnit], own: str, left_out: int = 0) -> PeoplesScores:
     """What people said, each annotator's document a row.
 
     Args:
         units: finished ones.
         own: the system that the judges' model wrote.
+        left_out: how many are not finished.
 
     Raises:
         DataError: no summary of that system was scored, or none of another.
@@ -65,7 +68,7 @@ def peoples_scores(units: Sequence[HumanUnit], own: str) -> PeoplesScores:
                 scores["coverage"][row, column] = np.nan if said.coverage is None else said.coverage
                 scores["faithfulness"][row, column] = np.nan if said.faithfulness is None else said.faithfulness
         documents.append(_document(unit, systems))
-    return PeoplesScores(systems, own, tuple(documents), tuple(unit.cluster for unit in units), scores)
+    return PeoplesScores(systems, own, tuple(documents), tuple(unit.cluster for unit in units), scores, left_out)
 
 
 def _document(unit: HumanUnit, systems: Sequence[str]) -> ControlledSet:

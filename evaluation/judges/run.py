@@ -124,7 +124,10 @@ def prepare(wanted: Wanted) -> Work:
     asked = variants(sets, tellers)
     if twice := [name for name, n in Counter(each.id for each in asked).items() if n > 1]:
         raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
-    people = peoples_scores(read_annotations(_files(wanted.human)).units, wanted.own) if wanted.own else None
+    people = None
+    if wanted.own:
+        said = read_annotations(_files(wanted.human))
+        people = peoples_scores(said.units, wanted.own, said.left_out.total())
     return Work(sets, asked, tellers, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
 
 
@@ -188,6 +191,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
         file=wanted.file.name,
         digest=file_digest(file_of(wanted.file, CONTROLLED)),
         human=tuple(path.name for path in _files(wanted.human)),
+        human_left_out=work.people.left_out if work.people else 0,
         n_articles=len(work.sets),
         n_summaries=sum(len(each.summaries) for each in work.sets),
         n_topics=len(set(answers.topics)),
@@ -223,4 +227,8 @@ def plan_lines(work: Work) -> list[str]:
     ]
     if asking := [name for name, each in work.options.items() if each.language_models]:
         lines.append(f"about {work.n_tokens:,} tokens of sources and summaries for each of {', '.join(asking)}")
+    if work.people:
+        n, left_out = len(work.people.documents), work.people.left_out
+        unfinished = f", without {left_out:,} that {'is' if left_out == 1 else 'are'} not finished" if left_out else ""
+        lines.append(f"people's scores of {counted(n, 'document')}{unfinished}")
     return lines + [f"not tried: {name}, because {why}" for name, why in work.not_tried.items()]

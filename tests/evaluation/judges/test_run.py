@@ -5,15 +5,17 @@ import json
 
 import pytest
 from rich.console import Console
+from sheets import make_item, make_sheet
 
 from evenhand.config.judges import RougeJudge, RuleJudge
 from evenhand.corpora.controlled import read_controlled
 from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.human.sheet import PageKey, SystemSource
 from evenhand.evaluation.judges.page import page
 from evenhand.evaluation.judges.run import AGAIN, RESULT, Wanted, audit_judges, plan_lines, prepare
 from evenhand.evaluation.pages import terminal
 from evenhand.judges.calibration import known_of, read_calibration
-from evenhand.storage import write_jsonl
+from evenhand.storage import write_json, write_jsonl
 from evenhand.text import fold
 
 RECALL = RougeJudge(kind="rouge", measure="recall")
@@ -150,6 +152,31 @@ def test_topics_that_nobody_told_are_warned_of(sample, tmp_path):
     write_jsonl(tmp_path / "untold.jsonl", sets)
     wanted = Wanted(tmp_path / "untold.jsonl", {"recall": RECALL})
     assert "The topic of 16 articles is unknown" in shown(audit_judges(wanted, prepare(wanted), tmp_path / "out"))
+
+
+def test_peoples_scores_come_from_their_sheets_and_what_is_not_finished_is_told(sample, tmp_path):
+    """Twelve documents of which the system of the judge's own has the better summary in every other one."""
+    items = [make_item(f"d{n}/left") for n in range(12)]
+    bare = tuple(each.model_copy(update={"omitted": ()}) for each in make_item().summaries)
+    open_item = make_item("d12/left", without=(), key_points=(), summaries=bare)
+    source = SystemSource(folder="runs/a", digest="0" * 16)
+    letters = {each.id: {"A": ("base", "dpo")[n % 2], "B": ("dpo", "base")[n % 2]} for n, each in enumerate(items)}
+    key = PageKey(
+        page="p1", seed=0, systems={"base": source, "dpo": source}, letters={**letters, open_item.id: letters["d0/left"]},
+        shown={each.id: each.shown for each in (*items, open_item)},
+    )  # fmt: skip
+    folder = tmp_path / "sheets"
+    write_json(folder / "anna.json", make_sheet(*items, open_item).model_dump(mode="json"))
+    write_json(folder / "page.key.json", key.model_dump(mode="json"))
+    wanted = Wanted(sample, {"recall": RECALL}, human=[folder], own="dpo", limit=10)
+    work = prepare(wanted)
+    assert "people's scores of 12 documents, without 1 that is not finished" in plan_lines(work)[-1]
+    found = audit_judges(wanted, work, tmp_path / "out")
+    probe = next(each for each in found.judges[0].probes if each.name == "self")
+    # ROUGE orders them as people do, whoever wrote them
+    assert (probe.outcome, probe.n, probe.effect.value) == ("not accused", 24, pytest.approx(0.0, abs=1e-9))
+    assert found.human == ("anna.json", "page.key.json") and found.human_left_out == 1
+    assert "1 document of people's scores: not finished" in shown(found)
 
 
 def test_no_calibration_is_refused_with_what_makes_one(tmp_path):
