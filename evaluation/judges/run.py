@@ -126,8 +126,8 @@ def prepare(wanted: Wanted) -> Work:
         raise DataError(f"{wanted.file}: id {twice[0]!r} is one that a changed article gets, too; rename it")
     people = None
     if wanted.own:
-        said = read_annotations(_files(wanted.human))
-        people = peoples_scores(said.units, wanted.own, said.left_out.total())
+        sheets = read_annotations(_files(wanted.human))
+        people = peoples_scores(sheets.units, wanted.own, sheets.left_out.total())
     return Work(sets, asked, tellers, people, tried, left_out, {name: seen.get(name, frozenset()) for name in tried})
 
 
