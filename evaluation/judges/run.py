@@ -13,7 +13,7 @@ from ...corpora.controlled import ControlledSet, read_controlled
 from ...errors import DataError, RecipeError
 from ...extras import installed_versions
 from ...judges.batch import Spent
-from ...judges.calibration import Calibration
+from ...judges.calibration import Calibration, read_calibration
 from ...runfolder.stages import RECORDED
 from ...storage import file_digest, listed, write_json, write_jsonl
 from ...text import did_you_mean, words
@@ -28,7 +28,8 @@ from .preference import PeoplesScores, peoples_scores
 from .probes import VARIANTS, variants
 
 # files in the output folder
-SCORES, RESULT, MARKDOWN = "judgements.jsonl", "calibration.json", "calibration.md"
+SCORES, SCORES_AGAIN = "judgements.jsonl", "again.jsonl"
+RESULT, MARKDOWN = "calibration.json", "calibration.md"
 # what was answered when asked again: kept, so that an interrupted audit goes on, and apart, so that it stands for no first answer
 AGAIN = "again.sqlite"
 # tokens of an English word, about
@@ -169,7 +170,7 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
     Args:
         wanted: what was asked for.
         work: the same, prepared.
-        out: folder for calibration.json, judgements.jsonl and the page.
+        out: folder for calibration.json, judgements.jsonl, again.jsonl and the page.
 
     Raises:
         StorageError: a file cannot be read or written.
@@ -207,10 +208,27 @@ def audit_judges(wanted: Wanted, work: Work, out: Path) -> Calibration:
         not_tried={name: why for name, why in work.not_tried.items() if name in wanted.judges},
     )
     is_ours = (out / RESULT).exists()
-    write_jsonl(out / SCORES, [*judgements, *again, *of_people, *plain])
+    found = _with_costs(found, out / RESULT) if is_ours else found
+    write_jsonl(out / SCORES, [*judgements, *of_people, *plain])
+    write_jsonl(out / SCORES_AGAIN, again)
     write_json(out / RESULT, found.model_dump(mode="json"))
     write_page(page(found), out, MARKDOWN, is_ours=is_ours)
     return found
+
+
+def _with_costs(found: Calibration, earlier: Path) -> Calibration:
+    """With the costs that an earlier audit in the same folder measured, of judges whose every score now came from the cache."""
+    try:
+        known = read_calibration(earlier)
+    except DataError:
+        # of another version, or damaged; it is replaced
+        return found
+    costs = {each.signature: each.cost for each in known.judges}
+    judges = tuple(
+        each.model_copy(update={"cost": costs.get(each.signature, each.cost)}) if each.cost.seconds is None else each
+        for each in found.judges
+    )
+    return found.model_copy(update={"judges": judges})
 
 
 def _but(work: Work, judge: str) -> str:

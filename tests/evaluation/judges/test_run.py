@@ -67,6 +67,8 @@ def test_what_is_known_of_rouge_recall(sample, tmp_path):
 def test_the_file_is_read_again_as_it_is_and_is_of_one_signature_only(sample, tmp_path):
     wanted = Wanted(sample, {"recall": RECALL}, limit=10)
     found = audit_judges(wanted, prepare(wanted), tmp_path / "out")
+    # the second time every score is cached, and what it cost is still known
+    assert audit_judges(wanted, prepare(wanted), tmp_path / "out") == found and found.judges[0].cost.seconds
     assert read_calibration(tmp_path / "out") == read_calibration(tmp_path / "out" / RESULT) == found
     signature = found.judges[0].signature
     assert known_of({"another name": signature}, [found], {}) == {"another name": found.judges[0]}
