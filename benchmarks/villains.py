@@ -87,6 +87,14 @@ VILLAINS = {
     "coin": (Simulated(is_coin=True), "coin"),
 }
 
+# tried where the judge's own model writes worse or better than the others
+AT_PLACES = {
+    "fair, middling": (FAIR["middling, continuous, coverage"], "self"),
+    "fair, good": (FAIR["good, continuous, coverage"], "self"),
+    "self-lover of 1.0, middling": (Simulated(self=1.0), "self"),
+    "self-lover of 1.0, good": (Simulated(QUALITIES["good"], self=1.0), "self"),
+}
+
 
 def simulated_sets(generator: np.random.Generator) -> list[ControlledSet]:
     """Articles with controlled summaries as the plan of Ri et al. 2025 makes them."""
@@ -308,10 +316,9 @@ def main() -> None:
     for name, found in count(seeds, FAIR, VILLAINS).items():
         shares = " | ".join(f"{100 * each / found.trials:.1f} %" for each in (found.hits, found.without_agreement))
         print(f"| {name} | {found.within:.2f} | {shares} |")
-    print("\n| own model among six | fair and good judges accused of self | self-lovers caught |\n| --- | --- | --- |")
-    alone = {"good": (FAIR["good, continuous, coverage"], "self"), "self-lover": VILLAINS["self-lover"]}
+    print(f"\n| own model among six | {' | '.join(AT_PLACES)} |\n| --- |{' --- |' * len(AT_PLACES)}")
     for own in OWN_PLACES:
-        rates = [f"{100 * each.hits / each.trials:.1f} %" for each in count(seeds, {}, alone, own).values()]
+        rates = [f"{100 * each.hits / each.trials:.1f} %" for each in count(seeds, {}, AT_PLACES, own).values()]
         print(f"| {own} | {' | '.join(rates)} |")
     graded = {f"{name} {size}": villain for name, size, villain in sizes()}
     print("\n| fault | size | caught |\n| --- | --- | --- |")
