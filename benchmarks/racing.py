@@ -22,25 +22,28 @@ others are of candidates that judges have scored in full (`--judged`): each docu
 with the slack that those need, each by the line of all but itself (a jackknife: near `keep`, and not proven). "tokens" are those
 of the prompts that the costly judges would run, of those that they run for all candidates, each beginning that prompts of a
 request share run once; "anew" where each step runs the documents anew, as an engine does that keeps nothing between calls.
+Besides the judges' scores, the logarithm of a candidate's words tells of its promise.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..config import Recipe, RewardSection
+from ..config import Recipe
 from ..config.recipe_file import load_recipe
 from ..errors import DataError
 from ..extras import need
 from ..generate.backend import prompt_tokens
 from ..judges import open_judges
 from ..judges.batch import judge_inputs
-from ..judges.combine import combine_group, reward_ranges
 from ..judges.rubric import Rubric
 from ..models import locate
 from ..records import Candidate, SummaryRequest
@@ -55,6 +58,8 @@ Floats = NDArray[np.float64]
 STEPS, ONE_CALL = "steps", "one call"
 RULES = (STEPS, ONE_CALL)
 LEVELS = (0.9, 0.95, 0.98)
+# of the judgements
+SHARE = 0.6
 # correlations of promise and reward within requests
 CORRELATIONS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 CANDIDATES = (8, 12, 16)
@@ -65,7 +70,7 @@ class Field:
     """The candidates of one request, judged in full."""
 
     set_id: str
-    # scores by the cheap judges, (candidates, judges)
+    # scores by the cheap judges, and the logarithm of the words, (candidates, judges + 1)
     cheap: Floats
     # (candidates,)
     rewards: Floats
@@ -106,8 +111,8 @@ class Race:
         self.order = np.argsort(-promise, kind="stable")
         ordered, found = promise[self.order], rewards[self.order]
         beyond = np.cumsum(found - ordered)[:-1] / np.arange(1, len(found))
-        # of each candidate from the second on: by how much those before it lead
-        self._leads = (
+        # of each candidate from the second on, in order: by how much those before it lead
+        self.leads = (
             np.maximum.accumulate(found)[:-1] - (ordered[1:] + beyond) if rule == STEPS else ordered[0] - ordered[1:]
         )
         self._best = int(np.argmax(found))
@@ -115,11 +120,11 @@ class Race:
     @property
     def need(self) -> float:
         """The smallest slack with which the race reaches the best candidate; -inf where it runs first."""
-        return float(self._leads[: self._best].max(initial=-math.inf))
+        return float(self.leads[: self._best].max(initial=-math.inf))
 
     def n_judged(self, slack: float) -> int:
         """How many candidates are judged before the race ends."""
-        over = np.flatnonzero(self._leads > slack)
+        over = np.flatnonzero(self.leads > slack)
         return int(over[0]) + 1 if len(over) else len(self.order)
 
     def keeps(self, slack: float) -> bool:
@@ -133,7 +138,15 @@ def slack_for(needs: Sequence[float], keep: float) -> float:
     return sorted(needs)[rank - 1] if rank <= len(needs) else math.inf
 
 
-def leave_sets_out(fields: Sequence[Field], rule: str, keep: float) -> Raced:
+def slack_within(races: Sequence[Race], share: float) -> float:
+    """The largest slack with which these races judge at most a share of their candidates."""
+    known = sorted({lead for race in races for lead in race.leads})
+    n = sum(len(race.order) for race in races)
+    over = bisect_right(known, share * n, key=lambda slack: sum(race.n_judged(slack) for race in races))
+    return known[over - 1] if over else -math.inf
+
+
+def leave_sets_out(fields: Sequence[Field], rule: str, slack_of: Callable[[Sequence[Race]], float]) -> Raced:
     """Race each request with the line and the slack of the other document sets."""
     races: dict[int, Race] = {}
     for name in dict.fromkeys(each.set_id for each in fields):
@@ -143,8 +156,7 @@ def leave_sets_out(fields: Sequence[Field], rule: str, keep: float) -> Raced:
         }
     kept, judged, tokens = [], [], []
     for i, race in races.items():
-        needs = [other.need for j, other in races.items() if fields[j].set_id != fields[i].set_id]
-        slack = slack_for(needs, keep)
+        slack = slack_of([other for j, other in races.items() if fields[j].set_id != fields[i].set_id])
         n = race.n_judged(slack)
         kept.append(race.keeps(slack))
         judged.append(n / len(race.order))
@@ -192,44 +204,51 @@ def simulated(n: int, r: float, rule: str, keep: float, requests: int) -> Raced:
     return Raced(float(kept), float(np.mean([race.n_judged(slack) / n for race in own])))
 
 
-def judged_fields(folder: Path, reward: RewardSection, costly: Sequence[str]) -> list[Field]:
-    """The requests of a phase of a run whose candidates have been judged; candidates without a reward are left out.
+def judged_fields(
+    folders: Sequence[Path], reward: Sequence[str], by: Sequence[str], costly: Sequence[str]
+) -> list[Field]:
+    """The requests of phases whose candidates have been judged by the same judges; candidates that lack a score are left out.
+
+    Args:
+        folders: the phases'.
+        reward: judges of which more is better. The reward is the mean of their scores, each over its standard deviation within
+            requests, so that all of them move it alike.
+        by: further judges that tell of a candidate's promise.
+        costly: those of the reward that race.
 
     Raises:
-        DataError: they are of fewer than two document sets.
+        DataError: they are of fewer than two document sets, or a judge of the reward scores all candidates of a request alike.
     """
-    recipe = next(load_recipe(each / RESOLVED) for each in folder.parents if (each / RESOLVED).is_file())
-    ranges = reward_ranges(reward, recipe.judges)
-    cheap = [name for name in reward.judges if name not in costly]
+    recipe = next(load_recipe(each / RESOLVED) for each in folders[0].parents if (each / RESOLVED).is_file())
     prompts = Prompts(recipe, costly)
-    found = []
-    for request, candidates, judgements in with_judgements(folder):
+    cheap = [name for name in (*reward, *by) if name not in costly]
+    read = []
+    for request, candidates, judgements in chain.from_iterable(map(with_judgements, folders)):
         scores: dict[str, dict[str, float | None]] = {each.id: {} for each in candidates}
         for each in judgements:
             scores[each.candidate_id][each.judge] = each.score
-        rows = [{name: scores[each.id][name] for name in reward.judges} for each in candidates]
-        rewards = combine_group(rows, reward, ranges)
-        scored = [place for place, value in enumerate(rewards) if value is not None]
-        if len(scored) > 1:
-            mine = [candidates[place] for place in scored]
-            known = [
-                [rows[place][name] for name in cheap] + [math.log1p(len(words(candidates[place].text)))]
-                for place in scored
-            ]
-            found.append(
-                Field(
-                    request.document_set.id,
-                    np.array(known, dtype=float),
-                    np.array([rewards[place] for place in scored], dtype=float),
-                    prompts.of(request, mine),
-                )
-            )
-    if len({each.set_id for each in found}) < 2:
+        mine = [each for each in candidates if all(scores[each.id][name] is not None for name in (*reward, *by))]
+        if len(mine) > 1:
+            columns = {name: np.array([scores[each.id][name] for each in mine], dtype=float) for name in (*reward, *by)}
+            columns["words"] = np.array([math.log1p(len(words(each.text))) for each in mine])
+            read.append((request.document_set.id, columns, prompts.of(request, mine)))
+    if len({set_id for set_id, _, _ in read}) < 2:
         raise DataError(
-            f"{folder}: a race is tried on one document set with what others tell, and fewer than two have a request with two "
-            f"candidates that have a reward of {', '.join(reward.judges)}"
+            f"{folders[0]}: a race is tried on one document set with what others tell, and fewer than two have a request of "
+            f"which two candidates have scores by {', '.join((*reward, *by))}"
         )
-    return found
+    spread = {name: math.sqrt(np.mean([columns[name].var() for _, columns, _ in read])) for name in reward}
+    if flat := [name for name, value in spread.items() if not value]:
+        raise DataError(f"{folders[0]}: judge {flat[0]!r} scores all candidates of a request alike; leave it out")
+    return [
+        Field(
+            set_id,
+            np.stack([columns[name] for name in (*cheap, "words")], axis=1),
+            np.mean([columns[name] / spread[name] for name in reward], axis=0),
+            asked,
+        )
+        for set_id, columns, asked in read
+    ]
 
 
 class Prompts:
@@ -270,15 +289,23 @@ def simulated_rows(requests: int) -> Iterator[Mapping[str, Any]]:
 
 
 def judged_rows(fields: Sequence[Field]) -> Iterator[Mapping[str, Any]]:
-    """What races among judged candidates spare, by rule and level."""
+    """What races among judged candidates spare: by rule and level, and what they keep within a share of the judgements."""
+    slacks: dict[str, Callable[[Sequence[Race]], float]] = {
+        f"keep {keep:.0%}": partial(_slack_of_level, keep) for keep in LEVELS
+    }
+    slacks[f"judge {SHARE:.0%}"] = partial(slack_within, share=SHARE)
     for rule in RULES:
-        for keep in LEVELS:
-            raced = leave_sets_out(fields, rule, keep)
-            found = {"rule": rule, "keep": keep, "kept": raced.kept, "judged": raced.judged}
+        for asked, slack_of in slacks.items():
+            raced = leave_sets_out(fields, rule, slack_of)
+            found = {"rule": rule, "asked": asked, "kept": raced.kept, "judged": raced.judged}
             if raced.tokens:
                 found["tokens"] = raced.tokens[0]
                 found |= {"anew": raced.tokens[1]} if rule == STEPS else {}
             yield found
+
+
+def _slack_of_level(keep: float, races: Sequence[Race]) -> float:
+    return slack_for([race.need for race in races], keep)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -289,7 +316,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         argv,
         {"requests": 50},
         requests=count(4000, "simulated requests that are judged in full, and as many that are raced"),
-        judged={"type": Path, "metavar": "FOLDER", "help": "an evaluation's folder of a run, judged"},
+        judged={"type": Path, "nargs": "+", "metavar": "FOLDER", "help": "phases of runs, judged"},
         reward={
             "nargs": "+",
             "action": "append",
@@ -298,15 +325,15 @@ def main(argv: Sequence[str] | None = None) -> None:
             "help": "judges of a reward; may be given again",
         },
         costly={"nargs": "+", "default": [], "metavar": "JUDGE", "help": "those that race"},
-        combine={"default": "normalized_average", "help": "as in a recipe (%(default)s)"},
+        by={"nargs": "+", "default": [], "metavar": "JUDGE", "help": "cheap judges that are not in the reward"},
     )
     report = Report("racing", vars(options))
     if options.judged is None:
         title = f"simulated, {LEVELS[-1]:.0%} are to be kept"
         report.add_breakdown(Breakdown(title, list(simulated_rows(options.requests))))
     for names in options.reward:
-        section = RewardSection.model_validate({"judges": names, "combine": options.combine})
-        fields = judged_fields(options.judged, section, [name for name in names if name in options.costly])
+        costly = [name for name in names if name in options.costly]
+        fields = judged_fields(options.judged, names, [name for name in options.by if name not in names], costly)
         sizes = sorted(len(each.rewards) for each in fields)
         what = f"{len(fields)} requests of {sizes[0]} to {sizes[-1]} candidates, r {correlation(fields):.2f}"
         title = f"{' + '.join(names)}: {what}"

@@ -9,7 +9,20 @@ from conftest import make_candidate, make_request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.benchmarks.racing import ONE_CALL, RULES, STEPS, Field, Race, fit_line, leave_sets_out, main, slack_for
+from evenhand.benchmarks.racing import (
+    ONE_CALL,
+    RULES,
+    STEPS,
+    Field,
+    Race,
+    fit_line,
+    judged_fields,
+    leave_sets_out,
+    main,
+    run_tokens,
+    slack_for,
+    slack_within,
+)
 from evenhand.config import Recipe
 from evenhand.config.recipe_file import dump_recipe
 from evenhand.records import Judgement
@@ -50,6 +63,18 @@ def test_slack_is_a_conformal_quantile(keep, slack):
     assert slack_for(needs, keep) == expected[keep]
 
 
+def keeping(keep):
+    """The slack of a level, from races."""
+    return lambda races: slack_for([race.need for race in races], keep)
+
+
+def test_slack_of_a_share_of_the_judgements():
+    # promise alone: candidates at 0, 1, 3 and at 0, 2, 4 behind the first
+    races = [Race(-np.array(behind), np.zeros(3), ONE_CALL) for behind in ([0.0, 1.0, 3.0], [0.0, 2.0, 4.0])]
+    # judged of 6 with slack 1, 2, 3, 4: 3, 4, 5, 6
+    assert [slack_within(races, share) for share in (0.4, 0.5, 0.6, 0.7, 1.0)] == [-math.inf, 1.0, 1.0, 2.0, 4.0]
+
+
 numbers = st.floats(-5, 5, allow_nan=False)
 
 
@@ -77,7 +102,7 @@ def test_best_is_kept_as_often_as_asked_for(rule):
     for number in range(120):
         cheap = generator.normal(size=(8, 1))
         fields.append(Field(str(number), cheap, cheap[:, 0] + 0.5 * generator.standard_t(3, size=8)))
-    raced = leave_sets_out(fields, rule, 0.9)
+    raced = leave_sets_out(fields, rule, keeping(0.9))
     # 0.9 of 120 and two standard errors
     assert raced.kept >= 0.845
     assert raced.judged < 0.6
@@ -85,8 +110,8 @@ def test_best_is_kept_as_often_as_asked_for(rule):
 
 def test_too_few_requests_spare_nothing():
     fields = [Field(str(n), np.arange(4.0)[:, None], np.arange(4.0)) for n in range(10)]
-    assert leave_sets_out(fields, STEPS, 0.98).judged == 1.0
-    assert leave_sets_out(fields, STEPS, 0.5).judged == 0.25
+    assert leave_sets_out(fields, STEPS, keeping(0.98)).judged == 1.0
+    assert leave_sets_out(fields, STEPS, keeping(0.5)).judged == 0.25
 
 
 def test_quick_run_of_simulated_and_of_judged_candidates(tmp_path, ferry, tiny_model, capsys):
@@ -122,6 +147,17 @@ def test_quick_run_of_simulated_and_of_judged_candidates(tmp_path, ferry, tiny_m
     main([*arguments, "--output", str(output)])
     (table,) = json.loads(output.read_text(encoding="utf-8"))["breakdowns"]
     assert table["title"].startswith("cheap + costly: 2 requests of 3 to 3 candidates")
-    assert [row["rule"] for row in table["rows"]] == [STEPS] * 3 + [ONE_CALL] * 3
+    assert [row["rule"] for row in table["rows"]] == [STEPS] * 4 + [ONE_CALL] * 4
     # one other set to calibrate on is too few
-    assert all(row["kept"] == row["judged"] == row["tokens"] == 1.0 for row in table["rows"])
+    calibrated = [row for row in table["rows"] if row["asked"].startswith("keep")]
+    assert all(row["kept"] == row["judged"] == row["tokens"] == 1.0 for row in calibrated)
+    # two of three would be more than 60 %
+    assert [row["judged"] for row in table["rows"] if row["asked"] == "judge 60%"] == pytest.approx([1 / 3, 1 / 3])
+    # both judges see the candidates 0, 1 and 2 in steps of equal size, and move the reward alike
+    (field, _) = judged_fields([phase.folder], ["cheap", "costly"], [], ["costly"])
+    assert field.rewards == pytest.approx(np.array([0.0, 1.0, 2.0]) * math.sqrt(1.5) + field.rewards[0])
+    # score of the cheap judge, and 3 words each
+    assert field.cheap == pytest.approx(np.array([[0.0, math.log(4)], [0.25, math.log(4)], [0.5, math.log(4)]]))
+    # one step for each candidate, which shares nothing with the steps before
+    total, together, anew = run_tokens(field.prompts, [0, 1, 2])
+    assert total == together < anew == sum(len(asked) for (asked,) in field.prompts)
