@@ -28,6 +28,7 @@ from . import (
     models,
     recipes,
     score,
+    train_encoder,
     train_judge,
 )
 from .compare import compare
@@ -43,12 +44,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 # verbs that write at their end alone; all others keep what they have finished
-WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pairs")
+WRITE_AT_THE_END = ("audit", "card", "convert", "export", "human", "import", "pairs", "train-encoder")
 EPILOG = (
     "Exit codes: 0 done; 1 failed, the same command continues; 2 the command line, the recipe, the data or a model is wrong; "
     "3 finished, but more was left out than the recipe allows; 4 finished, but a limit of --fail-if is not kept; "
     "130 interrupted, the same command continues. "
-    "audit, card, convert, export, human, import and pairs write at their end and begin anew."
+    "audit, card, convert, export, human, import, pairs and train-encoder write at their end and begin anew."
 )
 
 # panels of --help, in their order
@@ -278,6 +279,7 @@ app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
 app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)
 app.command(epilog=cards.VERIFY_EXAMPLE, rich_help_panel=RUNS)(cards.verify)
 app.command(epilog="Example: evenhand accelerate zero2", rich_help_panel=RUNS)(recipes.accelerate)
+app.command(name="train-encoder", epilog=train_encoder.EXAMPLE, rich_help_panel=JUDGES)(train_encoder.train_encoder)
 app.command(name="train-judge", epilog=train_judge.EXAMPLE, rich_help_panel=JUDGES)(train_judge.train_judge)
 app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=JUDGES)(controlled.build_controlled)
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, without_speed
 from .section import Section
+from .trained_encoder import read_trained
 
 # what splits texts into sentences: our own rules, or NLTK's Punkt, which the metrics' authors used, for published numbers
 SplitterName = Literal["sentencex", "nltk"]
@@ -76,8 +77,13 @@ class JudgeSection(NeedySection):
 
     @property
     def seen(self) -> frozenset[str]:
-        """Marks of the articles that it was trained on, as controlled sets have them (`ControlledSet.marks`)."""
-        return frozenset()
+        """Marks of the articles that it was trained on, as controlled sets have them (`ControlledSet.marks`).
+
+        Those of its models that `evenhand train-encoder` wrote.
+        """
+        return frozenset(
+            mark for model in self.models.values() if (trained := read_trained(model)) for mark in trained.seen
+        )
 
     def unknown_values(self, values: Collection[str]) -> list[str]:
         """Those of a set's attribute values that the section would have to name and does not; the set is then unscored."""

@@ -21,6 +21,12 @@ SAMPLE = "sample"
 BUNDLED = Path(__file__).parents[1] / "sample" / "annotated.jsonl"
 
 
+def article_marks(passages: Sequence[str], topic: str) -> frozenset[str]:
+    """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
+    told = {"source": fold("\n".join(passages)), "topic": fold(topic).casefold()}
+    return frozenset(digest({name: text}) for name, text in told.items() if text)
+
+
 class Excerpt(Record):
     """What a person marked in a passage as its argument."""
 
@@ -63,6 +69,11 @@ class AnnotatedArticle(Record):
     def n_key_points(self) -> int:
         """Key points that the article has, or will have once they are written."""
         return len(self.key_points) or len(self.excerpts)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Those that a controlled set made of it has."""
+        return article_marks(self.passages, self.topic)
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
         """The articles of the topic's other sides."""

@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field, NonNegativeInt, model_validator
 from ...errors import DataError
 from ...records import Record, Text
 from ...storage import as_given, digest, read_text
-from ...text import fold
 from ..bundled import CONTROLLED, file_of
 from ..entries import placed, read_lines, read_list, refuse_entries
+from .annotated import article_marks
 from .plan import GroundTruth, ground_truth
 
 # released ratios may have been rounded
@@ -65,8 +65,7 @@ class ControlledSet(Record):
     @property
     def marks(self) -> frozenset[str]:
         """Digests of the source and of the topic, where one is told: who was trained on an equal one has seen the article."""
-        told = {"source": fold(self.source), "topic": fold(self.topic).casefold()}
-        return frozenset(digest({name: text}) for name, text in told.items() if text)
+        return article_marks(self.passages, self.topic)
 
     @property
     def truths(self) -> list[GroundTruth]:

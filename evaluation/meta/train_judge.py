@@ -17,7 +17,7 @@ from ...text import did_you_mean
 from ..pages.write import write_page
 from .apart import judge_by_model
 from .benchmark import LEVEL, Benchmark, BenchmarkRow, benchmark
-from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, with_baselines
+from .scoring import BASELINES, LENGTH, has_nothing_to_judge, not_tried, seen_articles, with_baselines
 from .training import COMBINED, Table, Training, features, gaps, terms, train, unseen
 from .training_page import page
 
@@ -56,6 +56,7 @@ def train_judge(file: Path, wanted: Wanted, out: Path, *, evidence: Path | None 
     """
     refuse_unfit(wanted)
     sets = read_controlled(file, evidence)
+    _refuse_trained_on(wanted, sets)
     left_out = not_tried(wanted.judges)
     options = {name: each for name, each in with_baselines(wanted.judges).items() if name not in left_out}
     judgements = judge_by_model(options, sets)
@@ -131,6 +132,20 @@ def refuse_unfit(wanted: Wanted) -> None:
     if mistakes:
         raise RecipeError(
             listed([*mistakes, "name those that are to be combined with --judge NAME, or mend the recipe"])
+        )
+
+
+def _refuse_trained_on(wanted: Wanted, sets: Sequence[ControlledSet]) -> None:
+    """Refuse judges whose scores of these sets are no evidence of what they say of others.
+
+    Raises:
+        RecipeError: one was trained on an article or a topic of them.
+    """
+    if seen := seen_articles(wanted.judges, sets):
+        name, ids = next(iter(seen.items()))
+        raise RecipeError(
+            f"judge {name!r} was trained on {len(ids)} of {len(sets)} articles or on their topics and knows them, so a line "
+            "would trust it too much; train its encoder without them, `evenhand train-encoder --leave-out SETS`, or leave it out"
         )
 
 

@@ -28,6 +28,7 @@ VERBS = [
     "benchmark-judges",
     "bias-study",
     "build-controlled",
+    "train-encoder",
     "train-judge",
     "recipes",
     "accelerate",

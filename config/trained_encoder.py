@@ -1,0 +1,50 @@
+"""What `evenhand train-encoder` leaves in a model's folder, so that nobody tries the model on what it knows."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import NonNegativeInt, PositiveInt, ValidationError
+
+from ..records import Record
+from ..storage import read_json
+
+RESULT = "training.json"
+
+
+class ToldApart(Record):
+    """Share of the held triples of a kind whose near claim scores above the far one, before training and after."""
+
+    kind: str
+    triples: PositiveInt
+    before: float
+    after: float
+
+
+class TrainedEncoder(Record):
+    """What a folder of a trained encoder says of it; `training.json`."""
+
+    base: str
+    form: str
+    # learned from, or held to stop by: none of them is unseen
+    topics: tuple[str, ...]
+    # marks of their articles and topics, as controlled sets have them
+    seen: tuple[str, ...]
+    left_out: tuple[str, ...]
+    learned: NonNegativeInt
+    figures: tuple[ToldApart, ...]
+    plan: dict[str, Any]
+    # of the triples
+    data: str
+    versions: dict[str, str]
+
+
+def read_trained(model: str) -> TrainedEncoder | None:
+    """What a model's folder says of its training; None for a model that `evenhand train-encoder` did not write."""
+    path = Path(model).expanduser() / RESULT
+    if not path.is_file():
+        return None
+    try:
+        return TrainedEncoder.model_validate(read_json(path))
+    except ValidationError:
+        # others have files of this name
+        return None

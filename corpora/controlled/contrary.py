@@ -1,0 +1,70 @@
+"""Contraries by rules: a sentence with one thing in it changed that turns what it says, without a model.
+
+Tried in order, and the first that fits is taken: a negation is taken out; one is put behind the first auxiliary; a word gives way
+to its opposite; a number to another. Names are left as they are, since a sentence with names exchanged may still be true. What no
+rule fits has no contrary. The sentences are for training encoders, which see words before they see sense; people
+and models write better ones, so those of an article come first where it has them. English only.
+"""
+
+import re
+
+# taken out, or put back to the plain form
+_NEGATIONS = (
+    (r"\b(can)not\b", r"\1"),
+    (r"\bcan't\b", "can"),
+    (r"\bwon't\b", "will"),
+    (r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)n't\b", r"\1"),
+    (r"\b(is|are|was|were|do|does|did|has|have|had|will|would|can|could|should|may|might|must) (?:not|never)\b", r"\1"),
+    (r"\b(?:never|hardly|barely) ", ""),
+    (r"\bno longer ", "still "),
+)
+# small letters alone: "May" is a month, and what opens a sentence asks
+_AUXILIARY = re.compile(r"\b(is|are|was|were|will|would|can|could|should|has|have|had|may|might|must|does|do|did)\b")
+_OPPOSITES = dict(
+    pair.split("/")
+    for pair in """
+    increases/reduces increased/reduced increase/reduce raises/lowers raised/lowered raise/lower rises/falls rose/fell rise/fall
+    supports/opposes supported/opposed support/oppose helps/harms helped/harmed help/harm protects/endangers protect/endanger
+    strengthens/weakens strengthen/weaken succeeds/fails succeeded/failed succeed/fail wins/loses won/lost win/lose
+    allows/forbids allowed/forbade allow/forbid approves/rejects approved/rejected approve/reject accepts/refuses
+    accepted/refused accept/refuse improves/worsens improved/worsened improve/worsen gains/losses praises/criticises
+    praised/criticised praise/criticise more/less
+    good/bad better/worse best/worst strong/weak safe/dangerous cheap/dear legal/illegal fair/unfair necessary/needless true/false
+    right/wrong popular/unpopular easy/hard effective/useless always/never all/none everyone/nobody many/few most/few before/after
+    above/below over/under with/without benefit/harm benefits/harms success/failure victory/defeat hope/fear
+    """.split()
+)
+_OPPOSITES |= {second: first for first, second in reversed(_OPPOSITES.items())} | _OPPOSITES
+_OPPOSITE = re.compile(rf"\b({'|'.join(_OPPOSITES)})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d,]*")
+
+
+def contrary(sentence: str) -> str | None:
+    """The sentence turned by the first rule that fits; None where none does.
+
+    >>> contrary("The ferry is cheap and does not run at night.")
+    'The ferry is cheap and does run at night.'
+    >>> contrary("The ferry is cheap.")
+    'The ferry is not cheap.'
+    """
+    for pattern, plain in _NEGATIONS:
+        turned, count = re.subn(pattern, plain, sentence, count=1, flags=re.IGNORECASE)
+        if count:
+            return turned
+    if found := _AUXILIARY.search(sentence):
+        return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
+    if found := _OPPOSITE.search(sentence):
+        return sentence[: found.start()] + _like(found[0], _OPPOSITES[found[0].lower()]) + sentence[found.end() :]
+    if found := _NUMBER.search(sentence):
+        return sentence[: found.start()] + _another(found[0]) + sentence[found.end() :]
+    return None
+
+
+def _like(word: str, other: str) -> str:
+    """The other word with a capital where the word has one."""
+    return other.capitalize() if word[0].isupper() else other
+
+
+def _another(number: str) -> str:
+    """The number with its first digit 5 further, so that it keeps its length: 1 becomes 6, 6 becomes 1, and so does 5."""
+    return f"{(int(number[0]) + 5) % 10 or 1}{number[1:]}"

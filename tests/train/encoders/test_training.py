@@ -1,0 +1,149 @@
+"""Encoders trained on articles: parts by topic, folders that are whole, judges of them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.config.judges import AlignmentJudge
+from evenhand.config.trained_encoder import read_trained
+from evenhand.corpora.controlled import read_annotated, read_controlled
+from evenhand.corpora.controlled.triples import Triple
+from evenhand.errors import DataError, RecipeError
+from evenhand.evaluation.meta.scoring import seen_articles
+from evenhand.evaluation.meta.train_judge import Wanted, train_judge
+from evenhand.judges import JudgeInput, open_judge
+from evenhand.storage import write_jsonl
+from evenhand.train.encoders.plan import EncoderPlan, parts
+from evenhand.train.encoders.training import train_encoder
+
+pytest.importorskip("sentence_transformers")
+pytest.importorskip("datasets")
+WORDS = "the ferry tram is not cheap dear nurses need it at night town pays costs for harbour quay bridge . , a".split()
+PLAN = EncoderPlan(most_of_a_kind=10)
+
+
+def triple(topic, number, kind="contrary"):
+    return Triple(topic, kind, f"text {number}", "near", "far")
+
+
+def test_held_topics_are_not_learned_from_and_the_same_seed_draws_the_same():
+    found = [triple(f"topic {i % 10}", i) for i in range(200)]
+    first, again, other = parts(found, PLAN), parts(found, PLAN), parts(found, replace(PLAN, seed=1))
+    assert first == again != other
+    assert len(first.learned) == 10 and len(first.held) == 1
+    assert not {each.topic for each in first.learned} & {each.topic for each in first.held}
+    assert len(parts(found, replace(PLAN, most_of_a_kind=None)).learned) == 180
+
+
+def test_one_topic_is_too_few():
+    with pytest.raises(DataError, match=r"^1 topics have something to learn from, but it takes at least 2"):
+        parts([triple("one", 1)], PLAN)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A random sentence encoder of 16 dimensions, as a folder."""
+    import torch
+    import transformers
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]
+    inner = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    inner.normalizer = normalizers.Lowercase()
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer = transformers.BertTokenizerFast(tokenizer_object=inner, model_max_length=64)
+    config = transformers.BertConfig(
+        vocab_size=len(words), hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=64, pad_token_id=0,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("tiny")
+    transformers.BertModel(config).save_pretrained(folder / "bert")
+    tokenizer.save_pretrained(folder / "bert")
+    transformer = modules.Transformer(str(folder / "bert"))
+    SentenceTransformer(modules=[transformer, modules.Pooling(16)]).save_pretrained(str(folder / "encoder"))
+    return folder / "encoder"
+
+
+@pytest.fixture(scope="module")
+def trained(tiny, tmp_path_factory):
+    """Both forms, trained on the bundled articles from the command line."""
+    folder = tmp_path_factory.mktemp("trained")
+    found = {}
+    for form in ("encoder", "classifier"):
+        options = ("--model", str(tiny), "--form", form, "--epochs", "1", "--most", "8", "--out", str(folder / form))
+        done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+        assert done.exit_code == 0, done.output
+        found[form] = done.output
+    return folder, found
+
+
+def said(folder, **options):
+    section = AlignmentJudge.model_validate({"kind": "alignment", "model": str(folder), "parts": "claim", **options})
+    judge = open_judge("mine", section)
+    try:
+        text = "the ferry is cheap, and nurses need it at night."
+        return judge.score([JudgeInput("c", "r", text, True, "The ferry is dear.")])[0]
+    finally:
+        judge.close()
+
+
+@pytest.mark.parametrize(
+    ("form", "options"), [("encoder", {}), ("classifier", {"aligner": "nli", "chunks": "sentence"})]
+)
+def test_a_trained_folder_is_the_model_of_a_judge(trained, form, options):
+    folder, outputs = trained
+    assert 0 <= said(folder / form, **options).score <= 1
+    assert f"model: {folder / form}" in outputs[form] and "told apart of" in outputs[form]
+    files = {each.name for each in (folder / form).rglob("*") if each.is_file()}
+    assert "model.safetensors" in files and not {each for each in files if each.endswith((".bin", ".pt", ".pkl"))}
+    record = json.loads((folder / form / "training.json").read_text())
+    card = (folder / form / "README.md").read_text()
+    assert record["form"] == form and len(record["topics"]) == 4
+    assert str(folder) not in card and f"of {len(record['topics'])} topics" in card
+    # nothing of the work is left beside it
+    assert {each.name for each in folder.iterdir()} == {"encoder", "classifier"}
+
+
+def test_the_same_seed_gives_the_same_bytes(trained, tiny, tmp_path):
+    folder, _ = trained
+    plan = EncoderPlan(model=str(tiny), form="classifier", epochs=1, most_of_a_kind=8)
+    train_encoder(read_annotated("sample"), plan, tmp_path / "classifier")
+    files = ("model.safetensors", "training.json", "README.md")
+    assert [(tmp_path / "classifier" / name).read_bytes() for name in files] == [
+        (folder / "classifier" / name).read_bytes() for name in files
+    ]
+
+
+def test_a_judge_is_not_tried_on_topics_that_its_model_was_trained_on(trained, tmp_path):
+    folder, _ = trained
+    judge = AlignmentJudge(kind="alignment", model=str(folder / "encoder"))
+    sets = read_controlled(Path("sample"))
+    # the bundled sets are of other topics than the bundled articles
+    assert not seen_articles({"mine": judge}, sets)
+    known = [sets[0].model_copy(update={"topic": "THE harbour tram in Skelmouth"}), *sets[1:]]
+    assert seen_articles({"mine": judge}, known) == {"mine": {sets[0].id}}
+    file = tmp_path / "sets.jsonl"
+    write_jsonl(file, known)
+    with pytest.raises(RecipeError, match=r"judge 'mine' was trained on 1 of 16 articles .* train its encoder without"):
+        train_judge(file, Wanted("coverage", {"mine": judge}), tmp_path)
+
+
+def test_left_out_topics_are_not_trained_on(tiny, tmp_path):
+    sets = read_controlled(Path("sample"))
+    topics = sorted({each.topic for each in read_annotated("sample")})
+    write_jsonl(tmp_path / "sets.jsonl", [sets[i].model_copy(update={"topic": topics[i]}) for i in range(len(topics))])
+    options = ("--leave-out", str(tmp_path / "sets.jsonl"), "--model", str(tiny), "--out", str(tmp_path / "x"))
+    done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+    assert isinstance(done.exception, DataError) and "0 topics have something to learn from" in str(done.exception)
+    assert not (tmp_path / "x").exists()
+    assert read_trained("nowhere") is None

@@ -1,0 +1,75 @@
+"""What an encoder is trained on, and for how long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ...corpora.controlled.triples import Kind, Triple
+from ...errors import DataError
+
+# "encoder": texts are encoded one by one and compared by cosine; "classifier": text and claim are read together
+Form = Literal["encoder", "classifier"]
+# share of the topics that training does not see and is stopped by
+HELD = 0.1
+# topics that this takes: one held, and one to learn from
+LEAST_TOPICS = 2
+
+
+@dataclass(frozen=True)
+class EncoderPlan:
+    """How an encoder is trained."""
+
+    # sentence encoder that training starts from: Hugging Face id, local folder, or "embedded:all-minilm-l6-v2"
+    model: str = "embedded:all-minilm-l6-v2"
+    form: Form = "encoder"
+    # passes over the triples, at most: the best of them by the held topics is kept
+    epochs: int = 3
+    # of each kind of triples, drawn; None takes all
+    most_of_a_kind: int | None = 400
+    batch_size: int = 16
+    learning_rate: float = 2e-5
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Triples that are learned from, and those of the topics that stop training."""
+
+    learned: list[Triple]
+    held: list[Triple]
+
+    @property
+    def topics(self) -> list[str]:
+        """All topics, held ones among them: none of them is unseen any more."""
+        return sorted({each.topic for each in (*self.learned, *self.held)})
+
+
+def parts(found: Sequence[Triple], plan: EncoderPlan) -> Parts:
+    """The triples of the plan, parted by topic; the same seed gives the same ones.
+
+    Raises:
+        DataError: too few topics have triples.
+    """
+    generator = np.random.default_rng(plan.seed)
+    topics = sorted({each.topic for each in found})
+    if len(topics) < LEAST_TOPICS:
+        raise DataError(
+            f"{len(topics)} topics have something to learn from, but it takes at least {LEAST_TOPICS}: one is held to tell when "
+            "to stop; add articles, of both sides or with key points"
+        )
+    held = set(generator.permutation(topics)[: max(1, round(HELD * len(topics)))].tolist())
+    # the held ones stay few enough that asking about them does not take longer than learning
+    learned = _drawn([each for each in found if each.topic not in held], plan.most_of_a_kind, generator)
+    most_held = plan.most_of_a_kind and max(1, round(HELD * plan.most_of_a_kind))
+    return Parts(learned, _drawn([each for each in found if each.topic in held], most_held, generator))
+
+
+def _drawn(found: Sequence[Triple], most: int | None, generator: np.random.Generator) -> list[Triple]:
+    kept: list[Triple] = []
+    for kind in get_args(Kind):
+        mine = [each for each in found if each.kind == kind]
+        chosen = range(len(mine)) if most is None else sorted(generator.permutation(len(mine))[:most].tolist())
+        kept += [mine[place] for place in chosen]
+    return kept

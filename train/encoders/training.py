@@ -1,0 +1,137 @@
+"""From annotated articles to the folder of a trained encoder: model, card, and what it was trained on.
+
+The folder appears whole or not at all: a killed training leaves nothing that could be taken for a model.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+import numpy as np
+
+from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder
+from ...corpora.controlled import AnnotatedArticle
+from ...corpora.controlled.triples import Kind, Triple, triples
+from ...extras import installed_versions, need, without_load_report
+from ...models import locate, public_name
+from ...models.cache import whole_folder
+from ...storage import digest, write_json, write_text
+from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_bi_encoder, open_classifier
+from .plan import EncoderPlan, Parts, parts
+
+CARD = """\
+---
+base_model: {base}
+library_name: sentence-transformers
+pipeline_tag: {pipeline}
+tags: [evenhand, {form}]
+---
+
+# {name}
+
+A {form} on `{base}`, trained by `evenhand train-encoder` to tell what a text supports from its contrary and from what the other
+side says. It is a judge: `{{kind: alignment, parts: claim, {judge}}}`.
+
+| of the held topics, told apart | triples | before | after |
+| --- | ---: | ---: | ---: |
+{rows}
+
+- learned from {learned} triples of {topics} topics, {held} of which were held to stop by; texts are not kept here
+- at most {epochs} passes in batches of {batch_size}, learning rate {learning_rate:g}, seed {seed}
+- blind to what no triple shows: contraries are made by rules or by the model that wrote the articles' own
+- the topics, versions and figures are in `training.json`. Its scores of these topics are no evidence of its worth
+"""
+
+
+def train_encoder(
+    articles: Sequence[AnnotatedArticle], plan: EncoderPlan, out: Path, *, left_out: Collection[str] = ()
+) -> TrainedEncoder:
+    """Train an encoder on articles and write its folder.
+
+    Args:
+        articles: with key points, or of both sides of a topic.
+        plan: what is trained and for how long.
+        out: its folder, which appears whole.
+        left_out: topics that it must not see, because it is to be tried on them.
+
+    Raises:
+        DataError: too few topics are left.
+        ModelError: the model cannot be located.
+        MissingExtra: sentence-transformers, datasets or torch is not installed.
+    """
+    kept = [each for each in articles if each.topic not in set(left_out)]
+    chosen = parts(triples(kept, np.random.default_rng(plan.seed)), plan)
+    is_classifier = plan.form == "classifier"
+    # a classifier's read-out is drawn before its trainer sets the seed
+    need("transformers", FEATURE).set_seed(plan.seed)
+    with without_load_report():
+        model = (open_classifier if is_classifier else open_bi_encoder)(locate(plan.model))
+        before = _told_apart(model, chosen.held, is_classifier)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as work:
+            (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, Path(work))
+        after = _told_apart(model, chosen.held, is_classifier)
+    found = TrainedEncoder(
+        base=public_name(plan.model),
+        form=plan.form,
+        topics=tuple(chosen.topics),
+        # drawn or not, each article is of a topic that was trained on
+        seen=tuple(sorted(frozenset().union(*(each.marks for each in kept if each.topic in chosen.topics)))),
+        left_out=tuple(sorted(set(left_out))),
+        learned=len(chosen.learned),
+        figures=tuple(
+            ToldApart(kind=kind, triples=n, before=before[kind], after=after[kind])
+            for kind in get_args(Kind)
+            if (n := sum(each.kind == kind for each in chosen.held))
+        ),
+        plan=asdict(plan) | {"model": public_name(plan.model)},
+        data=digest([asdict(each) for each in (*chosen.learned, *chosen.held)]),
+        versions=installed_versions(("evenhand", "sentence-transformers", "transformers", "torch")),
+    )
+    with whole_folder(out) as target, without_load_report():
+        model.save_pretrained(str(target), create_model_card=False)
+        write_text(target / "README.md", _card(out.name, found, chosen, plan))
+        write_json(target / RESULT, found.model_dump(mode="json"))
+    return found
+
+
+def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:
+    """Kind -> share of its triples whose near claim the model scores above the far one; kinds with triples alone."""
+    near, far = (
+        _scores(model, [(each.text, getattr(each, name)) for each in held], is_classifier) for name in ("near", "far")
+    )
+    above = near > far
+    kinds = np.array([each.kind for each in held])
+    return {kind: float(above[kinds == kind].mean()) for kind in get_args(Kind) if (kinds == kind).any()}
+
+
+def _scores(model: Any, pairs: Sequence[tuple[str, str]], is_classifier: bool) -> Any:
+    """Support of each pair's second text by its first, (pairs,)."""
+    if not pairs:
+        return np.empty(0)
+    if is_classifier:
+        return model.predict(list(pairs), apply_softmax=True, show_progress_bar=False)[:, CLASSES.index("entailment")]
+    first, second = (model.encode([pair[side] for pair in pairs], normalize_embeddings=True) for side in (0, 1))
+    return (first * second).sum(axis=1)
+
+
+def _card(name: str, found: TrainedEncoder, chosen: Parts, plan: EncoderPlan) -> str:
+    is_classifier = plan.form == "classifier"
+    rows = [f"| {each.kind} | {each.triples} | {each.before:.2f} | {each.after:.2f} |" for each in found.figures]
+    return CARD.format(
+        base=found.base,
+        pipeline="text-classification" if is_classifier else "sentence-similarity",
+        form=plan.form,
+        name=name,
+        judge=f"aligner: nli, chunks: sentence, model: {name}" if is_classifier else f"model: {name}",
+        rows="\n".join(rows),
+        learned=len(chosen.learned),
+        topics=len(chosen.topics),
+        held=len({each.topic for each in chosen.held}),
+        epochs=plan.epochs,
+        batch_size=plan.batch_size,
+        learning_rate=plan.learning_rate,
+        seed=plan.seed,
+    )
