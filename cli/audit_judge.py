@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import RecipeError
+from ..storage import listed
 from ..text import did_you_mean
 from .terminal import say, show
 
@@ -98,9 +99,8 @@ def audit_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 
 def _chosen(judges: "dict[str, JudgeOptions]", names: list[str]) -> "dict[str, JudgeOptions]":
     if unknown := [name for name in names if name not in judges]:
-        raise RecipeError(
-            f"--judge {unknown[0]}: no such judge{did_you_mean(unknown[0], judges)} They are {', '.join(judges)}"
-        )
+        mistakes = [f"--judge {name}: no such judge{did_you_mean(name, judges)}" for name in unknown]
+        raise RecipeError(listed([*mistakes, f"the judges are {', '.join(judges)}"]))
     return {name: judges[name] for name in names or judges}
 
 

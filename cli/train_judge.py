@@ -7,6 +7,7 @@ import typer
 
 from ..config.recipe_file import load_judges
 from ..errors import RecipeError
+from ..storage import listed
 from ..text import did_you_mean
 from .terminal import console, say
 
@@ -46,8 +47,12 @@ def train_judge(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it 
 ) -> None:
     """Combine judges by what is known of controlled summaries: a judge of kind combined, tried on topics that it never saw."""
     given = load_judges(judges) if judges else {}
+    if judge and judges is None:
+        raise RecipeError("--judge takes some of the judges of a recipe; name the recipe with --judges RECIPE")
     if unknown := [name for name in judge or () if name not in given]:
-        raise RecipeError(f"--judge {unknown[0]!r} is no judge of {judges}{did_you_mean(unknown[0], list(given))}")
+        raise RecipeError(
+            listed([f"--judge {name!r} is no judge of {judges}{did_you_mean(name, list(given))}" for name in unknown])
+        )
     signs = dict(_sign(each) for each in monotone or ())
     from ..evaluation.meta.train_judge import JUDGE, Wanted
     from ..evaluation.meta.train_judge import train_judge as train

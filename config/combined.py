@@ -41,6 +41,14 @@ class Feature(Record):
     # how the coefficient was held when it was fitted
     sign: Sign | None = None
 
+    @model_validator(mode="after")
+    def _keeps_its_sign(self) -> "Feature":
+        if (self.sign == "up" and self.coefficient < 0) or (self.sign == "down" and self.coefficient > 0):
+            raise ValueError(f"{self.name} was held to go {self.sign}, but its coefficient is {self.coefficient:g}")
+        if self.low > self.high:
+            raise ValueError(f"the least of {self.name} is {self.low:g}, above its most, {self.high:g}")
+        return self
+
 
 class Figure(Record):
     """How well a judge agrees with the truth: Spearman's correlation with its interval over topics."""

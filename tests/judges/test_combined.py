@@ -197,3 +197,16 @@ def test_records_of_features_need_their_judges():
     twice = saved()["features"][:1] * 2
     with pytest.raises(ValueError, match="its features are"):
         Combination.model_validate(saved(features=twice))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sign": "down"}, "precision was held to go down, but its coefficient is 0.2"),
+        ({"low": 1.0}, "the least of precision is 1, above its most, 0.9"),
+    ],
+)
+def test_a_line_that_breaks_its_own_word_is_refused(judge_file, changes, said):
+    first, *others = saved()["features"]
+    with pytest.raises(DataError, match=said):
+        opened(judge_file(features=[first | changes, *others]))
