@@ -71,11 +71,15 @@ class Setting:
             return ("sample",)
         return (str(self.polisum / FILES[1]), "--evidence", str(self.polisum / FILES[2]))
 
+    @property
+    def calibration(self) -> tuple[str, ...]:
+        """What is known of judges, as a key of recipes; none before the part `judges`."""
+        path = self.out / "judges" / "calibration.json"
+        return (f"calibration={path}",) if path.exists() else ()
+
     def disputes(self, name: str) -> tuple[str, ...]:
         """Keys of recipes that are run on a corpus of `write_corpora`."""
-        calibration = self.out / "judges" / "calibration.json"
-        keys = [f"corpus.path={self.out / name}.jsonl"]
-        return (*keys, f"calibration={calibration}") if calibration.exists() else (*keys,)
+        return (f"corpus.path={self.out / name}.jsonl", *self.calibration)
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,12 @@ def _compare(recipes: Sequence[str], budgets: str, out: Path, keys: Sequence[str
 
 def _judges(setting: Setting) -> list[Command]:
     metrics = (*setting.articles, "--judges", recipe("judges"))
-    asking = (*setting.articles, "--judges", recipe("language-judges"))
+    asking = (*setting.articles, "--judges", recipe("more-judges"))
     return [
         ("audit-judge", *metrics, "--out", str(setting.out / "judges")),
         ("train-judge", *metrics, "--purpose", "coverage", "--out", str(setting.out / "trained-coverage")),
         ("train-judge", *metrics, "--purpose", "faithfulness", "--out", str(setting.out / "trained-faithfulness")),
-        ("benchmark-judges", *asking, "--out", str(setting.out / "language-judges")),
+        ("benchmark-judges", *asking, "--out", str(setting.out / "more-judges")),
     ]
 
 
@@ -123,7 +127,7 @@ def _films(setting: Setting) -> list[Command]:
     ]
     given = [word for each in best for word in ("--summaries", each)]
     audited = ("audit", "--documents", "films", "--attribute", "verdict", *given, "--allow-missing")
-    return [_compare(FILMS, "1,8", folder), (*audited, "--out", str(setting.out / "films-audit"))]
+    return [_compare(FILMS, "1,8", folder, setting.calibration), (*audited, "--out", str(setting.out / "films-audit"))]
 
 
 def _disputes(setting: Setting) -> list[Command]:
@@ -168,7 +172,7 @@ def same_bytes(setting: Setting) -> None:
 PARTS = {
     "judges": Part(
         "How well do the judges that can run here agree with what is known of summaries?",
-        45, _judges, ("judges", "trained-coverage", "trained-faithfulness", "language-judges"),
+        45, _judges, ("judges", "trained-coverage", "trained-faithfulness", "more-judges"),
     ),
     "films": Part(
         "Does fairness in the reward help on texts that nobody here wrote: what critics say of films?",

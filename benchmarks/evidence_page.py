@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..evaluation.audit import page as audit_page
-from ..evaluation.audit.contents import Audit
+from ..evaluation.audit.contents import Audit, PairedDifference
+from ..evaluation.audit.contents import Number as AuditNumber
 from ..evaluation.comparison import page as comparison_page
 from ..evaluation.comparison.contents import Comparison, PairedTest
 from ..evaluation.judges import page as judges_page
@@ -21,9 +22,23 @@ from ..evaluation.meta import page as meta_page
 from ..evaluation.meta import training_page
 from ..evaluation.meta.benchmark import Benchmark
 from ..evaluation.meta.training import Training
-from ..evaluation.pages.blocks import Block, Facts, Group, Heading, Number, Page, Prose, Text, count, group, table
+from ..evaluation.pages.blocks import (
+    Block,
+    Facts,
+    Group,
+    Heading,
+    Number,
+    Page,
+    Prose,
+    Table,
+    Text,
+    bounds,
+    count,
+    group,
+    table,
+)
 from ..evaluation.pages.numbers import places_for
-from ..evaluation.pages.words import change, counted, legend, verdict
+from ..evaluation.pages.words import UNSURE, change, counted, legend, verdict
 from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.systems import budget_name
 from ..judges.calibration import Calibration
@@ -163,6 +178,8 @@ def _part(name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]) 
         yield Prose(its.title)
         yield from (Prose(each, "small") for each in its.warnings)
         blocks = differences(result) if isinstance(result, Comparison) else its.main
+        if isinstance(result, Audit):
+            blocks = (*its.main, measures(result))
         yield from (replace(block, level=3) if isinstance(block, Heading) else block for block in blocks)
 
 
@@ -191,3 +208,30 @@ def _difference(test: PairedTest, judge: JudgeNote, places: int) -> tuple[Text |
     shown = replace(said, text=UNTOLD) if said.tone == "unsure" else said
     what = f"{test.subject} - {test.reference}, {budget_name(test.k)}"
     return Text(what), count(test.n_sets), change(test, judge, places), shown
+
+
+def measures(found: Audit) -> Table:
+    """What papers measure of a corpus, beside what summaries that take no side have by chance, and beside the first system."""
+    less = {(each.measure, each.system): each for each in found.differences if each.value is None}
+    groups = [
+        group(
+            [
+                _measured(each, less.get((each.measure, each.system)))
+                for each in found.aggregates
+                if each.system == name
+            ],
+            name,
+        )
+        for name in (system.label for system in found.systems)
+    ]
+    heads = ("measure", "document sets", "estimate", "by chance", "less the first system's", "verdict")
+    return table("measures", heads, groups)
+
+
+def _measured(each: AuditNumber, less: PairedDifference | None) -> tuple[Text | Number, ...]:
+    expected = Number(each.chance.expected if each.chance else None)
+    shown = (Text(str(each.measure)), count(each.n), Number(each.estimate, bounds(each)), expected)
+    if less is None:
+        return (*shown, Number(None), Text(""))
+    said = Text(UNTOLD, tone="unsure") if less.verdict == UNSURE else Text(less.verdict, tone="neutral")
+    return (*shown, Number(less.estimate, bounds(less), sign=True, adjusted_p=less.adjusted), said)

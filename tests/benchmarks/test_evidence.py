@@ -77,7 +77,7 @@ def test_files_of_two_runs_are_the_same_or_named(tmp_path):
 
 @pytest.fixture
 def parts(tmp_path):
-    """A comparison on the scripted backend, a corpus that nobody has, and a recipe with a mistake."""
+    """A comparison on the scripted backend with an audit, a corpus that nobody has, and a recipe with a mistake."""
     recipes = []
     for method in ("zero-shot", "chain-of-thought"):
         values = make_recipe(method).model_dump(mode="json", exclude_unset=True)
@@ -86,13 +86,27 @@ def parts(tmp_path):
         recipes[-1].write_text(yaml.safe_dump(values))
 
     def compare(setting):
-        return [("compare", *map(str, recipes), "--budgets", "1", "--out", str(setting.out / "methods"))]
+        audited = (
+            "--documents",
+            "reviews",
+            "--attribute",
+            "sentiment",
+            "--measures",
+            "value-shares",
+            "--matcher",
+            "words",
+        )
+        bundled = ("--summaries", "even-handed", "--summaries", "praising")
+        return [
+            ("compare", *map(str, recipes), "--budgets", "1", "--out", str(setting.out / "methods")),
+            ("audit", *audited, *bundled, "--out", str(setting.out / "audit")),
+        ]
 
     def lacking(setting):
         raise DataError("no such corpus here")
 
     return {
-        "methods": Part("Which is better?", 1, compare, ("methods",)),
+        "methods": Part("Which is better?", 1, compare, ("methods", "audit")),
         "lacking": Part("And elsewhere?", 1, lacking, ("elsewhere",)),
         "wrong": Part("And there?", 1, lambda setting: [("validate", "quickstart", "--set", "rounds=x")], ()),
     }
@@ -104,6 +118,10 @@ def test_parts_are_run_and_what_cannot_be_is_told(parts, tmp_path, capsys):
     assert run(list(parts), setting, parts) == 0
     text = (setting.out / "evidence.md").read_text()
     assert re.search(r"chain-of-thought - zero-shot, one draw \| +5 \|", text)
+    # what papers measure, with its chance level, and less the first system's
+    assert re.search(
+        r"\| UER \(words\) \| 48 \| 0\.\d+ \(0\.\d+ to 0\.\d+\) \| 0\.\d+ \| \+0\.\d+ \(.*\) \| ● higher \|", text
+    )
     assert UNTOLD in text
     assert "lacking was not run to its end: no such corpus here" in text
     assert "wrong was not run to its end:" in text and "whole number" in text
