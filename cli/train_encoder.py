@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..errors import RecipeError
 from .terminal import say
 
 EXAMPLE = "Example: evenhand train-encoder articles.jsonl --leave-out controlled.jsonl --out runs/judges/encoder"
@@ -49,7 +50,9 @@ def train_encoder(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as i
     from ..train.encoders.training import train_encoder as train
 
     found = [article for path in articles for article in read_annotated(str(path))]
-    left_out = {each.topic for each in read_controlled(leave_out, evidence)} if leave_out else set()
+    if evidence and leave_out is None:
+        raise RecipeError("--evidence tells the topics of sets that are left out; name the sets with --leave-out SETS")
+    left_out = read_controlled(leave_out, evidence) if leave_out else []
     plan = EncoderPlan(model=model, form=form, epochs=epochs, most_of_a_kind=most, seed=seed)
     trained = train(found, plan, out, left_out=left_out)
     for each in trained.figures:

@@ -27,7 +27,7 @@ class TrainedEncoder(Record):
     form: str
     # learned from, or held to stop by: none of them is unseen
     topics: tuple[str, ...]
-    # marks of their articles and topics, as controlled sets have them
+    # marks of their articles and topics, as controlled sets have them, and of those that the base was trained on before
     seen: tuple[str, ...]
     left_out: tuple[str, ...]
     learned: NonNegativeInt

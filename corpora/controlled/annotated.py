@@ -76,8 +76,9 @@ class AnnotatedArticle(Record):
         return article_marks(self.passages, self.topic)
 
     def others(self, articles: Sequence["AnnotatedArticle"]) -> list["AnnotatedArticle"]:
-        """The articles of the topic's other sides."""
-        return [each for each in articles if each.topic == self.topic and each.side != self.side]
+        """The articles of the topic's other sides; one that does not tell its side is of no other."""
+        sided = [each for each in articles if each.topic == self.topic and self.side and each.side]
+        return [each for each in sided if each.side != self.side]
 
 
 class _ReleasedExcerpt(BaseModel):

@@ -11,13 +11,15 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder
-from ...corpora.controlled import AnnotatedArticle
+from ...config.trained_encoder import RESULT, ToldApart, TrainedEncoder, read_trained
+from ...corpora.controlled import AnnotatedArticle, ControlledSet
 from ...corpora.controlled.triples import Kind, Triple, triples
+from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...models import locate, public_name
 from ...models.cache import whole_folder
 from ...storage import digest, write_json, write_text
+from ...text import fold
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_bi_encoder, open_classifier
 from .plan import EncoderPlan, Parts, parts
 
@@ -46,22 +48,26 @@ side says. It is a judge: `{{kind: alignment, parts: claim, {judge}}}`.
 
 
 def train_encoder(
-    articles: Sequence[AnnotatedArticle], plan: EncoderPlan, out: Path, *, left_out: Collection[str] = ()
+    articles: Sequence[AnnotatedArticle], plan: EncoderPlan, out: Path, *, left_out: Sequence[ControlledSet] = ()
 ) -> TrainedEncoder:
     """Train an encoder on articles and write its folder.
 
     Args:
         articles: with key points, or of both sides of a topic.
         plan: what is trained and for how long.
-        out: its folder, which appears whole.
-        left_out: topics that it must not see, because it is to be tried on them.
+        out: its folder, which appears whole; an encoder that was trained there before gives way.
+        left_out: sets whose topics it must not see, because it is to be tried on them.
 
     Raises:
-        DataError: too few topics are left.
+        DataError: too few topics are left, a set to be left out tells no topic, or the model was trained on one before.
+        StorageError: `out` is something else, or cannot be written.
         ModelError: the model cannot be located.
         MissingExtra: sentence-transformers, datasets or torch is not installed.
     """
-    kept = [each for each in articles if each.topic not in set(left_out)]
+    _refuse_other(out)
+    earlier = read_trained(plan.model)
+    known = frozenset(earlier.seen) if earlier else frozenset()
+    kept = _without(articles, left_out, known, plan.model)
     chosen = parts(triples(kept, np.random.default_rng(plan.seed)), plan)
     is_classifier = plan.form == "classifier"
     # a classifier's read-out is drawn before its trainer sets the seed
@@ -69,7 +75,6 @@ def train_encoder(
     with without_load_report():
         model = (open_classifier if is_classifier else open_bi_encoder)(locate(plan.model))
         before = _told_apart(model, chosen.held, is_classifier)
-        out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as work:
             (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, Path(work))
         after = _told_apart(model, chosen.held, is_classifier)
@@ -78,8 +83,8 @@ def train_encoder(
         form=plan.form,
         topics=tuple(chosen.topics),
         # drawn or not, each article is of a topic that was trained on
-        seen=tuple(sorted(frozenset().union(*(each.marks for each in kept if each.topic in chosen.topics)))),
-        left_out=tuple(sorted(set(left_out))),
+        seen=tuple(sorted(known.union(*(each.marks for each in kept if each.topic in chosen.topics)))),
+        left_out=tuple(sorted({each.topic for each in left_out})),
         learned=len(chosen.learned),
         figures=tuple(
             ToldApart(kind=kind, triples=n, before=before[kind], after=after[kind])
@@ -95,6 +100,42 @@ def train_encoder(
         write_text(target / "README.md", _card(out.name, found, chosen, plan))
         write_json(target / RESULT, found.model_dump(mode="json"))
     return found
+
+
+def _refuse_other(out: Path) -> None:
+    """Refuse a folder that cannot be written, or holds what training did not write: what lies there would give way."""
+    if (out.exists() or out.is_symlink()) and not (read_trained(str(out)) or (out.is_dir() and not any(out.iterdir()))):
+        raise StorageError(
+            f"{out}: is there already, and no encoder that was trained here, so it stays as it is; name another: --out FOLDER"
+        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryDirectory(dir=out.parent).cleanup()
+    except OSError as error:
+        raise StorageError(f"{out}: cannot be written: {error.strerror}; choose another place: --out FOLDER") from error
+
+
+def _without(
+    articles: Sequence[AnnotatedArticle], left_out: Sequence[ControlledSet], known: Collection[str], model: str
+) -> list[AnnotatedArticle]:
+    """The articles of other topics than the sets have, by their name in any spelling and by what the articles say."""
+    untold = sum(not each.topic for each in left_out)
+    if untold:
+        raise DataError(
+            f"{untold} of {len(left_out)} sets to be left out tell no topic, so other articles of their topics would be trained "
+            "on; give them topics, or name the authors' evidence file, which tells them: --evidence FILE"
+        )
+    marks = frozenset().union(*(each.marks for each in left_out))
+    if marks & set(known):
+        raise DataError(
+            f"model {model!r} was trained on articles or topics that are to be left out; start from a model that was not"
+        )
+    topics = {_spelled(each.topic) for each in articles if each.marks & marks}
+    return [each for each in articles if _spelled(each.topic) not in topics]
+
+
+def _spelled(topic: str) -> str:
+    return fold(topic).casefold()
 
 
 def _told_apart(model: Any, held: Sequence[Triple], is_classifier: bool) -> dict[Kind, float]:

@@ -12,7 +12,7 @@ from evenhand.config.judges import AlignmentJudge
 from evenhand.config.trained_encoder import read_trained
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.corpora.controlled.triples import Triple
-from evenhand.errors import DataError, RecipeError
+from evenhand.errors import DataError, RecipeError, StorageError
 from evenhand.evaluation.meta.scoring import seen_articles
 from evenhand.evaluation.meta.train_judge import Wanted, train_judge
 from evenhand.judges import JudgeInput, open_judge
@@ -147,3 +147,49 @@ def test_left_out_topics_are_not_trained_on(tiny, tmp_path):
     assert isinstance(done.exception, DataError) and "0 topics have something to learn from" in str(done.exception)
     assert not (tmp_path / "x").exists()
     assert read_trained("nowhere") is None
+
+
+def test_topics_are_left_out_in_any_spelling_and_by_what_their_articles_say(tiny, tmp_path):
+    articles, sets = read_annotated("sample"), read_controlled(Path("sample"))[:2]
+    tram, other = (articles[0], next(each for each in articles if each.topic != articles[0].topic))
+    wanted = [
+        sets[0].model_copy(update={"topic": tram.topic.upper()}),
+        # the same article, and its topic has another name
+        sets[1].model_copy(update={"topic": "elsewhere", "passages": other.passages}),
+    ]
+    found = train_encoder(articles, replace(PLAN, model=str(tiny), epochs=1), tmp_path / "x", left_out=wanted)
+    assert set(found.topics) == {each.topic for each in articles} - {tram.topic, other.topic}
+    assert not frozenset(found.seen) & (wanted[0].marks | wanted[1].marks)
+
+
+def test_sets_that_tell_no_topic_cannot_be_left_out(tiny, tmp_path):
+    sets = [each.model_copy(update={"topic": ""}) for each in read_controlled(Path("sample"))]
+    with pytest.raises(DataError, match=r"^16 of 16 sets to be left out tell no topic.*--evidence FILE$"):
+        train_encoder(read_annotated("sample"), replace(PLAN, model=str(tiny)), tmp_path / "x", left_out=sets)
+
+
+def test_what_the_base_was_trained_on_is_seen_and_cannot_be_left_out(trained, tmp_path):
+    folder, _ = trained
+    articles = read_annotated("sample")
+    plan = replace(PLAN, model=str(folder / "encoder"), epochs=1)
+    more = [each.model_copy(update={"topic": f"{each.topic}, again"}) for each in articles]
+    earlier = read_trained(plan.model)
+    found = train_encoder(more, plan, tmp_path / "x")
+    assert frozenset(earlier.seen) < frozenset(found.seen)
+    known = [read_controlled(Path("sample"))[0].model_copy(update={"topic": articles[0].topic})]
+    with pytest.raises(DataError, match="was trained on articles or topics that are to be left out"):
+        train_encoder(more, plan, tmp_path / "x", left_out=known)
+
+
+def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mine.txt").write_text("dear to me")
+    for out in (tmp_path / "runs", tmp_path / "runs" / "mine.txt", Path()):
+        with pytest.raises(StorageError, match="is there already, and no encoder that was trained here"):
+            train_encoder([], replace(PLAN, model=str(tiny)), out)
+    assert (tmp_path / "runs" / "mine.txt").read_text() == "dear to me"
+    with pytest.raises(StorageError, match=r"cannot be written: .* --out FOLDER"):
+        train_encoder([], replace(PLAN, model=str(tiny)), tmp_path / "runs" / "mine.txt" / "x")
+    # an earlier encoder gives way, so that only the articles are wrong here
+    with pytest.raises(DataError, match="0 topics have something to learn from"):
+        train_encoder([], replace(PLAN, model=str(tiny)), trained[0] / "encoder")
