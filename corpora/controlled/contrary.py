@@ -1,9 +1,10 @@
 """Contraries by rules: a sentence with one thing in it changed that turns what it says, without a model.
 
-Tried in order, and the first that fits is taken: a negation is taken out; one is put behind the first auxiliary; a word gives way
-to its opposite; a number to another. Names are left as they are, since a sentence with names exchanged may still be true. What no
-rule fits has no contrary. The sentences are for training encoders, which see words before they see sense; people
-and models write better ones, so those of an article come first where it has them. English only.
+Tried in order, and the first that fits is taken: a negation is taken out; one is put behind the first auxiliary, where there is
+none; a word gives way to its opposite; a number to another. Names are left as they are, since a sentence with names exchanged may
+still be true. What no rule fits has no contrary, and a question says nothing that could be turned. The sentences are for training
+encoders, which see words before they see sense; people and models write better ones, so those of an article come first where it
+has them. English only.
 """
 
 import re
@@ -11,15 +12,24 @@ import re
 # taken out, or put back to the plain form
 _NEGATIONS = (
     (r"\b(can)not\b", r"\1"),
-    (r"\bcan't\b", "can"),
-    (r"\bwon't\b", "will"),
-    (r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)n't\b", r"\1"),
-    (r"\b(is|are|was|were|do|does|did|has|have|had|will|would|can|could|should|may|might|must) (?:not|never)\b", r"\1"),
+    (r"\bcan['\u2019]t\b", "can"),
+    (r"\bwon['\u2019]t\b", "will"),
+    (r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need|might)n['\u2019]t\b", r"\1"),
+    # "not only cheap" says that it is cheap
+    (
+        r"\b(is|are|was|were|do|does|did|has|have|had|will|would|can|could|should|may|might|must) (?:not|never)\b"
+        r"(?! (?:only|just|merely|simply|even|necessarily)\b)",
+        r"\1",
+    ),
     (r"\b(?:never|hardly|barely) ", ""),
     (r"\bno longer ", "still "),
 )
 # small letters alone: "May" is a month, and what opens a sentence asks
 _AUXILIARY = re.compile(r"\b(is|are|was|were|will|would|can|could|should|has|have|had|may|might|must|does|do|did)\b")
+# a second one would take the first back, or stand beside what only looks like one
+_NEGATED = re.compile(
+    r"\b(?:no|not|cannot|never|none|nobody|nothing|neither|nor|hardly|barely)\b|n['\u2019]t\b", re.IGNORECASE
+)
 _OPPOSITES = dict(
     pair.split("/")
     for pair in """
@@ -30,13 +40,16 @@ _OPPOSITES = dict(
     accepted/refused accept/refuse improves/worsens improved/worsened improve/worsen gains/losses praises/criticises
     praised/criticised praise/criticise more/less
     good/bad better/worse best/worst strong/weak safe/dangerous cheap/dear legal/illegal fair/unfair necessary/needless true/false
-    right/wrong popular/unpopular easy/hard effective/useless always/never all/none everyone/nobody many/few most/few before/after
+    popular/unpopular easy/hard effective/useless always/never all/none everyone/nobody many/few most/few before/after
     above/below over/under with/without benefit/harm benefits/harms success/failure victory/defeat hope/fear
     """.split()
 )
 _OPPOSITES |= {second: first for first, second in reversed(_OPPOSITES.items())} | _OPPOSITES
 _OPPOSITE = re.compile(rf"\b({'|'.join(_OPPOSITES)})\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d,]*")
+# of no name: not in G7, COVID-19
+_NUMBER = re.compile(r"(?<![\w-])\d[\d,]*")
+# quotation marks and brackets may close behind it
+_QUESTION = re.compile(r"\?\W*$")
 
 
 def contrary(sentence: str) -> str | None:
@@ -47,11 +60,13 @@ def contrary(sentence: str) -> str | None:
     >>> contrary("The ferry is cheap.")
     'The ferry is not cheap.'
     """
+    if _QUESTION.search(sentence):
+        return None
     for pattern, plain in _NEGATIONS:
         turned, count = re.subn(pattern, plain, sentence, count=1, flags=re.IGNORECASE)
         if count:
             return turned
-    if found := _AUXILIARY.search(sentence):
+    if not _NEGATED.search(sentence) and (found := _AUXILIARY.search(sentence)):
         return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
     if found := _OPPOSITE.search(sentence):
         return sentence[: found.start()] + _like(found[0], _OPPOSITES[found[0].lower()]) + sentence[found.end() :]

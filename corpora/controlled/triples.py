@@ -4,7 +4,8 @@ Four kinds of triples, each of a text, a claim near to it and a claim further fr
 
 - "contrary": an excerpt, its key point, and this key point turned into its contrary, by rules where the article has none;
 - "side": an excerpt, its key point, and a point of the topic's other side, which a cosine finds as near;
-- "argument": a sentence, the next one of its passage, and that sentence of the other side with which it has most words in common;
+- "argument": a sentence, the next one of its passage, and that sentence of the other side with which it has most words in common,
+  but for those that say the same, such as quotations;
 - "negation": a sentence, that the article argues so, and that it argues the contrary, by rules.
 
 The last two need no annotation: articles with passages alone will do. Texts of one topic stay together, so that topics can be
@@ -24,6 +25,8 @@ from .contrary import contrary
 
 # sentences of fewer words are no arguments
 LEAST_WORDS = 6
+# sentences of two sides that share a larger part of their words are one: both report it, or quote it
+MOST_SHARED = 0.5
 # what the claim that is further from the text is
 Kind = Literal["contrary", "side", "argument", "negation"]
 # without it a sentence and itself would be told from its contrary at once
@@ -58,8 +61,9 @@ def _of_points(
         return
     opposite = article.opposite if article.opposite is not None else [p for each in others for p in each.key_points]
     for place, (excerpt, point) in enumerate(zip(article.excerpts, article.key_points, strict=True)):
+        # written ones are in the order of the key points where there is one for each; else nobody knows whose they are
         written = article.adversarial or ()
-        turned = written[place] if place < len(written) else contrary(point)
+        turned = written[place] if len(written) == len(article.key_points) else contrary(point)
         if turned is not None:
             yield Triple(article.topic, "contrary", excerpt.text, point, turned)
         if opposite:
@@ -75,10 +79,12 @@ def _of_sentences(article: AnnotatedArticle, others: Sequence[AnnotatedArticle])
             if (turned := contrary(sentence)) is not None:
                 yield Triple(article.topic, "negation", sentence, SAYS.format(sentence), SAYS.format(turned))
         for sentence, following in pairwise(own):
-            if theirs:
-                bag = set(words(sentence))
-                shared = [len(bag & each) / len(bag | each) for each in bags]
-                yield Triple(article.topic, "argument", sentence, following, theirs[int(np.argmax(shared))])
+            bag = set(words(sentence))
+            shared = [len(bag & each) / len(bag | each) for each in bags]
+            near = [place for place, share in enumerate(shared) if share <= MOST_SHARED]
+            if near:
+                far = theirs[max(near, key=shared.__getitem__)]
+                yield Triple(article.topic, "argument", sentence, following, far)
 
 
 def _long(passage: str) -> list[str]:

@@ -20,6 +20,17 @@ from evenhand.corpora.controlled.contrary import contrary
         ("Tickets cost 1,400 crowns.", "Tickets cost 6,400 crowns."),
         ("Nurses praised the captain.", "Nurses criticised the captain."),
         ("Nurses met the captain.", None),
+        # as newspapers print it
+        ("It won\u2019t be late.", "It will be late."),
+        ("Clerks mustn't wait.", "Clerks must wait."),
+        # what only looks like a negation, and what has one already, gets no other
+        ("The ferry is not only quiet, but old.", None),
+        ("The ferry is not only quiet, but it won.", "The ferry is not only quiet, but it lost."),
+        ("The ferry is certainly not loud.", None),
+        ("There is no safe harbour.", "There is no dangerous harbour."),
+        ('"Is the ferry cheap?"', None),
+        # numbers of names stay
+        ("The G7 met near the COVID-19 ward.", None),
         ("", None),
     ],
 )

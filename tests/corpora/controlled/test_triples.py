@@ -52,6 +52,27 @@ def test_passages_alone_give_arguments_against_the_nearest_words_of_the_other_si
     assert {each.kind for each in found(plain[0])} == {"negation"}
 
 
+def test_what_both_sides_say_is_no_argument_of_the_other_side():
+    plain = [each.model_copy(update={"excerpts": (), "key_points": (), "adversarial": None}) for each in (LEFT, RIGHT)]
+    quoted = "The ferry is cheap for all the nurses, he said."
+    theirs = plain[1].model_copy(update={"passages": (f"{quoted} {plain[1].passages[0]}",)})
+    of_left = [each for each in found(plain[0], theirs) if each.kind == "argument"][:1]
+    assert [each.far for each in of_left] == ["The ferry costs the town a fortune."]
+    # nothing else is said there
+    assert not [
+        each for each in found(plain[0], theirs.model_copy(update={"passages": (quoted,)})) if each.kind == "argument"
+    ]
+
+
+def test_contraries_that_are_not_one_for_each_point_are_not_taken_for_them():
+    more = RIGHT.model_copy(update={"adversarial": ("The ferry pays for itself.", "The ferry runs on hope.")})
+    assert [each.far for each in found(more) if each.kind == "contrary"] == ["The ferry is not dear."]
+    # a side that is not told is no other side
+    assert {
+        each.kind for each in found(LEFT, RIGHT.model_copy(update={"side": None})) if each.text.startswith("cheap")
+    } == {"contrary"}
+
+
 def test_sentences_without_a_contrary_give_none():
     negations = [each for each in found(RIGHT) if each.kind == "negation"]
     # no rule fits the first sentence
