@@ -11,6 +11,7 @@ Without them judges are tried on made-up articles, and disputes are the bundled 
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -22,7 +23,7 @@ from time import perf_counter
 from ..corpora.bundled import DOCUMENTS
 from ..corpora.polisum import import_polisum
 from ..corpora.reader import read_document_sets
-from ..errors import DataError
+from ..errors import DataError, EvenhandError
 from ..evaluation.pages.write import write_page
 from ..records import DocumentSet
 from ..runfolder.processes import last_lines, run_child, share_processor
@@ -217,12 +218,16 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
         part=name, question=part.question, exit_code=None, said="interrupted", seconds=earlier.seconds if earlier else 0.0,
         date=datetime.now(UTC).date().isoformat(), commit=git_commit() or "", machine=machine(),
     )  # fmt: skip
+    # who is killed says nothing at the end
+    done.write(setting.out)
     try:
         try:
             commands = part.commands(setting)
         except DataError as error:
             commands, said, status = [], str(error), error.exit_code
         log = setting.out / "logs" / f"{name}.log"
+        # so that no error of an earlier run is taken for one of this
+        log.unlink(missing_ok=True)
         for place, command in enumerate(commands):
             print(f"evenhand {' '.join(command)}", flush=True)
             with fresh_cache(setting.out / f"cache-{name}-{place}") if part.is_fresh else nullcontext():
@@ -230,7 +235,7 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
                     [sys.executable, "-m", "evenhand", *command], log, on_output=lambda text: print(text, end="", flush=True)
                 )  # fmt: skip
             if status:
-                said = last_lines(log, SHOWN_LINES).partition("error: ")[2] or last_lines(log, SHOWN_LINES)
+                said = _last_words(log, status)
                 break
         if not status:
             part.after(setting)
@@ -239,6 +244,16 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
         done = done.model_copy(update={"seconds": done.seconds + perf_counter() - began})
         done.write(setting.out)
     return done
+
+
+def _last_words(log: Path, status: int) -> str:
+    """Why a command did not end well: the error that it told, else its last lines."""
+    if status < 0:
+        return (
+            f"a command was ended by {signal.Signals(-status).name}, as for want of memory; the same command continues"
+        )
+    lines = last_lines(log, SHOWN_LINES)
+    return lines.partition("error: ")[2] or lines
 
 
 def run(names: Sequence[str], setting: Setting, parts: dict[str, Part] = PARTS) -> int:
@@ -252,7 +267,8 @@ def run(names: Sequence[str], setting: Setting, parts: dict[str, Part] = PARTS) 
         write_page(page(setting.out, {each: part.results for each, part in parts.items()}), setting.out, MARKDOWN)
     print(f"page: {setting.out / 'index.html'}")
     failed = [code for code in codes if code not in {0, DataError.exit_code}]
-    return failed[0] if failed else min(codes, default=0)
+    # a signal's number is no exit code
+    return max(1, failed[0]) if failed else min(codes, default=0)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -270,7 +286,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     if missing:
         parser.error(f"--polisum {given.polisum}: has no {', '.join(missing)}")
     share_processor()
-    sys.exit(run(given.part or list(PARTS), Setting(given.out, given.polisum)))
+    try:
+        code = run(given.part or list(PARTS), Setting(given.out, given.polisum))
+    except (EvenhandError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = error.exit_code if isinstance(error, EvenhandError) else 1
+    sys.exit(code)
 
 
 if __name__ == "__main__":

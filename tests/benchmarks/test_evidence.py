@@ -7,6 +7,7 @@ import pytest
 import yaml
 from method_runs import make_recipe
 
+from evenhand.benchmarks import evidence
 from evenhand.benchmarks.evidence import N_TEST, PARTS, Part, Setting, run, same_bytes, split, write_corpora
 from evenhand.benchmarks.evidence_page import UNTOLD, read_done
 from evenhand.config.shipped import recipe_names
@@ -139,3 +140,42 @@ def test_nothing_that_can_be_run_is_an_error_of_its_own(parts, tmp_path):
     text = (tmp_path / "out" / "evidence.md").read_text()
     assert "methods was not run to its end: nobody asked for it" in text
     assert f"{UNTOLD}: no such corpus here" in text
+
+
+def test_a_part_that_is_killed_is_told_from_its_first_second(tmp_path, monkeypatch):
+    seen = []
+
+    def killed(argv, log, **_):
+        # what is left where the driver is killed, too; no error of an earlier run is in the log
+        seen.append((read_done(tmp_path, "one").said, log.exists()))
+        return -9
+
+    monkeypatch.setattr(evidence, "run_child", killed)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "one.log").write_text("error: of yesterday\n")
+    one = Part("Is it cheap?", 1, lambda setting: [("validate", "quickstart")], ())
+    # no exit code is below 0
+    assert run(["one"], Setting(tmp_path), {"one": one}) == 1
+    assert seen == [("interrupted", False)]
+    assert read_done(tmp_path, "one").said.startswith("a command was ended by SIGKILL")
+    assert "ended by SIGKILL" in (tmp_path / "evidence.md").read_text()
+
+
+def test_what_is_wrong_with_the_folders_is_one_line(tmp_path, capsys):
+    for name in evidence.FILES:
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "file").write_text("")
+    for out, code, said in ((tmp_path / "out", DataError.exit_code, "dev.json"), (tmp_path / "file", 1, "File exists")):
+        with pytest.raises(SystemExit) as left:
+            evidence.main(["--part", "judges", "--polisum", str(tmp_path), "--out", str(out)])
+        assert left.value.code == code
+        assert re.fullmatch(rf"error: .*{re.escape(said)}.*\n", capsys.readouterr().err, re.DOTALL)
+
+
+def test_what_parts_said_is_text_on_the_page_and_no_markup(tmp_path):
+    def lacking(setting):
+        raise DataError("no <script>alert(1)</script> here")
+
+    run(["one"], Setting(tmp_path), {"one": Part("Is <b>this</b> so?", 1, lacking, ("nowhere",))})
+    html = (tmp_path / "index.html").read_text()
+    assert "<script>alert" not in html and "<b>this" not in html and "&lt;script&gt;alert" in html
