@@ -6,6 +6,7 @@ unrelated, and the scale stays [0, 1]. It sees topics and wording; it does not t
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,30 +25,47 @@ FEATURE = "aligner 'encoder'"
 UNREAD = ("pooler.",)
 
 
+def open_encoder(model: str, feature: str, revision: str | None = None) -> Any:
+    """A model of sentence-transformers with all of its weights, each a number of 32 bits.
+
+    Args:
+        model: Hugging Face id, local folder or embedded model.
+        feature: what the user asked for, as errors name it.
+        revision: branch, tag or commit of a Hugging Face id.
+
+    Raises:
+        MissingExtra: sentence-transformers or torch is not installed.
+        UnfitModelError: its files are damaged, or do not hold every weight.
+        ModelError: it could not be opened for another reason.
+    """
+    library = need("sentence_transformers", feature)
+    folder = locate(model, revision)
+    cannot = f"{feature} cannot open model {model!r}"
+    refuse_damaged_files(folder, cannot)
+    with told_once(cannot, folder), without_load_report():
+        opened = library.SentenceTransformer(
+            folder,
+            revision=revision,
+            device=device(),
+            trust_remote_code=False,
+            # shapes are compared below
+            model_kwargs={"dtype": need("torch", feature).float32, "ignore_mismatched_sizes": True},
+        )
+        opened.encode([""])
+    # the library does not say that it drew weights at random, or that some are not numbers
+    for part in opened:
+        inner = getattr(part, "auto_model", None)
+        if inner is not None:
+            check_weights(type(inner).__name__, inner.name_or_path, feature, may_lack=UNREAD)
+    refuse_strange_numbers(strange_numbers(opened), f"{feature}: model {model!r}")
+    return opened
+
+
 class EncoderAligner:
     """A sentence-transformers model."""
 
     def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
-        library = need("sentence_transformers", FEATURE)
-        folder = locate(model, revision)
-        cannot = f"{FEATURE} cannot open model {model!r}"
-        refuse_damaged_files(folder, cannot)
-        with told_once(cannot, folder), without_load_report():
-            self._model = library.SentenceTransformer(
-                folder,
-                revision=revision,
-                device=device(),
-                trust_remote_code=False,
-                # shapes are compared below
-                model_kwargs={"dtype": need("torch", FEATURE).float32, "ignore_mismatched_sizes": True},
-            )
-            self._model.encode([""])
-        # the library does not say that it drew weights at random, or that some are not numbers
-        for part in self._model:
-            inner = getattr(part, "auto_model", None)
-            if inner is not None:
-                check_weights(type(inner).__name__, inner.name_or_path, FEATURE, may_lack=UNREAD)
-        refuse_strange_numbers(strange_numbers(self._model), f"{FEATURE}: model {model!r}")
+        self._model = open_encoder(model, FEATURE, revision)
         self._batch_size = batch_size
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:

@@ -12,6 +12,10 @@ from typing import Any
 from ...corpora.controlled.triples import Triple
 from ...extras import need, without_load_report
 from ...judges.aligner import most_tokens
+from ...judges.encoder import UNREAD
+from ...models import locate
+from ...models.opening import check_weights
+from ...models.wholeness import told_once
 from .plan import EncoderPlan, Parts
 
 FEATURE = "training an encoder"
@@ -21,21 +25,23 @@ CLASSES = ("contradiction", "neutral", "entailment")
 MOST_TOKENS = 128
 
 
-def open_bi_encoder(folder: str) -> Any:
-    """The sentence encoder of a folder."""
-    library = need("sentence_transformers", FEATURE)
-    with without_load_report():
-        return library.SentenceTransformer(folder, trust_remote_code=False)
+def open_classifier(name: str) -> Any:
+    """A classifier of three classes on the encoder of that name; its read-out is drawn at random, and nothing else.
 
-
-def open_classifier(folder: str) -> Any:
-    """A classifier of three classes on the encoder of a folder; its read-out is drawn at random."""
+    Raises:
+        MissingExtra: sentence-transformers or torch is not installed.
+        UnfitModelError: its files are damaged, or do not hold every weight of the encoder.
+        ModelError: it could not be opened for another reason.
+    """
     library = need("sentence_transformers", FEATURE)
-    with without_load_report():
+    check_weights("AutoModel", name, FEATURE, may_lack=UNREAD)
+    folder = locate(name)
+    with told_once(f"{FEATURE} cannot open model {name!r}", folder), without_load_report():
         model = library.CrossEncoder(
             folder,
             num_labels=len(CLASSES),
             trust_remote_code=False,
+            model_kwargs={"dtype": need("torch", FEATURE).float32},
             config_kwargs={
                 "id2label": dict(enumerate(CLASSES)),
                 "label2id": {name: number for number, name in enumerate(CLASSES)},

@@ -16,11 +16,12 @@ from ...corpora.controlled import AnnotatedArticle, ControlledSet
 from ...corpora.controlled.triples import Kind, Triple, triples
 from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
-from ...models import locate, public_name
+from ...judges.encoder import open_encoder
+from ...models import public_name
 from ...models.cache import whole_folder
 from ...storage import digest, write_json, write_text
 from ...text import fold
-from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_bi_encoder, open_classifier
+from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
 from .plan import EncoderPlan, Parts, parts
 
 CARD = """\
@@ -73,7 +74,7 @@ def train_encoder(
     # a classifier's read-out is drawn before its trainer sets the seed
     need("transformers", FEATURE).set_seed(plan.seed)
     with without_load_report():
-        model = (open_classifier if is_classifier else open_bi_encoder)(locate(plan.model))
+        model = open_classifier(plan.model) if is_classifier else open_encoder(plan.model, FEATURE)
         before = _told_apart(model, chosen.held, is_classifier)
         with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as work:
             (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, Path(work))

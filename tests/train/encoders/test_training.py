@@ -1,6 +1,7 @@
 """Encoders trained on articles: parts by topic, folders that are whole, judges of them."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from evenhand.config.judges import AlignmentJudge
 from evenhand.config.trained_encoder import read_trained
 from evenhand.corpora.controlled import read_annotated, read_controlled
 from evenhand.corpora.controlled.triples import Triple
-from evenhand.errors import DataError, RecipeError, StorageError
+from evenhand.errors import DataError, RecipeError, StorageError, UnfitModelError
 from evenhand.evaluation.meta.scoring import seen_articles
 from evenhand.evaluation.meta.train_judge import Wanted, train_judge
 from evenhand.judges import JudgeInput, open_judge
@@ -179,6 +180,21 @@ def test_what_the_base_was_trained_on_is_seen_and_cannot_be_left_out(trained, tm
     known = [read_controlled(Path("sample"))[0].model_copy(update={"topic": articles[0].topic})]
     with pytest.raises(DataError, match="was trained on articles or topics that are to be left out"):
         train_encoder(more, plan, tmp_path / "x", left_out=known)
+
+
+@pytest.mark.parametrize("form", ["encoder", "classifier"])
+def test_a_base_without_some_of_its_weights_is_refused(tiny, tmp_path, form):
+    from safetensors.numpy import load_file, save_file
+
+    shutil.copytree(tiny, tmp_path / "base")
+    file = tmp_path / "base" / "model.safetensors"
+    weights = load_file(file)
+    lost = next(name for name in weights if "word_embeddings" in name)
+    save_file({name: each for name, each in weights.items() if name != lost}, file, metadata={"format": "pt"})
+    plan = replace(PLAN, model=str(tmp_path / "base"), form=form)
+    with pytest.raises(UnfitModelError, match=r"training an encoder: .* has no weights for .*word_embeddings"):
+        train_encoder(read_annotated("sample"), plan, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
