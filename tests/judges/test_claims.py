@@ -4,6 +4,9 @@ import pytest
 
 from evenhand.judges.claims import claims
 
+# the ferry is cheap, nurses need it
+CHINESE = "\u6e21\u8f6e\u5f88\u4fbf\u5b9c\uff0c\u62a4\u58eb\u9700\u8981\u5b83\u3002"
+
 
 @pytest.mark.parametrize(
     ("sentence", "parts"),
@@ -20,6 +23,14 @@ from evenhand.judges.claims import claims
         ("Yes, no.", ["Yes, no."]),
         # no joining word within another word, and no cut in a number
         ("Thousands of sandy butterflies cost 1,000 crowns.", ["Thousands of sandy butterflies cost 1,000 crowns."]),
+        # white space of any kind and length
+        ("The ferry is cheap" + "\n" * 50_000 + "and nurses need it.", ["The ferry is cheap", "and nurses need it."]),
+        ("The ferry" + " " * 50_000 + "runs.", ["The ferry" + " " * 50_000 + "runs."]),
+        # words are told by spaces
+        (
+            "\u6e21\u8f6e\u5f88\u4fbf\u5b9c\uff0c\u62a4\u58eb\u9700\u8981\u5b83\u3002",
+            ["\u6e21\u8f6e\u5f88\u4fbf\u5b9c\uff0c\u62a4\u58eb\u9700\u8981\u5b83\u3002"],
+        ),
         ("", []),
         ("  ", []),
     ],
