@@ -2,7 +2,8 @@
 
 A bi-encoder learns by ranking: of a text and its batch, the near claim must be nearer than every other and than the far one
 (MultipleNegativesRankingLoss). A classifier reads text and claim together and names one of three classes: the near claim is
-entailed, a contrary contradicts, and what the other side says is neutral.
+entailed, a contrary contradicts, and what the other side says is neutral. The sentence that follows another is near to it, which
+a cosine may learn, but is not entailed, so it is no claim of a classifier's.
 """
 
 from collections.abc import Sequence
@@ -98,8 +99,8 @@ def fit_classifier(model: Any, parts: Parts, plan: EncoderPlan, work: Path) -> N
     encoder = need("sentence_transformers.cross_encoder", FEATURE)
     losses = need("sentence_transformers.cross_encoder.losses", FEATURE)
     evaluation = need("sentence_transformers.cross_encoder.evaluation", FEATURE)
-    texts, claims, labels = _pairs(parts.learned)
-    held_texts, held_claims, held_labels = _pairs(parts.held)
+    texts, claims, labels = class_pairs(parts.learned)
+    held_texts, held_claims, held_labels = class_pairs(parts.held)
     held = evaluation.CrossEncoderClassificationEvaluator(
         list(map(list, zip(held_texts, held_claims, strict=True))), held_labels, name="held", write_csv=False
     )
@@ -121,14 +122,14 @@ def _run(trainer: Any) -> None:
     trainer.train()
 
 
-def _pairs(found: Sequence[Triple]) -> tuple[list[str], list[str], list[int]]:
-    """Texts, claims and the numbers of their classes, two of each triple."""
+def class_pairs(found: Sequence[Triple]) -> tuple[list[str], list[str], list[int]]:
+    """Texts, claims and the numbers of their classes: two of each triple, but of an argument the far one alone."""
     wrong = dict.fromkeys(("contrary", "negation"), CLASSES.index("contradiction"))
     rows = [
         row
         for each in found
         for row in (
-            (each.text, each.near, CLASSES.index("entailment")),
+            *([] if each.kind == "argument" else [(each.text, each.near, CLASSES.index("entailment"))]),
             (each.text, each.far, wrong.get(each.kind, CLASSES.index("neutral"))),
         )
     ]

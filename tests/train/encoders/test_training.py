@@ -18,6 +18,7 @@ from evenhand.evaluation.meta.scoring import seen_articles
 from evenhand.evaluation.meta.train_judge import Wanted, train_judge
 from evenhand.judges import JudgeInput, open_judge
 from evenhand.storage import write_jsonl
+from evenhand.train.encoders.fitting import CLASSES, class_pairs
 from evenhand.train.encoders.plan import EncoderPlan, parts
 from evenhand.train.encoders.training import train_encoder
 
@@ -38,6 +39,15 @@ def test_held_topics_are_not_learned_from_and_the_same_seed_draws_the_same():
     assert len(first.learned) == 10 and len(first.held) == 1
     assert not {each.topic for each in first.learned} & {each.topic for each in first.held}
     assert len(parts(found, replace(PLAN, most_of_a_kind=None)).learned) == 180
+
+
+def test_a_classifier_learns_no_sentence_that_merely_follows_as_entailed():
+    kinds = ("contrary", "side", "argument", "negation")
+    texts, _, labels = class_pairs([triple("one", number, kind) for number, kind in enumerate(kinds)])
+    assert [(text, CLASSES[label]) for text, label in zip(texts, labels, strict=True)] == [
+        ("text 0", "entailment"), ("text 0", "contradiction"), ("text 1", "entailment"), ("text 1", "neutral"),
+        ("text 2", "neutral"), ("text 3", "entailment"), ("text 3", "contradiction"),
+    ]  # fmt: skip
 
 
 def test_one_topic_is_too_few():
