@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import NonNegativeInt, PositiveInt, ValidationError
 
+from ..errors import DataError
 from ..records import Record
-from ..storage import read_json
+from ..storage import explain, read_json
 
 RESULT = "training.json"
 
@@ -39,12 +40,22 @@ class TrainedEncoder(Record):
 
 
 def read_trained(model: str) -> TrainedEncoder | None:
-    """What a model's folder says of its training; None for a model that `evenhand train-encoder` did not write."""
+    """What a model's folder says of its training; None for a model that `evenhand train-encoder` did not write.
+
+    Raises:
+        DataError: it did, but the file was changed or is of another version: what the model was trained on is unknown.
+    """
     path = Path(model).expanduser() / RESULT
     if not path.is_file():
         return None
+    found = read_json(path)
     try:
-        return TrainedEncoder.model_validate(read_json(path))
-    except ValidationError:
+        return TrainedEncoder.model_validate(found)
+    except ValidationError as error:
         # others have files of this name
-        return None
+        if not isinstance(found, dict) or not found.keys() >= {"base", "seen", "left_out"}:
+            return None
+        raise DataError(
+            f"{path}: does not say what the model was trained on, as this version of evenhand does: {explain(error)}; train it "
+            "anew with evenhand train-encoder"
+        ) from error

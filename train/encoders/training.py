@@ -3,7 +3,8 @@
 The folder appears whole or not at all: a killed training leaves nothing that could be taken for a model.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from ...errors import DataError, StorageError
 from ...extras import installed_versions, need, without_load_report
 from ...judges.encoder import open_encoder
 from ...models import public_name
-from ...models.cache import whole_folder
+from ...models.cache import remove, whole_folder
 from ...storage import digest, write_json, write_text
 from ...text import fold
 from .fitting import CLASSES, FEATURE, fit_bi_encoder, fit_classifier, open_classifier
@@ -76,8 +77,8 @@ def train_encoder(
     with without_load_report():
         model = open_classifier(plan.model) if is_classifier else open_encoder(plan.model, FEATURE)
         before = _told_apart(model, chosen.held, is_classifier)
-        with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as work:
-            (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, Path(work))
+        with _work_folder(out) as work:
+            (fit_classifier if is_classifier else fit_bi_encoder)(model, chosen, plan, work)
         after = _told_apart(model, chosen.held, is_classifier)
     found = TrainedEncoder(
         base=public_name(plan.model),
@@ -114,6 +115,18 @@ def _refuse_other(out: Path) -> None:
         TemporaryDirectory(dir=out.parent).cleanup()
     except OSError as error:
         raise StorageError(f"{out}: cannot be written: {error.strerror}; choose another place: --out FOLDER") from error
+
+
+@contextmanager
+def _work_folder(out: Path) -> Iterator[Path]:
+    """A folder beside `out` for checkpoints, gone afterwards; what a killed training has left there goes first."""
+    work = out.with_name(f".{out.name}.work")
+    remove(work)
+    work.mkdir()
+    try:
+        yield work
+    finally:
+        remove(work)
 
 
 def _without(

@@ -50,6 +50,14 @@ def test_a_classifier_learns_no_sentence_that_merely_follows_as_entailed():
     ]  # fmt: skip
 
 
+def test_a_topic_in_two_spellings_is_not_learned_from_and_held():
+    found = [triple(name, number) for number, name in enumerate(["The ferry", "the  FERRY", "tram"] * 4)]
+    for seed in range(5):
+        both = parts(found, replace(PLAN, seed=seed, most_of_a_kind=None))
+        learned, held = ({each.topic for each in half} for half in (both.learned, both.held))
+        assert {"tram"} in (learned, held) and {"The ferry", "the  FERRY"} in (learned, held)
+
+
 def test_one_topic_is_too_few():
     with pytest.raises(DataError, match=r"^1 topics have something to learn from, but it takes at least 2"):
         parts([triple("one", 1)], PLAN)
@@ -177,6 +185,24 @@ def test_sets_that_tell_no_topic_cannot_be_left_out(tiny, tmp_path):
     sets = [each.model_copy(update={"topic": ""}) for each in read_controlled(Path("sample"))]
     with pytest.raises(DataError, match=r"^16 of 16 sets to be left out tell no topic.*--evidence FILE$"):
         train_encoder(read_annotated("sample"), replace(PLAN, model=str(tiny)), tmp_path / "x", left_out=sets)
+
+
+def test_a_folder_that_does_not_say_what_it_was_trained_on_is_refused(trained, tmp_path):
+    record = json.loads((trained[0] / "encoder" / "training.json").read_text())
+    file = tmp_path / "training.json"
+    file.write_text(json.dumps(record | {"seen": "all of it"}))
+    with pytest.raises(DataError, match=r"training.json: does not say what the model was trained on.*'seen'.*anew"):
+        read_trained(str(tmp_path))
+    # of some other trainer
+    file.write_text('{"loss": 0.1}')
+    assert read_trained(str(tmp_path)) is None
+
+
+def test_what_a_killed_training_has_left_is_taken_away(tiny, tmp_path):
+    (tmp_path / ".x.work").mkdir()
+    (tmp_path / ".x.work" / "model.safetensors").write_text("half")
+    train_encoder(read_annotated("sample"), replace(PLAN, model=str(tiny), epochs=1), tmp_path / "x")
+    assert [each.name for each in tmp_path.iterdir()] == ["x"]
 
 
 def test_what_the_base_was_trained_on_is_seen_and_cannot_be_left_out(trained, tmp_path):
