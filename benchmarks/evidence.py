@@ -218,6 +218,9 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
         part=name, question=part.question, exit_code=None, said="interrupted", seconds=earlier.seconds if earlier else 0.0,
         date=datetime.now(UTC).date().isoformat(), commit=git_commit() or "", machine=machine(),
     )  # fmt: skip
+    # what is reused was made by the code of an earlier run
+    commits = [*(earlier.commit.split(", ") if earlier else []), done.commit]
+    done = done.model_copy(update={"commit": ", ".join(filter(None, dict.fromkeys(commits)))})
     # who is killed says nothing at the end
     done.write(setting.out)
     try:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from ..errors import DataError
 from ..evaluation.audit import page as audit_page
 from ..evaluation.audit.contents import Audit, PairedDifference
 from ..evaluation.audit.contents import Number as AuditNumber
@@ -43,7 +44,7 @@ from ..evaluation.systems.contents import JudgeNote
 from ..evaluation.systems.systems import budget_name
 from ..judges.calibration import Calibration
 from ..records import Record
-from ..storage import read_json, read_text, write_json
+from ..storage import explain, read_json, read_text, write_json
 
 DONE = "parts"
 UNTOLD = "cannot be told"
@@ -61,6 +62,7 @@ class Done(Record):
     # of all runs together
     seconds: float
     date: str
+    # of all runs, in their order
     commit: str
     machine: dict[str, Any]
 
@@ -70,9 +72,12 @@ class Done(Record):
 
 
 def read_done(out: Path, part: str) -> Done | None:
-    """What became of a part; None of one that was never begun."""
+    """What became of a part; None of one that was never begun, or whose note is of another version."""
     path = out / DONE / f"{part}.json"
-    return Done.model_validate(read_json(path)) if path.is_file() else None
+    try:
+        return Done.model_validate(read_json(path)) if path.is_file() else None
+    except ValidationError:
+        return None
 
 
 class Twice(Record):
@@ -142,11 +147,21 @@ def _why(done: Done | None) -> str:
 
 
 def _results(out: Path, folders: Sequence[str]) -> Iterator[tuple[str, Any, Page]]:
-    """Folder, what was found and its page, of the results that are there."""
+    """Folder, what was found and its page, of the results that are there.
+
+    Raises:
+        DataError: one is of another version.
+    """
     for folder in folders:
         for file, (kind, made) in RESULTS.items():
             if (path := out / folder / file).is_file():
-                found = kind.model_validate_json(read_text(path))
+                try:
+                    found = kind.model_validate_json(read_text(path))
+                except ValidationError as error:
+                    raise DataError(
+                        f"{path}: is of another version of evenhand: {explain(error)}; delete {out / folder} and run "
+                        "its part again"
+                    ) from error
                 yield folder, found, made(found)
 
 
@@ -168,7 +183,10 @@ def _part(name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]) 
         yield Facts(
             (
                 ("date", Text(done.date)),
-                ("commit", Text(done.commit or "unknown", style="code")),
+                (
+                    "commit" if ", " not in done.commit else "commits of its runs",
+                    Text(done.commit or "unknown", style="code"),
+                ),
                 ("minutes, all runs together", Number(done.seconds / 60, places=0)),
                 ("machine", Text(machine)),
             )

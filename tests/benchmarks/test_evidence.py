@@ -179,3 +179,22 @@ def test_what_parts_said_is_text_on_the_page_and_no_markup(tmp_path):
     run(["one"], Setting(tmp_path), {"one": Part("Is <b>this</b> so?", 1, lacking, ("nowhere",))})
     html = (tmp_path / "index.html").read_text()
     assert "<script>alert" not in html and "<b>this" not in html and "&lt;script&gt;alert" in html
+
+
+def test_what_is_reused_keeps_the_commit_that_made_it(tmp_path, monkeypatch):
+    part = {"one": Part("Is it cheap?", 1, lambda setting: [], ())}
+    for commit in ("aaa", "aaa", "bbb"):
+        monkeypatch.setattr(evidence, "git_commit", lambda commit=commit: commit)
+        assert run(["one"], Setting(tmp_path), part) == 0
+    assert read_done(tmp_path, "one").commit == "aaa, bbb"
+    assert "commits of its runs: `aaa, bbb`" in (tmp_path / "evidence.md").read_text()
+
+
+def test_files_of_another_version_are_named(tmp_path):
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found" / "twice.json").write_text('{"alike": {}}')
+    part = {"one": Part("Is it cheap?", 1, lambda setting: [], ("found",))}
+    with pytest.raises(DataError, match=r"twice.json: is of another version.*delete .*found and run its part again"):
+        run(["one"], Setting(tmp_path), part)
+    (tmp_path / "parts" / "one.json").write_text('{"part": "one"}')
+    assert read_done(tmp_path, "one") is None
