@@ -1,7 +1,7 @@
 """The page of `make evidence`, gathered from what its parts have left: what was asked, on how many sets, and what can be told.
 
 Every number comes from the JSON files of audits, comparisons and benchmarks of judges, which have pages of their own beside this
-one. What no interval tells apart is called so: it cannot be told.
+one. What no interval tells apart cannot be told, and is called so; blocks taken over from those pages say "no clear difference".
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
