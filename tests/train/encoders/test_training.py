@@ -245,3 +245,10 @@ def test_a_folder_of_something_else_stays_as_it_is(trained, tiny, tmp_path):
     # an earlier encoder gives way, so that only the articles are wrong here
     with pytest.raises(DataError, match="0 topics have something to learn from"):
         train_encoder([], replace(PLAN, model=str(tiny)), trained[0] / "encoder")
+
+
+def test_topics_of_sets_that_nobody_leaves_out_are_an_error(tmp_path):
+    (tmp_path / "evidence.json").write_text("[]")
+    options = ("--evidence", str(tmp_path / "evidence.json"), "--out", str(tmp_path / "x"))
+    done = CliRunner().invoke(app, ["train-encoder", "sample", *options])
+    assert isinstance(done.exception, RecipeError) and str(done.exception).endswith("with --leave-out SETS")
