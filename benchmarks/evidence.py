@@ -215,7 +215,7 @@ def run_part(name: str, part: Part, setting: Setting) -> Done:
     began, said, status = perf_counter(), "", 0
     earlier = read_done(setting.out, name)
     done = Done(
-        part=name, question=part.question, exit_code=None, said="interrupted", seconds=earlier.seconds if earlier else 0.0,
+        part=name, exit_code=None, said="interrupted", seconds=earlier.seconds if earlier else 0.0,
         date=datetime.now(UTC).date().isoformat(), commit=git_commit() or "", machine=machine(),
     )  # fmt: skip
     # what is reused was made by the code of an earlier run
@@ -267,7 +267,11 @@ def run(names: Sequence[str], setting: Setting, parts: dict[str, Part] = PARTS) 
     for name in names:
         print(f"{name}: {parts[name].question} (about {parts[name].minutes} minutes)", flush=True)
         codes.append(run_part(name, parts[name], setting).exit_code or 0)
-        write_page(page(setting.out, {each: part.results for each, part in parts.items()}), setting.out, MARKDOWN)
+        write_page(
+            page(setting.out, {each: (part.question, part.results) for each, part in parts.items()}),
+            setting.out,
+            MARKDOWN,
+        )
     print(f"page: {setting.out / 'index.html'}")
     failed = [code for code in codes if code not in {0, DataError.exit_code}]
     # a signal's number is no exit code

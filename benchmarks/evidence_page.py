@@ -54,7 +54,6 @@ class Done(Record):
     """What became of a part."""
 
     part: str
-    question: str
     # of the last command; None where it was interrupted, and the same command continues
     exit_code: int | None
     # why it did not end well
@@ -116,15 +115,15 @@ RESULTS: dict[str, tuple[type[BaseModel], Callable[[Any], Page]]] = {
 }
 
 
-def page(out: Path, parts: Mapping[str, Sequence[str]]) -> Page:
+def page(out: Path, parts: Mapping[str, tuple[str, Sequence[str]]]) -> Page:
     """What all parts say.
 
     Args:
         out: folder of the evidence.
-        parts: part -> folders of its results, in the order of the page.
+        parts: part -> its question and the folders of its results, in the order of the page.
     """
     done = {name: read_done(out, name) for name in parts}
-    found = {name: list(_results(out, folders)) for name, folders in parts.items()}
+    found = {name: list(_results(out, folders)) for name, (_, folders) in parts.items()}
     rows = [row for name in parts for row in _overview(name, done[name], found[name])]
     overview = table("evidence", ("part", "rests on", "what it says"), rows)
     return Page(
@@ -133,7 +132,9 @@ def page(out: Path, parts: Mapping[str, Sequence[str]]) -> Page:
         title="What can be told of real models and real data on this machine.",
         warnings=tuple(f"{name} was not run to its end: {why}" for name, each in done.items() if (why := _why(each))),
         findings=(overview,),
-        body=tuple(block for name in parts for block in _part(name, done[name], found[name])),
+        body=tuple(
+            block for name, (question, _) in parts.items() for block in _part(name, question, done[name], found[name])
+        ),
         main=(overview,),
         footer="Every number on this page is in the JSON files of the folders beside it, with its judge, counts, level and seed.",
     )
@@ -174,8 +175,8 @@ def _overview(
         yield Text(folder), Text(its.about), Text(its.title, style="long")
 
 
-def _part(name: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]) -> Iterator[Block]:
-    yield Heading(name, lead=done.question if done else "")
+def _part(name: str, question: str, done: Done | None, found: Sequence[tuple[str, Any, Page]]) -> Iterator[Block]:
+    yield Heading(name, lead=question)
     if why := _why(done):
         yield Prose(why, head="Not run to its end:")
     if done:
