@@ -143,7 +143,7 @@ def _arguments(plan: EncoderPlan, work: Path, figure: str) -> dict[str, Any]:
         "num_train_epochs": plan.epochs,
         "per_device_train_batch_size": plan.batch_size,
         "per_device_eval_batch_size": 2 * plan.batch_size,
-        "learning_rate": plan.learning_rate,
+        "learning_rate": plan.rate,
         "warmup_steps": 0.1,
         "seed": plan.seed,
         "eval_strategy": "epoch",

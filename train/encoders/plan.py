@@ -12,6 +12,8 @@ from ...text import fold
 
 # "encoder": texts are encoded one by one and compared by cosine; "classifier": text and claim are read together
 Form = Literal["encoder", "classifier"]
+# a classifier's read-out begins at random: in a few hundred steps at an encoder's rate it learned nothing
+LEARNING_RATES: dict[Form, float] = {"encoder": 2e-5, "classifier": 1e-4}
 # share of the topics that training does not see and is stopped by
 HELD = 0.1
 # topics that this takes: one held, and one to learn from
@@ -30,8 +32,14 @@ class EncoderPlan:
     # of each kind of triples, drawn; None takes all
     most_of_a_kind: int | None = 400
     batch_size: int = 16
-    learning_rate: float = 2e-5
+    # None: that of the form
+    learning_rate: float | None = None
     seed: int = 42
+
+    @property
+    def rate(self) -> float:
+        """The learning rate that is used."""
+        return LEARNING_RATES[self.form] if self.learning_rate is None else self.learning_rate
 
 
 @dataclass(frozen=True)

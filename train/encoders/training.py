@@ -93,7 +93,7 @@ def train_encoder(
             for kind in get_args(Kind)
             if (n := sum(each.kind == kind for each in chosen.held))
         ),
-        plan=asdict(plan) | {"model": public_name(plan.model)},
+        plan=asdict(plan) | {"model": public_name(plan.model), "learning_rate": plan.rate},
         data=digest([asdict(each) for each in (*chosen.learned, *chosen.held)]),
         versions=installed_versions(("evenhand", "sentence-transformers", "transformers", "torch")),
     )
@@ -187,6 +187,6 @@ def _card(name: str, found: TrainedEncoder, chosen: Parts, plan: EncoderPlan) ->
         held=len({each.topic for each in chosen.held}),
         epochs=plan.epochs,
         batch_size=plan.batch_size,
-        learning_rate=plan.learning_rate,
+        learning_rate=plan.rate,
         seed=plan.seed,
     )
