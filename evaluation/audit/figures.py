@@ -161,8 +161,8 @@ def bounds_of(
     estimate, low, high = (defined(of[place]) for of in (found.estimate, found.low, found.high))
     if kind.is_rate and n >= LEAST_SETS and estimate is not None:
         return *exact_bounds(estimate, n, level), "exact"
-    # tested measures are no less than 0, save for differences; tone, which is not tested, may be
-    if low is not None and high is not None and kind.is_tested and not kind.is_difference:
+    # every measure is at least 0, and shares at most 1, save for differences
+    if low is not None and high is not None and not kind.is_difference:
         low, high = max(0.0, low), min(1.0, high) if kind.is_share else high
     return low, high, "t"
 

@@ -53,14 +53,20 @@ def title(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], n_entries: i
 
 
 def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings: Sequence[Ranking]) -> Iterator[str]:
-    """For each judge what differs from the first entry at each budget, then who leads where somebody does."""
+    """For each judge what differs from the first entry at each budget, then who leads where somebody does.
+
+    A first entry of one answer a request, as a greedy one, has no best of k; then the best of k stands against that answer too.
+    """
+    several = {t.reference for t in tests if t.reference_k > 1}
     for judge in judges:
-        mine = [t for t in tests if t.measure == judge.name and t.side is None and t.k == t.reference_k]
-        clear = dict.fromkeys(t.k for t in mine if verdict(t, judge).text != UNSURE)
-        if mine and not clear:
+        mine = [t for t in tests if t.measure == judge.name and t.side is None and t.subject != t.reference]
+        equal_budgets = [t for t in mine if t.k == t.reference_k]
+        clear = dict.fromkeys(_pairing(t) for t in equal_budgets if verdict(t, judge).text != UNSURE)
+        if equal_budgets and not clear:
             yield f"By {judge.name}, no entry differs clearly from the first of its budget."
-        for k in clear:
-            here = [test for test in mine if test.k == k]
+        beyond = [_pairing(t) for t in mine if t.k != t.reference_k and t.reference not in several]
+        for pairing in dict.fromkeys([*clear, *beyond]):
+            here = [test for test in mine if _pairing(test) == pairing]
             places = places_for(test.mean for test in here)
             said: dict[str, list[str]] = {}
             for test in here:
@@ -74,7 +80,8 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
             if unsure:
                 names = joined(unsure) if len(unsure) <= MOST_NAMED else f"the other {len(unsure)}"
                 parts.append(f"{UNSURE} for {names}")
-            yield f"By {judge.name} {_at(k)}, against {here[0].reference}: {'; '.join(parts)}."
+            whom = here[0].reference if here[0].k == here[0].reference_k else f"the one draw of {here[0].reference}"
+            yield f"By {judge.name} {_at(here[0].k)}, against {whom}: {'; '.join(parts)}."
     for ranking in rankings:
         told = [
             t for t in tests if (t.measure, t.side, t.k, t.reference_k) == (ranking.measure, None, ranking.k, ranking.k)
@@ -83,6 +90,11 @@ def findings(judges: Sequence[JudgeNote], tests: Sequence[PairedTest], rankings:
         if ranking.side is None and ranking.leads and any(t.verdict != UNSURE for t in told):
             lead = f"{ranking.rows[0].label} is the strongest"
             yield f"By {ranking.measure} {_at(ranking.k)}, {lead}: its Bradley-Terry strength is clearly above all others'."
+
+
+def _pairing(test: PairedTest) -> tuple[int, str, int]:
+    """Tests that stand in one sentence."""
+    return test.k, test.reference, test.reference_k
 
 
 def worst_side_findings(worst_sides: Sequence[WorstSides]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A gate acts on a language model's grades only where it is known what they are worth."""
+"""A gate acts on a language model's grades only where it is known that they are worth something."""
 
 from collections.abc import Mapping
 
@@ -9,10 +9,11 @@ from ...judges import open_judge
 from ...judges.calibration import HOW, known_of, read_calibrations
 from ...storage import listed
 from ..gate.limits import Asked, Limit, fold
+from .worth import standing
 
 
 def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
-    """Refuse limits on scores of language models of which nothing is known, before any work.
+    """Refuse limits on scores of language models of which nothing is known, or no agreement, before any work.
 
     Raises:
         DataError: all of them are listed.
@@ -28,6 +29,12 @@ def refuse_uncalibrated(asked: Asked | None, recipe: Recipe) -> None:
         f"scores; `{HOW}` writes one, and the recipe's key `calibration` names it"
         for limit, name in named
         if name not in known
+    ]
+    mistakes += [
+        f"{limit.place}: judge {name!r} asks a language model, and of its {known[name].purpose} its calibration says: "
+        f"{standing(known[name]).text}; gate on scores of a judge that agrees with what is known of summaries"
+        for limit, name in named
+        if name in known and not known[name].has_agreement
     ]
     if mistakes:
         raise DataError(listed(mistakes))

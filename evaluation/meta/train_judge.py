@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...config import JudgeOptions
 from ...config.combined import COUNTED, Combination, Figure, Member, Sign, TrainedOn
-from ...config.judges import CombinedJudge, MemberOptions
+from ...config.judges import CombinedJudge, MemberJudge
 from ...config.needs import Purpose
 from ...corpora.bundled import CONTROLLED, file_of
 from ...corpora.controlled import ControlledSet, read_controlled
@@ -155,7 +155,7 @@ def _unfit(name: str, options: JudgeOptions) -> str | None:
         return "has a name that is taken; give it another"
     if isinstance(options, CombinedJudge):
         return "combines others itself; combine those"
-    if not isinstance(options, MemberOptions.__origin__):  # type: ignore[attr-defined]
+    if not isinstance(options, MemberJudge):
         return "does not compare a summary with its source"
     if options.kind == "length" and name != LENGTH:
         return "counts words, which are a feature already; leave it out"

@@ -161,8 +161,14 @@ class NgramTokenizer:
             tag = tagger.tag([token])[0][1]
             return str(stem(lemmatize(token, PARTS_OF_SPEECH.get(tag[:2], "n"))))
 
-        self._reduced = reduced
-        self._split: Tokenize = nltk.word_tokenize
+        @lru_cache(REMEMBERED)
+        def counted(sentence: str) -> tuple[str, ...]:
+            """The stems of a sentence; documents are read alone and, joined by value, once more."""
+            words = nltk.word_tokenize(sentence, preserve_line=True)
+            return tuple(stem for stem in map(reduced, words) if stem is not None)
+
+        self._counted = counted
+        self._sentences: Tokenize = nltk.sent_tokenize
         reduced("warm")  # WordNet is read when it is first asked
         self.signature = (
             f"ngram|nltk:{nltk.__version__}|wordnet:{nltk.corpus.wordnet.get_version()}"
@@ -172,4 +178,4 @@ class NgramTokenizer:
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of a text; [] when nothing but stop tokens stands there."""
-        return [stem for stem in map(self._reduced, self._split(text.lower())) if stem is not None]
+        return [stem for sentence in self._sentences(text.lower()) for stem in self._counted(sentence)]

@@ -155,3 +155,15 @@ def test_a_value_of_too_few_sets_is_not_named_however_many_sets_there_are(n, is_
     shares = ValueShares(WORDS, ATTRIBUTE, given.values, "drop_zero", 0.8, "ratio")
     (found,) = build_audit(given, PLAN, [shares]).represented
     assert (("beta" in found.under), ("beta" in found.small)) == (is_named, not is_named)
+
+
+def test_intervals_of_shares_end_where_shares_end(audits):
+    shares = [
+        x
+        for a in audits
+        for x in (*a.by_value, *a.aggregates)
+        if x.is_share and not x.measure.kind.is_difference and x.low is not None
+    ]
+    assert len(shares) > 1000
+    outside = [(x.measure, x.low, x.high) for x in shares if x.low < 0 or x.high > 1]
+    assert not outside, outside[:5]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenhand.evaluation.comparison.contents import PairedTest
-from evenhand.evaluation.comparison.findings import length_warnings, title
+from evenhand.evaluation.comparison.findings import findings, length_warnings, title
 from evenhand.evaluation.systems.contents import AtEqualLength, JudgeNote
 
 JUDGES = [
@@ -77,3 +77,23 @@ def test_a_difference_that_goes_with_length_is_warned_of_once():
     (said,) = length_warnings(JUDGES, by_length, words)
     assert "dpo against base" in said and "70 % of the gain by recall" in said and "shorter" in said
     assert list(length_warnings(JUDGES, tests, words)) == []
+
+
+def test_the_best_of_k_stands_against_a_first_entry_of_one_answer():
+    unsure = "no clear difference"
+    draws = [outcome(name, "recall", unsure, k=1) for name in ("rerank", "dpo")]
+    best = [outcome("rerank", "recall", "higher", reference_k=1), outcome("dpo", "recall", unsure, reference_k=1)]
+    own = [
+        outcome("base", "recall", "higher", reference_k=1),
+        outcome("rerank", "recall", "higher", reference_k=1, side="left"),
+    ]
+    said = (
+        "By recall at the best of 8, against the one draw of base: rerank (+0.100) better; no clear difference for dpo."
+    )
+    nothing = "By recall, no entry differs clearly from the first of its budget."
+    assert list(findings(JUDGES, [*draws, *best, *own], [])) == [nothing, said]
+    # that none is clear is said, too
+    (_, last) = findings(JUDGES, [*draws, best[1]], [])
+    assert last == "By recall at the best of 8, against the one draw of base: no clear difference for dpo."
+    # a first entry of several candidates has a best of its own, against which it would be no contest
+    assert list(findings(JUDGES, [*draws, *best, outcome("dpo", "recall", unsure)], [])) == [nothing]

@@ -73,6 +73,13 @@ def test_a_gate_on_grades_of_an_unknown_language_model_is_refused(tmp_path, sign
         refuse_uncalibrated(asked("mean(grade) < 3", "rate(contract kept) < 0.9"), recipe(tmp_path))
     known = write_calibration(tmp_path / "calibration.json", make_judge(signature))
     refuse_uncalibrated(asked("mean(grade) < 3"), recipe(tmp_path, known))
+    for worthless, said in (
+        (make_judge(signature, own=0.1), "no agreement"),
+        (make_judge(signature, is_constant=True), "constant"),
+    ):
+        write_calibration(known, worthless)
+        with pytest.raises(DataError, match=f"mean.grade. < 3.*of its coverage its calibration says: {said}"):
+            refuse_uncalibrated(asked("mean(grade) < 3"), recipe(tmp_path, known))
     # other numbers of the same page need none
     refuse_uncalibrated(asked("mean(contract) < 0.9"), recipe(tmp_path))
     refuse_uncalibrated(None, recipe(tmp_path))
