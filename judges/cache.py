@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models import cache_folder, usable_cache
+from ..models.cache import PATIENCE
 from ..storage import canonical_json, shortened
 from .judge import Verdict
 
@@ -40,8 +41,6 @@ WHERE verdicts.score IS NULL
 """
 COUNT = "SELECT signature, count(score), count(*) - count(score) FROM verdicts GROUP BY signature ORDER BY signature"
 
-# seconds that a writer waits for another
-PATIENCE = 60.0
 # SQLite takes a limited number of parameters in one statement
 KEYS_AT_ONCE = 500
 

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import need, without_load_report
-from ..models import locate
+from ..models import is_hub_id, locate, signature
 from ..models.opening import check_weights, refuse_damaged_files
 from ..models.wholeness import refuse_strange_numbers, strange_numbers, told_once
 from .aligner import Aligner, Alignment, Pairing, device, release
+from .embeddings import keep_embeddings, known_embeddings
 from .shared import Lazy, SharedModels
 
 log = logging.getLogger(__name__)
@@ -61,11 +62,29 @@ def open_encoder(model: str, feature: str, revision: str | None = None) -> Any:
     return opened
 
 
+def kept_under(opened: Any, model: str, revision: str | None) -> str | None:
+    """What names the very weights of an open encoder; None of one of the hub that does not tell its commit.
+
+    Args:
+        opened: as `open_encoder` gave it.
+        model: its name.
+        revision: branch, tag or commit of a Hugging Face id.
+    """
+    named = signature(model, revision)
+    if not is_hub_id(model):
+        return named
+    config = getattr(getattr(opened[0], "auto_model", None), "config", None)
+    commit = getattr(config, "_commit_hash", None)
+    return f"{named}@{commit}" if commit else None
+
+
 class EncoderAligner:
     """A sentence-transformers model."""
 
     def __init__(self, model: str, batch_size: int, revision: str | None = None) -> None:
         self._model = open_encoder(model, FEATURE, revision)
+        self._named = kept_under(self._model, model, revision)
+        self._size = int(self._model.encode([""]).shape[1])
         self._batch_size = batch_size
 
     def align(self, pairings: Sequence[Pairing]) -> list[Alignment]:
@@ -88,9 +107,27 @@ class EncoderAligner:
         return alignments
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A vector of unit length for each text, shape (texts, dimensions)."""
+        """A vector of unit length for each text, shape (texts, dimensions); those that are kept are not made again.
+
+        Vectors of two versions of a model cannot be compared, so a model that may change under its name keeps none.
+
+        Raises:
+            StorageError: the file of kept embeddings cannot be used.
+        """
+        if self._named is None:
+            return self._made(list(texts)).reshape(len(texts), self._size)
+        distinct = list(dict.fromkeys(texts))
+        known = known_embeddings(self._named, distinct, self._size)
+        missing = [text for text in distinct if text not in known]
+        if missing:
+            made = dict(zip(missing, self._made(missing), strict=True))
+            keep_embeddings(self._named, made)
+            known |= made
+        return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self._size)
+
+    def _made(self, texts: list[str]) -> NDArray[np.float32]:
         rows: NDArray[np.float32] = self._model.encode(
-            list(texts),
+            texts,
             batch_size=self._batch_size,
             convert_to_numpy=True,
             normalize_embeddings=True,

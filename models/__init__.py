@@ -14,6 +14,8 @@
 | wholeness | names, shapes and numbers of weights that were loaded | nothing |
 | opening | opens models and tokenizers of transformers, whole | transformers |
 | adapters | the same of LoRA adapters | peft |
+| sizes | a model's weights by their shapes, from its configuration alone | transformers, accelerate |
+| flops | operations that follow from these | nothing |
 """
 
 from .cache import cache_folder, usable_cache

@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -13,6 +13,9 @@ from filelock import FileLock, Timeout
 from ..errors import EvenhandError, StorageError
 
 log = logging.getLogger(__name__)
+
+# seconds that a writer waits for another
+PATIENCE = 60.0
 
 
 def cache_folder() -> Path:
@@ -52,6 +55,27 @@ def usable_cache(path: Path, what: str, otherwise: str) -> Iterator[None]:
             f"{path}: {what} cannot be kept there: {error}; mend its rights or delete the file, set EVENHAND_CACHE to a folder "
             f"on a local disk{otherwise}"
         ) from error
+
+
+@contextmanager
+def opened_cache(path: Path, schema: str, what: str, otherwise: str) -> Iterator[sqlite3.Connection]:
+    """A database of the cache, made if it is not there; several processes may read and write at once.
+
+    Args:
+        path: the file.
+        schema: SQL that makes its table where there is none.
+        what: as `usable_cache` takes it.
+        otherwise: as `usable_cache` takes it.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+    with usable_cache(path, what, otherwise):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(schema)
+            yield database
 
 
 @contextmanager

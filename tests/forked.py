@@ -3,12 +3,14 @@
 A server has everything imported; a client hands it arguments, folder, environment and the three standard streams, and the server
 forks a process that runs the command. A loop's steps come the same way: what the command takes for its interpreter is a client.
 
-Run as a script, it is the server (`forked.py serve SOCKET`) or a client (`forked.py run SOCKET CLIENT -m evenhand VERB ...`).
+Run as a script, it is the server (`forked.py serve SOCKET MODULE ...`) or a client (`forked.py run SOCKET CLIENT -m MODULE ...`).
 """
 
 import contextlib
+import importlib
 import json
 import os
+import runpy
 import signal
 import socket
 import sys
@@ -26,16 +28,19 @@ class Server:
 
     Args:
         folder: for its socket and its client.
+        modules: what it imports besides evenhand, and names in them that are to be looked up ("trl:DPOTrainer").
+        environment: what the imports are to find in the environment besides.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, modules: tuple[str, ...] = (), **environment: str) -> None:
         # the name of a socket must be short
         self._socket = str(folder / "s")
         self.client = folder / "python"
         self.client.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} run {self._socket} "$0" "$@"\n')
         self.client.chmod(0o755)
-        self._pid = os.posix_spawn(sys.executable, [sys.executable, __file__, "serve", self._socket], os.environ)
-        deadline = time.monotonic() + 120
+        command = [sys.executable, __file__, "serve", self._socket, *modules]
+        self._pid = os.posix_spawn(sys.executable, command, os.environ | environment)
+        deadline = time.monotonic() + 600
         while not (folder / "s").exists():
             assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.05)
@@ -45,6 +50,7 @@ class Server:
         with (folder / "output.txt").open("ab") as output, Path(os.devnull).open("rb") as nothing:
             streams = [nothing.fileno(), output.fileno(), output.fileno()]
             request = {
+                "module": "evenhand",
                 "arguments": arguments,
                 "folder": str(folder),
                 "environment": {**os.environ, **environment},
@@ -92,9 +98,13 @@ def _line(connection: socket.socket) -> str:
     return found.decode()
 
 
-def serve(path: str) -> None:
+def serve(path: str, modules: list[str]) -> None:
     """Import everything, then fork a process for each client, as long as the tests live."""
     _import_all()
+    for module, _, name in (each.partition(":") for each in modules):
+        found = importlib.import_module(module)
+        # libraries import parts of theirs when a name is looked up
+        assert not name or getattr(found, name)
     # nobody waits for the processes that keep the commands
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listening = socket.socket(socket.AF_UNIX)
@@ -157,15 +167,19 @@ def _run(request: dict[str, object], streams: list[int]) -> None:
     os.chdir(str(request["folder"]))
     os.environ.clear()
     os.environ.update(request["environment"])
-    sys.argv = ["evenhand", *request["arguments"]]
+    module = str(request["module"])
+    sys.argv = [module, *request["arguments"]]
     sys.executable = str(request["executable"])
     if KILL in os.environ:
         _kill_before(int(os.environ[KILL]))
     code: object = 0
     try:
-        from evenhand.__main__ import main
+        if module == "evenhand":
+            from evenhand.__main__ import main
 
-        main()
+            main()
+        else:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         code = end.code
     except BaseException:
@@ -194,8 +208,9 @@ def _kill_before(number: int) -> None:
 
 def run(path: str, client: str, arguments: list[str]) -> None:
     """Be a client: run a command with this process's streams, and end as it does."""
-    assert arguments[:2] == ["-m", "evenhand"]
+    assert arguments[0] == "-m"
     request = {
+        "module": arguments[1],
         "arguments": arguments[2:],
         "folder": str(Path.cwd()),
         "environment": dict(os.environ),
@@ -210,6 +225,6 @@ def run(path: str, client: str, arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
-        serve(sys.argv[2])
+        serve(sys.argv[2], sys.argv[3:])
     else:
         run(sys.argv[2], sys.argv[3], sys.argv[4:])
