@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from ..config import CorpusSection
+from ..config import PACKED_ATTENTION, CorpusSection
 from ..corpora import load_corpus
 from ..extras import need
 from ..models import locate
+from ..models.flops import step_flops
+from ..models.sizes import sizes_of
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
 from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
-from .flops import step_flops
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 # tokens of the candidates in turn: 60 on average
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             "choices": RANDOM,
             "help": "random weights in the size of Llama 3.2 1B or 3.1 8B, and drawn tokens: no model is read",
         },
-        attention={"choices": ("sdpa", "flex_attention"), "default": "sdpa", "help": "evenhand's (%(default)s)"},
+        attention={"choices": PACKED_ATTENTION, "default": "sdpa", "help": "evenhand's (%(default)s)"},
         prompts=count([300, 1400, 3000], "tokens"),
         candidates=count([3, 9, 18]),
         pairs={"type": int, "default": 2, "metavar": "N", "help": "pairs that TRL runs, 0 for all (%(default)s)"},
@@ -136,7 +137,7 @@ class Bench:
             (group,) = build_groups(self.pairs(n_prompt, n))
             lengths = [len(ids) - 1 for ids in group.candidate_ids]
             model = self._pairwise.model.get_base_model()
-            rate = step_flops(model, n_prompt, lengths, sum(lengths) + n) / seconds / 1e12
+            rate = step_flops(sizes_of(model), n_prompt, lengths, sum(lengths) + n) / seconds / 1e12
             share = "" if self.options.peak is None else f", {rate / self.options.peak:.1%} of the device's"
             notes.append(f"evenhand, {table.title}: {rate:.3g} model TFLOP/s{share}")
         return notes
@@ -211,12 +212,12 @@ class Bench:
 
     @cached_property
     def _shared_prefix(self) -> Any:
-        from ..train.attention import use_packed_attention
+        from ..train.attention import loaded_with, use_packed_attention
         from ..train.packing import PackingCollator
         from ..train.shared_prefix import shared_prefix_trainer
 
-        model = self._model(self.options.attention)
-        use_packed_attention(model)
+        model = self._model(loaded_with(self.options.attention))
+        use_packed_attention(model, self.options.attention)
         multiple = 128 if self.options.attention == "flex_attention" else None
         collator = PackingCollator(self._tokenizer.pad_token_id or 0, 65536, multiple)
         rows = [group.columns for group in build_groups(self.pairs(8, 2))]

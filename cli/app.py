@@ -22,6 +22,7 @@ from . import (
     cards,
     controlled,
     convert,
+    estimate,
     exporting,
     human,
     importing,
@@ -133,6 +134,9 @@ def validate(
 
     found = preflight(loaded, elsewhere=elsewhere)
     say(f"{recipe} is sound: {len(plan(loaded))} steps, {found}, output {loaded.output}")
+
+
+app.command(epilog=estimate.EXAMPLE, rich_help_panel=RUNS)(estimate.estimate)
 
 
 @app.command(epilog="Example: evenhand loop recipes/quickstart.yaml --dry-run", rich_help_panel=RUNS)
@@ -288,18 +292,24 @@ app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
-    """Show the cached judgements of each judge and the reference log-probabilities of training, or forget them."""
+    """Show the cached judgements of each judge, embeddings and reference log-probabilities of training, or forget them."""
     from ..judges.cache import cache_counts, cache_path, clear_cache
+    from ..judges.embeddings import embeddings_path, forget_embeddings, n_embeddings
     from ..train import reference
 
     if clear:
-        say(f"{clear_cache()} judgements and {reference.forget()} pairs' reference log-probabilities forgotten")
+        n_judgements, n_vectors, n_pairs = clear_cache(), forget_embeddings(), reference.forget()
+        say(
+            f"{n_judgements} judgements, {n_vectors} embeddings and {n_pairs} pairs' reference log-probabilities forgotten"
+        )
         return
     for count in cache_counts():
         say(f"{count.scored:8,} scored {count.unscored:6,} unscored  {count.signature}")
     say(f"in {cache_path()}")
+    say(f"{n_embeddings():8,} embeddings")
+    say(f"in {embeddings_path()}")
     say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
-    say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move both)")
+    say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move all)")
 
 
 @app.command(epilog="Example: evenhand env", rich_help_panel=HERE)

@@ -18,6 +18,7 @@ from ..generate.stage import METHODS
 from ..judges import JUDGES
 from ..judges.batch import reference_text
 from ..judges.cache import check_cache
+from ..judges.embeddings import check_embeddings
 from ..judges.judge import PromptNeeds
 from ..models import cache_folder, file_at_hand
 from ..records import SummaryRequest
@@ -49,6 +50,7 @@ def place_checks(recipe: Recipe) -> Iterator[Check]:
         "EVENHAND_CACHE", partial(_refuse_unwritable, cache_folder(), "EVENHAND_CACHE names another"), is_here=True
     )
     yield Check("EVENHAND_CACHE", check_cache, is_here=True)
+    yield Check("EVENHAND_CACHE", check_embeddings, is_here=True)
 
 
 def _refuse_unwritable(folder: Path, remedy: str) -> None:

@@ -5,7 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from evenhand.benchmarks.flops import step_flops  # noqa: E402
+from evenhand.models.flops import step_flops  # noqa: E402
+from evenhand.models.sizes import sizes_of  # noqa: E402
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -29,7 +30,9 @@ def test_forward_and_backward_are_what_pytorch_counts(tied):
     hidden_half = 4 * 2 * 2 * 64 * (n * n - n * (n + 1) / 2) * 3
     # the rotary embedding's frequencies are a product as well, of 8 x 1 with 1 x n, in both forward passes
     rotary = 2 * 2 * 8 * n
-    assert step_flops(model, n, [], n) + hidden_half + rotary == pytest.approx(counter.get_total_flops(), rel=1e-9)
+    assert step_flops(sizes_of(model), n, [], n) + hidden_half + rotary == pytest.approx(
+        counter.get_total_flops(), rel=1e-9
+    )
 
 
 def test_candidates_see_the_prompt_and_themselves():
@@ -42,4 +45,4 @@ def test_candidates_see_the_prompt_and_themselves():
     attention = 4 * 2 * 2 * 8 * (6 + 9 + 4)
     # 8 x 8 query, 8 x 4 key and value, 8 x 8 output, 3 x 8 x 8 feed-forward
     body = 64 + 2 * 32 + 64 + 192
-    assert step_flops(model, 3, [2, 1], 5) == 6 * (body * 6 + 88 * 5) + attention
+    assert step_flops(sizes_of(model), 3, [2, 1], 5) == 6 * (body * 6 + 88 * 5) + attention

@@ -1,0 +1,227 @@
+"""`evenhand estimate`: what a recipe needs, before anything is run."""
+
+import json
+from dataclasses import asdict, replace
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..config.recipe_file import load_recipe
+from ..errors import LeftOutError, RecipeError
+from ..estimate.devices import DEVICES, UTILISATION
+from .terminal import say, show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..estimate.recipe import Estimate, TrainMemory
+
+EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
+GIB = 2**30
+
+
+def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE", help="A file, or the name of a shipped recipe, for example quickstart.")
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set train.num_processes=4. Repeatable."),
+    ] = None,
+    gpu: Annotated[str, typer.Option(help=f"One of {', '.join(DEVICES)}.")] = "a100",
+    gpu_memory: Annotated[
+        float | None, typer.Option(min=1, metavar="GIB", help="Memory of each GPU, where it is not that of --gpu.")
+    ] = None,
+    utilisation: Annotated[
+        float,
+        typer.Option(min=0.01, max=1, help="Share of the GPU's peak, and of its memory's bandwidth, that is reached."),
+    ] = UTILISATION,
+    requests: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPLIT=N", help="Requests of train or test, where the documents are not here. Repeatable."
+        ),
+    ] = None,
+    prompt_tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Tokens of a prompt, where the documents are not here.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of tables, in bytes and operations.")
+    ] = False,
+) -> None:
+    """What a recipe needs, computed before anything is run: parameters, tokens, operations, memory per GPU, hours.
+
+    No weights are loaded. Of a model only config.json must be here (a folder that holds nothing else will do), and of its
+    tokenizer the files; where they are not, four characters are a token. Generated tokens are counted as many as allowed.
+    """
+    loaded = load_recipe(recipe, set_ or [])
+    if gpu not in DEVICES:
+        raise RecipeError(f"--gpu {gpu!r}: is not one of {', '.join(DEVICES)}; --gpu-memory changes their memory")
+    device = DEVICES[gpu] if gpu_memory is None else replace(DEVICES[gpu], memory=gpu_memory)
+    from ..estimate.recipe import estimate as run
+    from ..estimate.work import Assumed
+
+    found = run(loaded, device, utilisation, Assumed(dict(map(_requests, requests or [])), prompt_tokens))
+    if as_json:
+        derived = {"gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours}
+        say(json.dumps(asdict(found) | derived, indent=2))
+    else:
+        _show(found)
+    if found.problems:
+        raise LeftOutError(f"{len(found.problems)} models are not known, and what rests on them is left out")
+
+
+def _requests(given: str) -> tuple[str, int]:
+    split, _, n = given.partition("=")
+    if split not in {"train", "test"} or not n.isdecimal() or int(n) < 1:
+        raise RecipeError(f"--requests {given!r}: write train=N or test=N")
+    return split, int(n)
+
+
+def _show(found: "Estimate") -> None:
+    device = found.device
+    show(_models(found))
+    show(_stages(found))
+    if found.training:
+        show(_training(found))
+        say(
+            "* the recipe's. adapter: with gradients, optimiser and buffers. checkpointed, plain: activations, and all together"
+        )
+    if found.engines:
+        show(_engines(found))
+    for note in found.notes:
+        say(f"- {note}")
+    say(
+        f"- hours: {found.utilisation:.0%} of {device.name}'s {device.peak / 1e12:,.0f} TFLOP/s (bfloat16) and "
+        f"{device.bandwidth / 1e12:g} TB/s; loading models and judges that ask no language model are not counted"
+    )
+    say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
+    for problem in found.problems:
+        say(f"- {problem}")
+    if found.memory is not None and found.hours is not None:
+        say(
+            f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; about {_hours(found.hours)} hours on {device.name}"
+            " (metrics not counted)"
+        )
+
+
+def _table(*columns: str, title: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, each in enumerate(columns):
+        is_text = place == 0 or each in {"model", "used by"}
+        table.add_column(each, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    return table
+
+
+def _models(found: "Estimate") -> "Table":
+    table = _table("model", "parameters", "trained", "GiB", "used by", title="Models")
+    for each in found.models:
+        table.add_row(
+            _short(each.name),
+            _count(each.parameters),
+            "-" if each.trained is None else _count(each.trained),
+            "?" if each.weights is None else _gib(each.weights),
+            ", ".join(each.used_by),
+        )
+    return table
+
+
+def _stages(found: "Estimate") -> "Table":
+    table = _table(
+        "stage",
+        "phases",
+        "requests",
+        "model",
+        "prompt",
+        "generated",
+        "PFLOP",
+        "GPUs",
+        "hours",
+        title="\nWork of all phases, in tokens",
+    )
+    for each in found.stages:
+        table.add_row(
+            f"{each.split} {each.name}",
+            str(each.phases),
+            f"{each.requests:,}",
+            _short(each.model),
+            _count(each.prompt_tokens),
+            _count(each.generated_tokens) if each.name != "train" else "-",
+            "?" if each.flops is None else _significant(each.flops / 1e15),
+            str(each.gpus),
+            "?" if each.hours is None else _hours(each.hours),
+        )
+    return table
+
+
+def _training(found: "Estimate") -> "Table":
+    title = (
+        f"\nMemory of training in GiB per GPU, {found.training[0].gpus} GPUs, passes of {found.pass_tokens:,} tokens"
+    )
+    table = _table(
+        "strategy", "weights", "adapter", "logits", "checkpointed", "together", "plain", "together", "fits", title=title
+    )
+    for each in found.training:
+        mark = " *" if each.is_recipes else ""
+        table.add_row(
+            each.strategy + mark,
+            *map(_gib, (each.weights, each.adapter, each.logits)),
+            *map(_gib, (each.activations["checkpointing"], each.total("checkpointing"))),
+            *map(_gib, (each.activations["plain"], each.total("plain"))),
+            _fits(found, each),
+        )
+    return table
+
+
+def _fits(found: "Estimate", row: "TrainMemory") -> str:
+    from ..estimate.devices import USABLE
+
+    room = USABLE * found.device.memory * GIB
+    kinds = [kind for kind in ("plain", "checkpointing") if row.total(kind) <= room]
+    return {0: "no", 1: "checkpointed", 2: "yes"}[len(kinds)]
+
+
+def _engines(found: "Estimate") -> "Table":
+    title = f"\nMemory of engines on {found.device.memory:g} GiB"
+    table = _table("model", "GPUs", "weights GiB", "KV GiB a request", "requests that fit", title=title)
+    for each in found.engines:
+        kv = each.kv_of_token * each.max_model_len
+        fit = f"{each.room / each.max_model_len:,.0f} of {each.max_model_len:,} tokens"
+        table.add_row(_short(each.model), str(each.gpus), _gib(each.weights), f"{kv / GIB:.2f}", fit)
+    return table
+
+
+def _gpus(n: int) -> str:
+    return f"{n} GPU{'s' if n > 1 else ''}"
+
+
+def _short(name: str) -> str:
+    """A model without the organisation, or the folders, that it is in."""
+    return name.rstrip("/").rpartition("/")[2].rpartition(":")[2]
+
+
+def _gib(n_bytes: float) -> str:
+    gib = n_bytes / GIB
+    return f"{gib:.1f}" if gib >= 1 else f"{gib:.2f}"
+
+
+def _count(n: float | None) -> str:
+    """A number as people read it: "8.03 B"."""
+    if n is None:
+        return "?"
+    for unit, size in (("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if n >= size:
+            return f"{n / size:.2f} {unit}"
+    return f"{n:.0f}"
+
+
+def _significant(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.1f}" if hours >= 0.1 else f"{hours:.2g}"

@@ -1,0 +1,31 @@
+"""Accelerators as their vendor's data sheets have them, without sparsity."""
+
+from dataclasses import dataclass
+
+# shares of peak and bandwidth that are taken to be reached; 0.4 is usual of large trainings (Chowdhery et al. 2022, table 3)
+UTILISATION = 0.4
+# share of a GPU's memory that vLLM takes, and that a training should fill at most: the rest is the driver's, NCCL's, and gaps
+USABLE = 0.9
+
+
+@dataclass(frozen=True)
+class Device:
+    """One accelerator."""
+
+    name: str
+    # GiB
+    memory: float
+    # operations a second on bfloat16, dense
+    peak: float
+    # bytes a second of its memory
+    bandwidth: float
+
+
+# Sources: NVIDIA A100 data sheet (June 2021), H100 data sheet (SXM; half of the figures with sparsity), H200 data sheet (SXM,
+# likewise). H200's 141 GB are decimal; the others' are powers of two
+DEVICES = {
+    "a100-40": Device("A100 40 GB", 40, 312e12, 1.555e12),
+    "a100": Device("A100 80 GB", 80, 312e12, 2.039e12),
+    "h100": Device("H100 80 GB", 80, 989e12, 3.35e12),
+    "h200": Device("H200 141 GB", 131, 989e12, 4.8e12),
+}

@@ -1,0 +1,407 @@
+"""A recipe's models, work, memory and hours, put together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..config import Recipe
+from ..config.model import LanguageModel
+from ..errors import EvenhandError
+from ..models.flops import step_flops
+from ..models.sizes import Sizes, meta_model, parameters, sizes_of
+from ..train.launch import accelerate_config, read_accelerate
+from ..train.memory import (
+    FLOAT,
+    STRATEGIES,
+    Strategy,
+    Trained,
+    activation_bytes,
+    logits_bytes,
+    shares,
+    trainable,
+    with_adapter,
+)
+from ..train.options import trainer_options
+from .devices import USABLE, Device
+from .work import Assumed, Split, TrainWork, Work, splits
+
+FEATURE = "an estimate"
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+# requests that vLLM runs side by side at most, unless the recipe says so
+SIDE_BY_SIDE = 256
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that the recipe names."""
+
+    name: str
+    used_by: tuple[str, ...]
+    parameters: int | None = None
+    # bytes
+    weights: float | None = None
+    # weights of the adapter, where it is trained
+    trained: int | None = None
+    # why its sizes are not known
+    problem: str | None = None
+    # whether it is a language model, as tokens and memory are counted of
+    is_language_model: bool = True
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage over all phases of its kind; numbers that rest on a model that is not here are None."""
+
+    name: str
+    # "train" or "test", and how many phases
+    split: str
+    phases: int
+    model: str
+    judges: tuple[str, ...]
+    requests: int
+    # prompt tokens that run, and generated ones at most; of training, tokens that run, and 0
+    prompt_tokens: float
+    generated_tokens: float
+    flops: float | None
+    gpus: int
+    hours: float | None
+
+
+@dataclass(frozen=True)
+class TrainMemory:
+    """Bytes on each GPU while a pass of training runs."""
+
+    strategy: Strategy
+    is_recipes: bool
+    gpus: int
+    weights: float
+    adapter: float
+    # of the layers, with checkpointing and without
+    activations: dict[str, float]
+    logits: float
+
+    def total(self, kind: str) -> float:
+        """Of "checkpointing" or "plain"."""
+        return self.weights + self.adapter + self.activations[kind] + self.logits
+
+
+@dataclass(frozen=True)
+class EngineMemory:
+    """Bytes on each GPU of an engine."""
+
+    model: str
+    gpus: int
+    weights: float
+    # of a token's keys and values, over all GPUs
+    kv_of_token: float
+    max_model_len: int
+    # tokens that the device has room for, on all GPUs together
+    room: float
+
+    @property
+    def least(self) -> float:
+        """Bytes on each GPU with a single request of the greatest length."""
+        return self.weights + self.kv_of_token * self.max_model_len / self.gpus
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a recipe needs."""
+
+    recipe: str
+    device: Device
+    utilisation: float
+    models: list[Model]
+    stages: list[Stage]
+    # tokens of the largest pass of training
+    pass_tokens: int | None
+    # whether the recipe checkpoints
+    checkpointing: bool
+    training: list[TrainMemory]
+    engines: list[EngineMemory]
+    notes: list[str]
+
+    @property
+    def gpus(self) -> int:
+        """That the recipe asks for."""
+        return max([each.gpus for each in self.stages], default=1)
+
+    @property
+    def memory(self) -> float | None:
+        """GiB that each of them must have for the language models; None where one of these is not known."""
+        if any(each.problem and each.is_language_model for each in self.models):
+            return None
+        kind = "checkpointing" if self.checkpointing else "plain"
+        found = [each.total(kind) for each in self.training if each.is_recipes] + [each.least for each in self.engines]
+        return max(found) / USABLE / GIB if found else 0.0
+
+    @property
+    def hours(self) -> float | None:
+        """Of all stages, one after another."""
+        return None if any(each.hours is None for each in self.stages) else sum(each.hours or 0 for each in self.stages)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why models are not known."""
+        return [each.problem for each in self.models if each.problem]
+
+
+def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assumed) -> Estimate:
+    """What a recipe needs on a device.
+
+    Args:
+        recipe: its documents and tokenizers are read where they are here.
+        device: of all GPUs.
+        utilisation: share of its peak and of its bandwidth that is reached.
+        assumed: of documents that are not here.
+
+    Raises:
+        RecipeError: the accelerate configuration is not one.
+        MissingExtra: torch, transformers or accelerate is not installed.
+    """
+    known = _Known(recipe)
+    found = list(splits(recipe, assumed))
+    machine = _Machine(device, utilisation)
+    strategy, gpus = strategy_of(recipe)
+    stages = [
+        machine.stage(split, work, known.sizes(work.model.model.name, work.model))
+        for split in found
+        for work in split.work
+    ]
+    notes = list(dict.fromkeys(note for split in found for note in split.notes))
+    training: list[TrainMemory] = []
+    n_pass, checkpoints = None, bool(recipe.trainer.get("gradient_checkpointing", True))
+    for split in found:
+        if split.train is None:
+            continue
+        sizes = known.sizes(recipe.model.name, LanguageModel(recipe.model, recipe.generate))
+        n_pass, rows, n_scored = largest_pass(recipe, split.train)
+        stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
+        if sizes is not None:
+            training = _training_memory(recipe, (strategy, gpus), (n_pass, rows, n_scored), known)
+    order = {"train": 0, "test": 1}
+    stages.sort(key=lambda each: order[each.split])
+    return Estimate(
+        recipe=recipe.name,
+        device=device,
+        utilisation=utilisation,
+        models=known.models(),
+        stages=stages,
+        pass_tokens=n_pass,
+        checkpointing=checkpoints,
+        training=training,
+        engines=_engines(found, known, device),
+        notes=notes,
+    )
+
+
+class _Known:
+    """The models of a recipe, each made once on the meta device."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._sizes: dict[tuple[str, str | None], Sizes | None] = {}
+        self._problems: dict[str, str] = {}
+
+    def sizes(self, name: str, asked: LanguageModel) -> Sizes | None:
+        """Sizes of a language model; None where they are not known."""
+        key = (name, asked.model.revision)
+        if key not in self._sizes:
+            try:
+                self._sizes[key] = sizes_of(self.make(name, asked.model.revision, asked.model.dtype))
+            except EvenhandError as error:
+                self._sizes[key] = None
+                self._problems[name] = str(error)
+        return self._sizes[key]
+
+    def make(self, name: str, revision: str | None, dtype: str) -> Any:
+        """The model on the meta device."""
+        return meta_model(name, revision, FEATURE, dtype=dtype)
+
+    def adapted(self) -> Any:
+        """The model that is trained, with its adapter."""
+        section = self._recipe.model
+        return with_adapter(self.make(section.name, section.revision, section.dtype), self._recipe.lora)
+
+    def models(self) -> list[Model]:
+        """All models with what they are for."""
+        recipe, found = self._recipe, []
+        asked: dict[str, tuple[LanguageModel, list[str], list[str]]] = {}
+        own = (["generate"] if recipe.generate.has_model else []) + (["train"] if recipe.rounds else [])
+        if own:
+            asked[recipe.model.name] = (LanguageModel(recipe.model, recipe.generate), own, ["model.name"])
+        others: dict[str, tuple[list[str], list[str]]] = {}
+        for name, options in recipe.judges.items():
+            for below, each in options.language_models.items():
+                key = ".".join(filter(None, ("judges", name, below, "model.name")))
+                _, by, keys = asked.setdefault(each.model.name, (each, [], []))
+                by.append(name)
+                keys.append(key)
+            for below, model in options.models.items():
+                by, keys = others.setdefault(model, ([], []))
+                by.append(name)
+                keys.append(f"judges.{name}.{below}")
+        for name, (each, by, keys) in asked.items():
+            sizes = self.sizes(name, each)
+            if sizes is None:
+                found.append(Model(name, tuple(by), problem=_remedied(self._problems[name], keys)))
+                continue
+            trained = trainable(self.adapted()) if "train" in by else None
+            weights = sizes.parameters * BYTES[each.model.dtype]
+            found.append(Model(name, tuple(by), sizes.parameters, weights, trained))
+        for name, (by, keys) in others.items():
+            try:
+                n = parameters(meta_model(name, None, FEATURE, is_causal=False))
+            except EvenhandError as error:
+                problem = _remedied(str(error), keys)
+                found.append(Model(name, tuple(by), problem=problem, is_language_model=False))
+            else:
+                found.append(Model(name, tuple(by), n, n * FLOAT, is_language_model=False))
+        return found
+
+
+def _remedied(problem: str, keys: Sequence[str]) -> str:
+    return f"{problem}: {' '.join(f'--set {key}=FOLDER' for key in dict.fromkeys(keys))}"
+
+
+def strategy_of(recipe: Recipe) -> tuple[Strategy, int]:
+    """How training is spread, and over how many GPUs.
+
+    Raises:
+        RecipeError: the accelerate configuration is not one.
+    """
+    if not recipe.rounds:
+        return "one GPU", 1
+    values = read_accelerate(accelerate_config(recipe.train.accelerate_config))
+    gpus = recipe.train.num_processes or values.num_processes or 1
+    kind = values.distributed_type.upper()
+    if kind == "DEEPSPEED":
+        stage = int((values.deepspeed_config or {}).get("zero_stage", 2))
+        return ("ZeRO-3" if stage == 3 else "ZeRO-2"), gpus
+    return ("FSDP2", gpus) if kind == "FSDP" else ("one GPU", 1) if kind == "NO" else ("DDP", gpus)
+
+
+def largest_pass(recipe: Recipe, train: TrainWork) -> tuple[int, int, int]:
+    """Tokens of the largest pass of training, its sequences, and its tokens whose logits are made."""
+    size = int(trainer_options(recipe)["per_device_train_batch_size"])
+    if recipe.train.trainer == "pairwise":
+        # the longest prompt twice, for both summaries of a pair
+        return 2 * size * (train.longest + train.answer), 2 * size, 2 * size * train.answer
+    own = train.answer - 1
+    whole = size * (train.longest + train.candidates * own)
+    n_tokens = min(whole, recipe.train.max_tokens_per_pass)
+    n_candidates = min(size * train.candidates, max(1, (n_tokens - train.longest) // max(1, own)))
+    return n_tokens, 1, n_candidates * train.answer
+
+
+def _training_memory(
+    recipe: Recipe, spread: tuple[Strategy, int], one: tuple[int, int, int], known: _Known
+) -> list[TrainMemory]:
+    section, (own, gpus), (n_tokens, rows, n_scored) = recipe.model, spread, one
+    made = known.adapted()
+    base = made.get_base_model()
+    optim = str(recipe.trainer.get("optim", "adamw"))
+    trained = Trained(
+        sizes_of(known.make(section.name, section.revision, section.dtype)),
+        trainable(made),
+        BYTES[section.dtype],
+        is_nf4=section.quantise == "nf4",
+        # bitsandbytes keeps a byte for each of the two; plain SGD nothing
+        optimiser_bytes=2 if "8bit" in optim else 0 if optim == "sgd" else 2 * FLOAT,
+        has_copy=recipe.train.reference == "previous" and recipe.rounds > 1,
+    )
+    activations = {
+        name: float(activation_bytes(known.adapted, n_tokens, checkpointing=again, rows=rows))
+        for name, again in (("checkpointing", True), ("plain", False))
+    }
+    logits = float(logits_bytes(base, n_scored))
+    strategies = STRATEGIES if gpus > 1 else ("one GPU",)
+    found = []
+    for each in strategies:
+        held = shares(each, trained, gpus)
+        found.append(TrainMemory(each, each == own or gpus == 1, gpus, held.weights, held.adapter, activations, logits))
+    return found
+
+
+def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:
+    engines: dict[tuple[str, int, int], EngineMemory] = {}
+    for work in (work for split in found for work in split.work):
+        section, backend = work.model
+        sizes = known.sizes(section.name, work.model)
+        if sizes is None:
+            continue
+        gpus = engine_gpus(work.model)
+        key = (section.name, gpus, backend.max_model_len)
+        weights = sizes.parameters * BYTES[section.dtype] / gpus
+        kv = kv_of_token(sizes, section.dtype)
+        share = float(backend.engine.get("gpu_memory_utilization", USABLE))
+        room = max(0.0, (share * device.memory * GIB - weights) * gpus / kv)
+        engines[key] = EngineMemory(section.name, gpus, weights, kv, backend.max_model_len, room)
+    return list(engines.values())
+
+
+def engine_gpus(asked: LanguageModel) -> int:
+    """GPUs that a model is spread over."""
+    engine = asked.backend.engine
+    return int(engine.get("tensor_parallel_size", 1)) * int(engine.get("pipeline_parallel_size", 1))
+
+
+def kv_of_token(sizes: Sizes, dtype: str) -> float:
+    """Bytes of a token's keys and values in all layers."""
+    return 2 * sizes.layers * sizes.kv_width * BYTES[dtype]
+
+
+@dataclass(frozen=True)
+class _Machine:
+    device: Device
+    utilisation: float
+
+    def stage(self, split: Split, work: Work, sizes: Sizes | None) -> Stage:
+        """A stage that asks a model, over all phases of the split."""
+        gpus = engine_gpus(work.model)
+        tokens = work.tokens.times(len(split.phases))
+        make: Callable[..., Stage] = partial(
+            Stage,
+            work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests,
+            tokens.prefilled, tokens.generated, gpus=gpus,
+        )  # fmt: skip
+        if sizes is None:
+            return make(flops=None, hours=None)
+        peak = gpus * self.device.peak * self.utilisation
+        prefill, decode = tokens.prefill_flops(sizes), tokens.decode_flops(sizes)
+        # every token of an answer has the weights read once for all that run side by side, and its own keys and values
+        weights, kv = sizes.parameters * BYTES[work.model.model.dtype], kv_of_token(sizes, work.model.model.dtype)
+        room = (USABLE * self.device.memory * GIB * gpus - weights) / kv / max(1, work.longest)
+        most = int(work.model.backend.engine.get("max_num_seqs", SIDE_BY_SIDE))
+        rows = max(1.0, min(most, room, work.tokens.calls))
+        n = max(0.0, tokens.generated - tokens.calls)
+        moved = weights * n / rows + kv * tokens.seen_by_generated
+        reading = moved / (gpus * self.device.bandwidth * self.utilisation)
+        return make(flops=prefill + decode, hours=(prefill / peak + max(decode / peak, reading)) / 3600)
+
+    def training(self, recipe: Recipe, split: Split, sizes: Sizes | None, gpus: int, *, checkpoints: bool) -> Stage:
+        """All rounds of training, each request in pairs."""
+        train, rounds = split.train, len(split.phases)
+        assert train is not None, "a split of rounds"
+        known = bool(recipe.trainer.get("precompute_ref_log_probs")) or recipe.train.fairness is not None
+        n, own = train.candidates, train.answer - 1
+        alone = recipe.train.trainer == "pairwise"
+        runs = 2 * train.pairs if alone else 1
+        candidates = [own] if alone else [own] * n
+        times = rounds * train.factor * runs
+        tokens = times * train.epochs * sum(each + sum(candidates) for each in train.prompts)
+        make: Callable[..., Stage] = partial(
+            Stage, "train", split.name, rounds, recipe.model.name, (), split.n_requests, tokens, 0.0, gpus=gpus
+        )
+        if sizes is None:
+            return make(flops=None, hours=None)
+        count = partial(step_flops, sizes, n_candidates=candidates, n_logits=len(candidates) * train.answer)
+        policy = times * train.epochs * sum(count(each, reference=0) for each in train.prompts)
+        both = times * sum(count(each, reference=1) - count(each, reference=0) for each in train.prompts)
+        flops = policy + both * (1 if known else train.epochs)
+        # layers that are run again on the way back take time, and are no operations of the model
+        again = both * train.epochs if checkpoints else 0.0
+        peak = gpus * self.device.peak * self.utilisation
+        return make(flops=flops, hours=(flops + again) / peak / 3600)

@@ -1,0 +1,224 @@
+"""What each stage of a recipe asks of which model, in tokens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from ..config import Recipe
+from ..config.model import LanguageModel
+from ..errors import EvenhandError
+from ..generate.method import Answer, Job, draw_seed, draws, text_of
+from ..generate.requests import build_requests
+from ..generate.stage import METHODS, phase_requests
+from ..judges import JUDGES
+from ..judges.asking import AskingJudge, in_step
+from ..judges.batch import judge_inputs
+from ..judges.shared import SharedModels
+from ..records import Candidate, Document, DocumentSet, SummaryRequest
+from ..runfolder.phases import Phase, phases
+from ..train.options import trainer_options
+from .counting import CHARACTERS, WORD, Counter, Tokens, reader
+
+# about so many requests are counted of each split; the rest is taken to be like them
+MOST_COUNTED = 48
+# judges that choose what they show their model by models of their own
+CHOOSING = ("extract",)
+
+
+@dataclass
+class Work:
+    """What a stage asks of a model in one phase."""
+
+    stage: str
+    model: LanguageModel
+    tokens: Tokens
+    # judges that ask it
+    judges: tuple[str, ...] = ()
+    # tokens of the longest prompt with its answer
+    longest: int = 0
+
+
+@dataclass
+class TrainWork:
+    """What one round trains on."""
+
+    # tokens of each counted request's prompt, and of the longest of all
+    prompts: list[int]
+    longest: int
+    # requests for each counted one
+    factor: float
+    # candidates of a request that are in pairs, and their tokens, at most
+    candidates: int
+    answer: int
+    # at most, of a request
+    pairs: int
+    epochs: float
+
+
+@dataclass
+class Split:
+    """The work of the phases of one split, which are alike."""
+
+    name: str
+    phases: list[Phase]
+    n_requests: int
+    n_candidates: int
+    work: list[Work]
+    train: TrainWork | None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is taken of documents that are not here."""
+
+    # split -> requests
+    requests: dict[str, int]
+    # tokens of a prompt; None for as many as fit
+    prompt_tokens: int | None = None
+
+
+def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
+    """The work of training rounds and of evaluations, each of one phase."""
+    by_split: dict[str, list[Phase]] = {}
+    for phase in phases(recipe):
+        by_split.setdefault(phase.split, []).append(phase)
+    for name, its in by_split.items():
+        yield _split(name, its, assumed)
+
+
+def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
+    phase, notes = its[0], []
+    try:
+        requests = phase_requests(phase)
+        n = len(requests)
+    except EvenhandError as error:
+        n = assumed.requests.get(name) or phase.split_section.sample or 0
+        requests, said = _stand_ins(phase, assumed)
+        notes.append(f"{name}: {_first(error)}. {said}")
+        if not n:
+            notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
+    counted = _spread(requests)
+    factor = n / len(counted) if counted else 0.0
+    if len(counted) < len(requests):
+        notes.append(f"{name}: tokens were counted on {len(counted)} of {n:,} requests")
+    counter, candidates = _candidates(phase, counted)
+    work = []
+    if phase.recipe.generate.has_model:
+        asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
+        work.append(Work("generate", asked, counter.tokens.times(factor), longest=counter.longest))
+    work += _judging(phase, counted, candidates, factor, notes)
+    train = None
+    if phase.round is not None:
+        longest = max(requests, key=lambda each: len(text_of(each.prompt)))
+        lengths = [len(counter.read(request.prompt)) for request in counted]
+        train = _training(
+            phase, (lengths, len(counter.read(longest.prompt))), factor, len(candidates) // max(1, len(counted))
+        )
+    return Split(name, its, n, len(candidates) // max(1, len(counted)), work, train, notes)
+
+
+def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
+    """Not many more than MOST_COUNTED requests of evenly spread sets; those of a set stay together, since they begin alike."""
+    of_set: dict[str, list[SummaryRequest]] = {}
+    for each in requests:
+        of_set.setdefault(each.document_set.id, []).append(each)
+    step = max(1, ceil(len(requests) / MOST_COUNTED))
+    return [each for its in list(of_set.values())[::step] for each in its]
+
+
+def _first(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+
+
+def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], str]:
+    """One set's requests of a length that is assumed, and what was assumed."""
+    recipe = phase.recipe
+    most = recipe.generate.max_model_len - phase.answer_tokens
+    n_tokens = assumed.prompt_tokens or most
+    why = "" if assumed.prompt_tokens else ", as long as max_model_len lets them be; --prompt-tokens N knows better"
+    attribute, sides = recipe.corpus.attribute, recipe.corpus.sides or ("one", "other")
+    read = reader(recipe.model)[0]
+    # prompts that a corpus brings along are not here either
+    brought = recipe.task.template == "released"
+    task = recipe.task.model_copy(update={"template": "perspective"}) if brought else recipe.task
+    n_words = n_tokens * CHARACTERS // len(WORD)
+    found: list[SummaryRequest] = []
+    # the template's own words take room
+    for _ in range(4):
+        documents = tuple(
+            Document(id=side, text=(WORD * max(1, n_words // len(sides))).strip(), attributes={attribute: side})
+            for side in sides
+        )
+        found = build_requests([DocumentSet(id="assumed", documents=documents)], recipe.corpus, task)
+        is_now = len(read(found[0].prompt))
+        n_words = max(1, round(n_words * n_tokens / is_now))
+    return found, f"Its prompts are taken to have {n_tokens:,} tokens{why}"
+
+
+def _candidates(
+    phase: Phase, requests: Sequence[SummaryRequest]
+) -> tuple[Counter, list[tuple[SummaryRequest, Candidate]]]:
+    """What the method asks for its candidates, and these; it runs before a counter."""
+    recipe, method = phase.recipe, METHODS[phase.method]
+    counter, drawn = Counter(reader(recipe.model)[0]), draws(phase.plans)
+    seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, each.id, draw) for draw in drawn] for each in requests]
+    job = Job(phase.method, counter, requests, drawn, seeds, recipe)
+    found = []
+    for request, row, replies in zip(requests, seeds, method.summarise(job), strict=True):
+        answers = [Answer(*each) for each in zip(drawn, row, replies, strict=True)]
+        found += [(request, each) for each in method.candidates(job, request, answers)]
+    return counter, found
+
+
+def _judging(
+    phase: Phase,
+    requests: Sequence[SummaryRequest],
+    candidates: Sequence[tuple[SummaryRequest, Candidate]],
+    factor: float,
+    notes: list[str],
+) -> Iterator[Work]:
+    """What the judges ask at first; those that ask one model are asked together."""
+    together: dict[str, list[tuple[str, AskingJudge]]] = {}
+    models: dict[str, LanguageModel] = {}
+    shared = SharedModels()
+    for name in phase.judges:
+        options = phase.recipe.judges[name]
+        asked = options.language_models
+        if not asked:
+            continue
+        judge = None
+        if options.kind not in CHOOSING:
+            try:
+                judge = JUDGES[options.kind].open(name, options, shared)
+            except EvenhandError as error:
+                notes.append(f"judge {name}: {_first(error)}")
+                continue
+        if not isinstance(judge, AskingJudge):
+            notes.append(
+                f"judge {name}: what it asks its language model depends on what its other models find, and is not counted"
+            )
+            continue
+        together.setdefault(judge.loads, []).append((name, judge))
+        models.setdefault(judge.loads, next(iter(asked.values())))
+    for key, judges in together.items():
+        counter = Counter(reader(models[key].model)[0])
+        rounds = [
+            judge.rounds(judge_inputs(judge.against, [each for each in candidates if phase.is_judged(each[1], name)]))
+            for name, judge in judges
+        ]
+        asks = next(in_step(rounds))
+        counter.complete(sorted(dict.fromkeys(asks), key=lambda ask: [message.content for message in ask.prompt]))
+        names = tuple(name for name, _ in judges)
+        yield Work("judge", models[key], counter.tokens.times(factor), names, counter.longest)
+
+
+def _training(phase: Phase, prompts: tuple[list[int], int], factor: float, n_candidates: int) -> TrainWork:
+    recipe, n = phase.recipe, n_candidates
+    most = n * (n - 1) // 2
+    draws_ = phase.n_candidates
+    pairs = {"all": most, "best_k": min(most, recipe.pairs.k), "top_bottom": min(most, 1), "fairpo": draws_}[
+        recipe.pairs.mode
+    ]
+    epochs = float(trainer_options(recipe)["num_train_epochs"])
+    return TrainWork(*prompts, factor, min(n, 2 * pairs), phase.answer_tokens, pairs, epochs)

@@ -1,0 +1,108 @@
+"""`evenhand estimate` as a user meets it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("trl")
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": False,
+    "max_position_embeddings": 131072,
+}  # fmt: skip
+RECIPE = "fairness/perspectivesumm/multi-reward"
+
+
+def evenhand(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", "estimate", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "HF_HUB_OFFLINE": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    """A folder with the published configuration of Llama 3.1 8B alone."""
+    folder = tmp_path_factory.mktemp("models") / "Llama-3.1-8B-Instruct"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(LLAMA))
+    return folder
+
+
+def test_a_recipe_for_gpus_is_told_in_tables_of_100_columns(llama):
+    options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200")
+    done = evenhand(RECIPE, *options)
+    # its judges' models are not on a machine without a hub
+    assert done.returncode == 3, done.stderr
+    assert all(len(line) <= 100 for line in done.stdout.splitlines() if not line.startswith(("- ", "*")))
+    assert "8.03 B" in done.stdout
+    assert "ZeRO-2 *" in done.stdout
+    assert "yelp.jsonl: cannot be read" in done.stdout
+    assert "--set judges.faithfulness.model=FOLDER" in done.stdout
+    assert "judges.faithfulness.model=FOLDER" not in done.stderr
+    assert "error: " in done.stderr
+
+
+def test_without_the_sizes_of_a_language_model_nothing_is_said_of_memory():
+    done = evenhand(RECIPE, "--requests", "test=30", "--prompt-tokens", "1200", "--json")
+    assert done.returncode == 3
+    found = json.loads(done.stdout)
+    assert (found["gpu_memory_gib"], found["hours"], found["training"]) == (None, None, [])
+    assert all(each["flops"] is None for each in found["stages"])
+
+
+def test_json_has_what_follows_from_the_published_sizes(llama):
+    options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
+    done = evenhand(RECIPE, *options, "--gpu", "h100")
+    found = json.loads(done.stdout)
+    (model,) = [each for each in found["models"] if each["name"] == str(llama)]
+    assert model["parameters"] == 8_030_261_248
+    # rank 16 on four matrices of each layer: query and output 4096 to 4096, key and value 4096 to 1024
+    assert model["trained"] == 32 * 16 * (2 * 8192 + 2 * 5120)
+    (engine,) = found["engines"]
+    # keys and values of eight heads of 128 numbers in bfloat16
+    assert engine["kv_of_token"] == 2 * 32 * 8 * 128 * 2
+    spread = {each["strategy"]: each for each in found["training"]}
+    assert list(spread) == ["DDP", "ZeRO-2", "ZeRO-3", "FSDP2"]
+    assert spread["ZeRO-2"]["is_recipes"]
+    assert spread["DDP"]["weights"] == 2 * 8_030_261_248
+    assert spread["FSDP2"]["weights"] < spread["DDP"]["weights"] / 2
+    stages = {(each["split"], each["name"]): each for each in found["stages"]}
+    # six candidates of at most 512 tokens for 500 requests, in one round
+    assert stages["train", "generate"]["generated_tokens"] == 500 * 6 * 512
+    assert stages["test", "generate"]["requests"] == 30
+    # two operations of every weight of the layers for each token, forward and back, and forward again for the reference
+    train = stages["train", "train"]
+    assert train["flops"] / (6 * 6_979_321_856 * train["prompt_tokens"]) == pytest.approx(1.1, abs=0.1)
+    assert train["hours"] == pytest.approx(train["flops"] * 4 / 3 / (8 * 989e12 * 0.4) / 3600, rel=0.02)
+    # training takes the most, and a tenth is left free; judges that ask no language model have no say
+    own = spread["ZeRO-2"]
+    held = own["weights"] + own["adapter"] + own["activations"]["checkpointing"] + own["logits"]
+    assert found["gpu_memory_gib"] == pytest.approx(held / 0.9 / 2**30)
+
+
+def test_a_recipe_of_a_model_that_is_here_is_told_whole(tiny_model):
+    done = evenhand("quickstart", "--set", f"model.name={tiny_model}")
+    assert done.returncode == 0, done.stderr
+    assert "needs: 1 GPU of at least" in done.stdout
+    assert "cannot be read" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--gpu", "abacus"), "'abacus': is not one of a100-40"),
+        (("--requests", "dev=3"), "write train=N or test=N"),
+    ],
+)
+def test_what_is_not_understood_is_refused(options, said):
+    done = evenhand("quickstart", *options)
+    assert done.returncode == 2
+    assert said in done.stderr

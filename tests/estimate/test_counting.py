@@ -1,0 +1,122 @@
+"""Tokens that are counted against those that a real engine reports, and by hand."""
+
+import pytest
+
+pytest.importorskip("transformers")
+
+from evenhand.config import Recipe
+from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb
+from evenhand.estimate.recipe import largest_pass
+from evenhand.estimate.work import Assumed, splits
+from evenhand.generate.backend import Ask
+from evenhand.generate.stage import generate
+from evenhand.models.flops import forward_flops
+from evenhand.models.sizes import Sizes
+from evenhand.records import Message, Sampling
+from evenhand.runfolder.phases import phases
+
+
+def recipe(model, output, **sections):
+    values = {
+        "name": "counted",
+        "output": str(output),
+        "model": {"name": str(model), "dtype": "float32"},
+        "corpus": {"path": "sample", "sides": ["left", "right"], "test": {"split": "test", "limit": 2}},
+        "generate": {
+            "backend": "transformers", "max_model_len": 2048, "plans": {"p": {"candidates": 3, "max_tokens": 4}},
+        },
+        "judges": {"rouge": {"kind": "rouge"}, "words": {"kind": "length"}},
+        "reward": {"judges": ["rouge"]},
+        "evaluation": {"judges": ["words"]},
+        "rounds": 0,
+    }  # fmt: skip
+    return Recipe.model_validate(values | sections)
+
+
+def test_prompts_are_those_that_an_engine_runs(tiny_model, tmp_path):
+    made = recipe(tiny_model, tmp_path / "run")
+    (split,) = splits(made, Assumed({}))
+    (work,) = split.work
+    (phase,) = phases(made)
+    receipt, _ = generate(phase)
+    assert work.tokens.prompts == receipt.counts["prompt_tokens"]
+    assert work.tokens.prefilled == receipt.counts["prefilled_tokens"]
+    assert receipt.counts["tokens"] <= work.tokens.generated == 4 * 3 * 4
+    assert (split.n_requests, split.n_candidates) == (4, 3)
+
+
+def test_a_method_of_several_turns_is_counted_turn_by_turn(tiny_model, tmp_path):
+    refined = {
+        "backend": "transformers", "max_model_len": 2048, "method": "self-refine",
+        "self_refine": {"rounds": 2, "feedback_tokens": 8}, "plans": {"p": {"candidates": 3, "max_tokens": 4}},
+    }  # fmt: skip
+    (split,) = splits(recipe(tiny_model, tmp_path / "run", generate=refined), Assumed({}))
+    # an answer, and twice a feedback and an answer, for three candidates of four requests
+    assert split.work[0].tokens.calls == 5 * 3 * 4
+    assert split.work[0].tokens.generated == (4 + 2 * (8 + 4)) * 3 * 4
+
+
+def test_documents_that_are_not_here_are_taken_as_long_as_said(tiny_model, tmp_path):
+    absent = {"path": str(tmp_path / "no.jsonl"), "sides": ["left", "right"], "test": {"split": "test"}}
+    made = recipe(tiny_model, tmp_path / "run", corpus=absent)
+    (split,) = splits(made, Assumed({"test": 50}, prompt_tokens=300))
+    tokens = split.work[0].tokens
+    assert tokens.calls == 50 * 3
+    assert tokens.prompts / tokens.calls == pytest.approx(300, rel=0.05)
+    assert "no.jsonl" in split.notes[0] and "300 tokens" in split.notes[0]
+
+
+def test_without_a_number_of_requests_nothing_is_made_up(tiny_model, tmp_path):
+    absent = {"path": str(tmp_path / "no.jsonl"), "sides": ["left", "right"]}
+    (split,) = splits(recipe(tiny_model, tmp_path / "run", corpus=absent), Assumed({}))
+    assert split.work[0].tokens.prompts == 0
+    assert any("--requests test=N" in note for note in split.notes)
+
+
+def ask(text, *, tokens=5, choices=()):
+    return Ask((Message(role="user", content=text),), Sampling(max_tokens=tokens), 0, choices)
+
+
+def test_what_is_run_by_hand():
+    # prompts of 40 and 43 tokens of which 40 are alike; one must be left to run of each
+    counter = Counter(by_rule_of_thumb)
+    counter.complete([ask("abcd" * 40 + "efgh" * 3), ask("abcd" * 40 + "ijkl" * 3, choices=("1", "2"))])
+    assert counter.tokens.prompts == 86
+    assert counter.tokens.prefilled == 40 + 3 + 3
+    assert counter.tokens.generated == 5 + 1
+    # the shared ones see 1 to 40; the others 40 before them, and 1 to 3 of their own
+    assert counter.tokens.seen_by_prefilled == 820 + 2 * (3 * 40 + 6)
+    # the last of an answer is not run: four tokens behind 43
+    assert counter.tokens.seen_by_generated == 4 * 43 + 10
+    assert counter.longest == 48
+
+
+def test_operations_of_prompts_and_answers_are_those_of_one_pass_over_both():
+    sizes = Sizes(1000, 800, 100, 200, 4, 16, 16)
+    tokens = Counter(by_rule_of_thumb)
+    tokens.complete([ask("abcd" * 40)])
+    # 40 of the prompt and 4 of the answer run, and five logits are made
+    whole = forward_flops(sizes, 44, 44 * 45 / 2, 5)
+    assert tokens.tokens.prefill_flops(sizes) + tokens.tokens.decode_flops(sizes) == whole
+
+
+def test_tokens_add_up():
+    assert (Tokens(calls=1, prompts=10).times(3) + Tokens(calls=1)) == Tokens(calls=4, prompts=30)
+
+
+@pytest.mark.parametrize(
+    ("train", "expected"),
+    [
+        # prompts of 100 tokens at most, nine candidates of four tokens of which three run, two requests at once
+        ({}, (2 * (100 + 9 * 3), 1, 2 * 9 * 4)),
+        # no more than a pass may have; the prompt is there once, and beside it five candidates
+        ({"max_tokens_per_pass": 115}, (115, 1, 5 * 4)),
+        # four sequences, of two pairs
+        ({"trainer": "pairwise"}, (4 * (100 + 4), 4, 4 * 4)),
+    ],
+)
+def test_the_largest_pass_by_hand(tiny_model, tmp_path, train, expected):
+    from evenhand.estimate.work import TrainWork
+
+    made = recipe(tiny_model, tmp_path / "run", train=train, trainer={"per_device_train_batch_size": 2})
+    assert largest_pass(made, TrainWork([80, 100], 100, 1.0, 9, 4, 36, 1.0)) == expected

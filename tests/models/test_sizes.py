@@ -1,0 +1,88 @@
+"""Sizes from configurations alone, against published ones and against models that are really loaded."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+from evenhand.errors import ModelError  # noqa: E402
+from evenhand.models import locate  # noqa: E402
+from evenhand.models.opening import open_model  # noqa: E402
+from evenhand.models.sizes import meta_model, parameters, sizes_of  # noqa: E402
+
+SMALL = "embedded:smollm2-135m-instruct"
+# config.json as published at huggingface.co, and the number of parameters that the model's page has of its safetensors
+PUBLISHED = {
+    "meta-llama/Llama-3.1-8B-Instruct": (
+        {
+            "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": False,
+        },
+        8_030_261_248,
+    ),
+    "Qwen/Qwen2.5-14B-Instruct": (
+        {
+            "model_type": "qwen2", "hidden_size": 5120, "intermediate_size": 13824, "num_hidden_layers": 48,
+            "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 152064, "tie_word_embeddings": False,
+        },
+        14_770_033_664,
+    ),
+    "mistralai/Mistral-7B-Instruct-v0.3": (
+        {
+            "model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32768, "tie_word_embeddings": False,
+            "sliding_window": None,
+        },
+        7_248_023_552,
+    ),
+}  # fmt: skip
+
+
+def settings(folder, values):
+    """A folder that holds a configuration and nothing else."""
+    (folder / "config.json").write_text(json.dumps(values))
+    return str(folder)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_configuration_alone_has_the_published_parameters(name, tmp_path):
+    values, published = PUBLISHED[name]
+    sizes = sizes_of(meta_model(settings(tmp_path, values), None, "a test"))
+    assert sizes.parameters == published
+    # embeddings and head of their own, and the last norm
+    assert sizes.outer == 2 * values["vocab_size"] * values["hidden_size"] + values["hidden_size"]
+    assert (sizes.layers, sizes.width) == (values["num_hidden_layers"], values["hidden_size"])
+    assert sizes.kv_width == values["hidden_size"] // values["num_attention_heads"] * values["num_key_value_heads"]
+
+
+def test_sizes_are_those_of_the_loaded_smollm2():
+    loaded = open_model("AutoModelForCausalLM", locate(SMALL), "a test", dtype=torch.bfloat16)
+    made = meta_model(SMALL, None, "a test")
+    assert all(each.is_meta for each in made.parameters())
+    # its embeddings are its head
+    assert parameters(made) == parameters(loaded) == 134_515_008
+    assert sizes_of(made) == sizes_of(loaded)
+
+
+def test_sizes_are_those_of_a_loaded_llama_of_two_layers(tiny_model):
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(tiny_model)
+    assert sizes_of(meta_model(str(tiny_model), None, "a test")) == sizes_of(loaded)
+    assert sizes_of(loaded).layers == 2
+
+
+def test_an_encoder_has_the_parameters_of_the_loaded_one():
+    loaded = transformers.AutoModel.from_pretrained(locate("embedded:all-minilm-l6-v2"))
+    assert parameters(meta_model("embedded:all-minilm-l6-v2", None, "a test", is_causal=False)) == parameters(loaded)
+
+
+def test_a_model_whose_configuration_is_not_here_is_named_with_what_to_give():
+    with pytest.raises(ModelError, match=r"'nobody/nothing': its config\.json is not on this machine.*name a folder"):
+        meta_model("nobody/nothing", None, "a test")
+
+
+def test_a_configuration_that_nobody_knows_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="no sizes can be read"):
+        meta_model(settings(tmp_path, {"model_type": "abacus"}), None, "a test")

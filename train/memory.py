@@ -1,0 +1,221 @@
+"""Memory of a training on each GPU, before there is one.
+
+Weights, adapter and optimiser are counted. What a pass holds on its way forward and back is run: the model itself, adapter
+included, on tensors that have shapes, types and storages but no numbers (torch's FakeTensorMode), while every storage is counted
+from when it is made to when it is freed. Layers are alike, so two and three of them tell what all take.
+
+Sources: ZeRO, Rajbhandari et al. 2020 (arXiv:1910.02054), section 5; NF4 with double quantisation, Dettmers et al. 2023
+(arXiv:2305.14314), section 3; DeepSpeed's defaults of reduce_bucket_size and stage3_max_live_parameters.
+"""
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from ..config import LoraSection
+from ..extras import need
+from ..models.sizes import Sizes, layers_name
+from .policy import new_lora_config
+
+Strategy = Literal["one GPU", "DDP", "ZeRO-2", "ZeRO-3", "FSDP2"]
+STRATEGIES: tuple[Strategy, ...] = ("DDP", "ZeRO-2", "ZeRO-3", "FSDP2")
+# layers that are run, fewer and more
+RUN = (2, 3)
+# bytes of a weight in four bits: half a byte, a byte for 64 of them, and a float for 256 of those
+NF4 = 1 / 2 + 1 / 64 + 4 / (64 * 256)
+# elements of DeepSpeed's buffer for gradients on their way, and weights that ZeRO-3 keeps gathered
+BUCKET, LIVE = 500_000_000, 1_000_000_000
+FLOAT = 4
+ATTENTION = "evenhand_counted"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What is trained, of which all processes have a share."""
+
+    sizes: Sizes
+    # weights of the adapter
+    adapter: int
+    # bytes of a weight that is not quantised
+    dtype_bytes: int
+    is_nf4: bool = False
+    # bytes that the optimiser keeps of each weight that it trains: two floats of AdamW
+    optimiser_bytes: int = 2 * FLOAT
+    # whether a frozen copy of the adapter is the reference
+    has_copy: bool = False
+
+    @property
+    def weights(self) -> float:
+        """Bytes of the frozen weights."""
+        inner = self.sizes.parameters - self.sizes.outer
+        return inner * (NF4 if self.is_nf4 else self.dtype_bytes) + self.sizes.outer * self.dtype_bytes
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Bytes on each GPU, besides what a pass takes."""
+
+    # frozen, gathered ones included
+    weights: float
+    # the adapter with its gradients, the optimiser's states, and buffers of gradients on their way
+    adapter: float
+
+
+def shares(strategy: Strategy, trained: Trained, processes: int) -> Shares:
+    """What each GPU holds, whatever runs through it.
+
+    PEFT keeps the adapter in float32. DeepSpeed turns it into the model's numbers and keeps a float of each weight for the
+    optimiser.
+    """
+    n, half, states = trained.adapter, trained.dtype_bytes, trained.optimiser_bytes
+    copies = 2 if trained.has_copy else 1
+    whole = trained.weights
+    if strategy in ("one GPU", "DDP"):
+        # DDP sends gradients in buckets, which are another copy of them
+        sent = FLOAT if strategy == "DDP" else 0
+        return Shares(whole, n * (FLOAT * copies + FLOAT + states + sent))
+    layer = (whole - trained.sizes.outer * half) / trained.sizes.layers
+    spread = whole / processes
+    if strategy == "FSDP2":
+        # embeddings and head, the layer that runs and the one that comes next are whole
+        gathered = trained.sizes.outer * half + 2 * layer
+        return Shares(min(whole, spread + gathered), n * (FLOAT * copies + FLOAT + states) / processes)
+    optimiser = n * (half + FLOAT + states) / processes
+    if strategy == "ZeRO-2":
+        return Shares(whole, n * half * copies + optimiser + BUCKET * half)
+    gathered = min(whole, LIVE * half) + layer
+    return Shares(min(whole, spread + gathered), n * half * copies / processes + optimiser + BUCKET * half)
+
+
+def with_adapter(model: Any, lora: LoraSection) -> Any:
+    """The model on the meta device with its adapter, as PEFT makes it."""
+    peft = need("peft", "an estimate")
+    return peft.get_peft_model(model, new_lora_config(peft, lora), low_cpu_mem_usage=True)
+
+
+def trainable(model: Any) -> int:
+    """Weights that are trained."""
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+def activation_bytes(make: Callable[[], Any], n_tokens: int, *, checkpointing: bool, rows: int = 1) -> int:
+    """Bytes that the layers take at most on the way forward and back, weights and logits apart.
+
+    Args:
+        make: the model with its adapter on the meta device, a new one each time.
+        n_tokens: that run side by side.
+        checkpointing: whether layers are run again on the way back.
+        rows: sequences that the tokens belong to, all equally long.
+    """
+    whole = make()
+    n_layers = len(whole.get_submodule(layers_name(whole)))
+    if n_layers <= RUN[-1]:
+        return _pass_bytes(whole, n_layers, (rows, n_tokens // rows), checkpointing)
+    few, more = (_pass_bytes(make(), n, (rows, n_tokens // rows), checkpointing) for n in RUN)
+    return few + (n_layers - RUN[0]) * (more - few)
+
+
+def _pass_bytes(model: Any, n_layers: int, shape: tuple[int, int], checkpointing: bool) -> int:
+    layers = model.get_submodule(layers_name(model))
+    del layers[n_layers:]
+    if checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        model.enable_input_require_grads()
+    model.train()
+    from transformers import AttentionInterface
+
+    AttentionInterface.register(ATTENTION, _attend)
+    model.get_base_model().set_attn_implementation(ATTENTION)
+    dtype = model.get_input_embeddings().weight.dtype
+    with FakeTensorMode(), Live() as live:
+        live.forget(_without_numbers(model))
+        ids = torch.zeros(shape, dtype=torch.long)
+        positions = torch.arange(shape[1])[None]
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype != torch.float32):
+            backbone = model.get_base_model().base_model
+            hidden = backbone(input_ids=ids, position_ids=positions, use_cache=False).last_hidden_state
+            hidden.sum().backward()
+    n_bytes: int = live.peak
+    return n_bytes
+
+
+def _attend(_module: Any, query: Any, key: Any, value: Any, _mask: Any, scaling: float, **_: Any) -> tuple[Any, None]:
+    """What attention of packed sequences keeps: queries, repeated keys and values, and what comes of them; no mask."""
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    found = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling)
+    return found.transpose(1, 2).contiguous(), None
+
+
+def logits_bytes(model: Any, n_scored: int) -> int:
+    """Bytes that TRL's head takes at most to score tokens and to go back: it makes the logits tile by tile."""
+    from trl.kernels import ChunkedLogProbFunction
+    from trl.trainer import utils
+
+    weight = model.get_output_embeddings().weight
+    with FakeTensorMode(), Live() as live:
+        head = torch.empty(weight.shape, dtype=weight.dtype)
+        live.forget([head])
+        hidden = torch.empty(n_scored, weight.shape[1], dtype=weight.dtype, requires_grad=True)
+        labels = torch.zeros(n_scored, dtype=torch.long)
+        tile = utils._CHUNKED_LOGPROB_CHUNK_SIZE
+        outputs = ("log_probs", "entropy", "mean_logits", "is_top1")
+        scores = ChunkedLogProbFunction.apply(hidden, head, None, labels, 1.0, tile, None, 1.0, outputs)  # type: ignore[no-untyped-call]
+        scores[0].sum().backward()
+    n_bytes: int = live.peak
+    return n_bytes
+
+
+def _without_numbers(model: Any) -> Iterator[torch.Tensor]:
+    """Make the weights of a model on the meta device fake ones of the CPU, whose kernels are those that run; all of them."""
+    for module in model.modules():
+        for own in (module._parameters, module._buffers):
+            for name, tensor in own.items():
+                if tensor is not None:
+                    made = torch.empty(tensor.shape, dtype=tensor.dtype)
+                    is_weight = isinstance(tensor, torch.nn.Parameter)
+                    own[name] = torch.nn.Parameter(made, tensor.requires_grad) if is_weight else made
+                    yield own[name]
+
+
+class Live(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of storages that are made within it, until they are freed."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.live = self.peak = 0
+        self._known: dict[int, Any] = {}
+
+    def forget(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Do not count these any more."""
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            if self._known.get(storage._cdata) is not None:
+                self.live -= storage.nbytes()
+            self._known[storage._cdata] = None
+        self.peak = self.live
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        for each in tree_leaves(found):
+            if isinstance(each, torch.Tensor) and each.untyped_storage()._cdata not in self._known:
+                self._add(each.untyped_storage())
+        return found
+
+    def _add(self, storage: Any) -> None:
+        key, n_bytes = storage._cdata, storage.nbytes()
+        self.live += n_bytes
+        self.peak = max(self.peak, self.live)
+
+        def freed(_: Any) -> None:
+            self.live -= n_bytes
+            self._known.pop(key, None)
+
+        self._known[key] = weakref.ref(storage, freed)
