@@ -5,39 +5,53 @@
 | sdpa | CPU | the prompt causally, all candidates on the prompt, each on itself; joined by their log-sum-exp |
 | sdpa | any device, sliding windows, softcapping | each span with an explicit mask |
 | flex_attention | CUDA | one block-sparse mask for the whole sequence, compiled |
+| flash_attention_2, flash_attention_3, torch_varlen | CUDA | prompts and candidates as sequences of their own: `varlen` |
 
 Registered with transformers' AttentionInterface; the layout reaches it as the keyword argument `shared_prefix` of the model.
 """
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from ..config import PACKED_ATTENTION
+from ..config import PACKED_ATTENTION, VARLEN_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
 from .joined_attention import can_join, joined_attention
 from .packing import Layout, Span
+from .varlen import open_kernel, varlen_attention
 
-# model.attn_implementation -> name under which transformers calls the packed one
-PACKED = dict(zip(PACKED_ATTENTION, ("evenhand_sdpa", "evenhand_flex"), strict=True))
+# model.attn_implementation -> name under which transformers calls the packed one. Without "flash" in it, which transformers
+# would take for its own
+PACKED = dict(
+    zip(
+        PACKED_ATTENTION,
+        ("evenhand_sdpa", "evenhand_flex", "evenhand_varlen_2", "evenhand_varlen_3", "evenhand_varlen"),
+        strict=True,
+    )
+)
+# with explicit masks whatever the recipe says
+MASKED = "evenhand_masked"
 # architectures whose attention is nothing but full or sliding-window attention through AttentionInterface
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
 
 
-def use_packed_attention(model: Any) -> None:
+def use_packed_attention(model: Any, attention: str | None = None) -> None:
     """Let a transformers model attend within packed sequences.
 
     Args:
         model: a causal language model, before any adapter wraps it.
+        attention: one of `PACKED`; None takes what the model was opened with.
 
     Raises:
         RecipeError: its attention, or its architecture, cannot do that; says which can.
     """
     from transformers import AttentionInterface
 
-    kind, attention = model.config.model_type, model.config._attn_implementation
+    kind, attention = model.config.model_type, attention or model.config._attn_implementation
     if kind not in FAMILIES:
         raise RecipeError(
             f"key 'model.name': shared-prefix DPO does not know the attention of {kind!r} models; it knows "
@@ -54,13 +68,28 @@ def use_packed_attention(model: Any) -> None:
     if attention not in PACKED:
         raise RecipeError(
             f"key 'model.attn_implementation': {attention!r} cannot keep the candidates of a prompt from seeing each other; "
-            f"write {' or '.join(PACKED)}, or train.trainer: pairwise"
+            f"write one of {', '.join(PACKED)}, or train.trainer: pairwise"
         )
-    if attention == "flex_attention" and model.device.type == "cpu" and not torch.cuda.is_available():
-        raise RecipeError("key 'model.attn_implementation': flex_attention has no backward pass on the CPU; write sdpa")
-    AttentionInterface.register(PACKED["sdpa"], sdpa)
-    AttentionInterface.register(PACKED["flex_attention"], flex)
+    function: Any = {"sdpa": sdpa, "flex_attention": flex}.get(attention)
+    if attention in VARLEN_ATTENTION:
+        function = partial(varlen_attention, kernel=open_kernel(attention, model.config))
+    if attention != "sdpa" and model.device.type == "cpu" and not torch.cuda.is_available():
+        raise RecipeError(f"key 'model.attn_implementation': {attention} has no backward pass on the CPU; write sdpa")
+    AttentionInterface.register(PACKED[attention], function)
     model.set_attn_implementation(PACKED[attention])
+
+
+def use_masks(model: Any) -> None:
+    """Let a model that attends within packed sequences do so with explicit masks, by nothing but plain operations."""
+    from transformers import AttentionInterface
+
+    AttentionInterface.register(MASKED, masked)
+    model.set_attn_implementation(MASKED)
+
+
+def loaded_with(attention: str) -> str:
+    """With which attention transformers opens a model whose packed attention is `attention`: it would fetch kernels itself."""
+    return "sdpa" if attention in VARLEN_ATTENTION else attention
 
 
 def sdpa(  # noqa: PLR0913 - as transformers calls it
@@ -94,12 +123,32 @@ def sdpa(  # noqa: PLR0913 - as transformers calls it
     Returns:
         (1, length, heads, head size), and no weights.
     """
-    groups = query.shape[1] // key.shape[1]
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
     windowed = sliding_window is not None and any(span.reach > sliding_window for span in shared_prefix.spans)
     if not windowed and softcap is None and dropout == 0 and can_join(query, value):
+        key, value = _repeated(query, key, value)
         return joined_attention(query, key, value, shared_prefix, scaling).transpose(1, 2).contiguous(), None
+    return masked(
+        module, query, key, value, attention_mask, shared_prefix=shared_prefix, scaling=scaling, dropout=dropout,
+        sliding_window=sliding_window, softcap=softcap,
+    )  # fmt: skip
+
+
+def masked(  # noqa: PLR0913 - as transformers calls it
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: Any,
+    *,
+    shared_prefix: Layout,
+    scaling: float,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **_: Any,
+) -> tuple[torch.Tensor, None]:
+    """Packed attention span by span with explicit masks; arguments as in `sdpa`."""
+    key, value = _repeated(query, key, value)
     out = []
     for span in shared_prefix.spans:
         q, k, v = (each[:, :, span.start : span.end] for each in (query, key, value))
@@ -111,6 +160,14 @@ def sdpa(  # noqa: PLR0913 - as transformers calls it
             scores = softcap * torch.tanh(q @ k.transpose(2, 3) * scaling / softcap)
             out.append(scores.masked_fill(~mask, float("-inf")).softmax(dim=-1, dtype=torch.float32).to(v.dtype) @ v)
     return torch.cat(out, dim=2).transpose(1, 2).contiguous(), None
+
+
+def _repeated(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values with as many heads as the queries."""
+    groups = query.shape[1] // key.shape[1]
+    if groups == 1:
+        return key, value
+    return key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
 
 
 def flex(  # noqa: PLR0913 - as transformers calls it
@@ -132,8 +189,24 @@ def flex(  # noqa: PLR0913 - as transformers calls it
     return out
 
 
-def block_mask(layout: Layout, window: int | None, device: torch.device) -> Any:
-    """FlexAttention's mask of a packed sequence, made once for all layers of the same window."""
+@cache
+def _compiled_mask() -> Callable[..., Any]:
+    """What makes FlexAttention's masks, compiled for the first length, and for all at the second one."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    compiled: Callable[..., Any] = torch.compile(create_block_mask)
+    return compiled
+
+
+def block_mask(layout: Layout, window: int | None, device: torch.device, make: Callable[..., Any] | None = None) -> Any:
+    """FlexAttention's mask of a packed sequence, made once for all layers of the same window.
+
+    Args:
+        layout: of the packed sequence.
+        window: positions that a token sees, itself included; None for all.
+        device: of the tokens.
+        make: torch's create_block_mask, compiled or not; None compiles it for CUDA.
+    """
     from torch.nn.attention.flex_attention import create_block_mask
 
     made = ("blocks", window, device)
@@ -147,8 +220,9 @@ def block_mask(layout: Layout, window: int | None, device: torch.device) -> Any:
             mine = (candidate_of[k] < 0) | (candidate_of[k] == candidate_of[q])
             return (k <= q) & (span_of[q] == span_of[k]) & mine & (position_of[q] - position_of[k] < reach)
 
-        n, compiled = layout.length, device.type == "cuda"
-        layout.memo[made] = create_block_mask(seen, None, None, n, n, device=device, _compile=compiled)
+        n = layout.length
+        make = make or (_compiled_mask() if device.type == "cuda" else create_block_mask)
+        layout.memo[made] = make(seen, None, None, n, n, device=device)
     return layout.memo[made]
 
 

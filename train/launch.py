@@ -164,8 +164,9 @@ def lock_files(python: str | None = None) -> list[Path]:
 def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     recipe = resolved_recipe(phase.recipe, "the training processes")
     python = phase.recipe.train.python or sys.executable
-    # a free port, so that two trainings on one machine do not meet
-    many = ["--num_processes", str(processes), "--main_process_port", "0"] if processes > 1 else []
+    # said also of one process, where the file would start more; a free port, so that two trainings on one machine do not meet
+    is_distributed = read_accelerate(config).distributed_type.upper() != "NO"
+    many = ["--num_processes", str(processes), "--main_process_port", "0"] if is_distributed else []
     command = [
         python, "-m", "accelerate.commands.launch", "--config_file", str(config),
         *many, "--quiet", "-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key,

@@ -62,8 +62,12 @@ def load_tokenizer(section: ModelSection) -> Any:
     return open_chat_tokenizer(section.name, "training", section.revision)
 
 
-def load_base(section: ModelSection) -> Any:
+def load_base(section: ModelSection, attention: str | None = None) -> Any:
     """The base model, quantised where the recipe asks for it.
+
+    Args:
+        section: the recipe's.
+        attention: attention implementation; None takes the section's.
 
     Raises:
         ModelError: it cannot be opened.
@@ -75,7 +79,7 @@ def load_base(section: ModelSection) -> Any:
         "training",
         revision=section.revision,
         dtype=getattr(need("torch", "training"), section.dtype),
-        attn_implementation=section.attn_implementation,
+        attn_implementation=attention or section.attn_implementation,
         quantization_config=quantisation(section),
     )
 
@@ -121,11 +125,14 @@ def open_policy(phase: Phase, *, zero3: bool) -> Policy:
     """
     peft = need("peft", "training")
     recipe = phase.recipe
-    base, start = load_base(recipe.model), phase.adapter
+    start, attention = phase.adapter, recipe.model.attn_implementation
     if recipe.train.trainer == "shared-prefix":
-        from .attention import use_packed_attention
+        from .attention import loaded_with, use_packed_attention
 
-        use_packed_attention(base)
+        base = load_base(recipe.model, loaded_with(attention))
+        use_packed_attention(base, attention)
+    else:
+        base = load_base(recipe.model)
     if start is None:
         line = "policy = base + A(new, trainable); reference = base"
         return Policy(base, new_lora_config(peft, recipe.lora), None, line, starts_at_reference=True)

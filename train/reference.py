@@ -8,22 +8,21 @@ import hashlib
 import math
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import installed_versions, need
-from ..models import cache_folder, signature, usable_cache
+from ..models import cache_folder, signature
+from ..models.cache import opened_cache
 from ..runfolder.phases import Phase
 from ..runfolder.progress import Progress
 from ..storage import canonical_json, shortened
 from .options import trainer_options
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS pairs (key TEXT PRIMARY KEY, chosen REAL NOT NULL, rejected REAL NOT NULL) WITHOUT ROWID"
-# seconds that a writer waits for another
-PATIENCE = 60.0
 
 # libraries whose versions change the numbers
 COMPUTED_BY = ("torch", "transformers", "trl")
@@ -146,16 +145,10 @@ def _keys(named: str, row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-@contextmanager
-def _opened() -> Iterator[sqlite3.Connection]:
-    """The open file; errors of SQLite and the file system name it and the remedy."""
-    path = reference_path()
-    with usable_cache(path, "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(SCHEMA)
-            yield database
+def _opened() -> AbstractContextManager[sqlite3.Connection]:
+    return opened_cache(
+        reference_path(), SCHEMA, "reference log-probabilities", ", or leave out trainer.precompute_ref_log_probs"
+    )
 
 
 def _find(keys: Sequence[str]) -> dict[str, Logps]:

@@ -118,19 +118,21 @@ def _refuse_shape(recipe: Recipe) -> None:
     if path is None:
         return
     torch, transformers, peft = (need(name, "training") for name in ("torch", "transformers", "peft"))
-    from .attention import use_packed_attention
+    from .attention import loaded_with, use_packed_attention
     from .policy import new_lora_config
 
+    attention, is_shared = recipe.model.attn_implementation, recipe.train.trainer == "shared-prefix"
+    loaded = loaded_with(attention) if is_shared else attention
     try:
         config = transformers.AutoConfig.from_pretrained(path.parent, trust_remote_code=False)
         with torch.device("meta"):
             model = transformers.AutoModelForCausalLM.from_config(
-                config, attn_implementation=recipe.model.attn_implementation, trust_remote_code=False
+                config, attn_implementation=loaded, trust_remote_code=False
             )
     except (ValueError, TypeError, AttributeError, ImportError, OSError) as error:
         raise RecipeError(f"key 'model.name': {recipe.model.name!r} cannot be opened for training: {error}") from error
-    if recipe.train.trainer == "shared-prefix":
-        use_packed_attention(model)
+    if is_shared:
+        use_packed_attention(model, attention)
     try:
         peft.get_peft_model(model, new_lora_config(peft, recipe.lora))
     except (ValueError, TypeError, RuntimeError) as error:

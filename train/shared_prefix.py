@@ -51,9 +51,12 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
 
         Raises:
             RecipeError: pairs have weights and the loss cannot have them, or the gradients of several passes would be lost.
+            ModelError: no attention of the model is right on this device.
         """
         self._reference_logps = reference_logps
         self._fairness = fairness
+        # what training.json says of the kernel that attends
+        self.attention: dict[str, Any] = {}
         # share of each coming micro-batch in the pairs of its step, times the number of micro-batches
         self._shares: deque[float] = deque()
         super().__init__(**options)
@@ -72,8 +75,10 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
     def _use_packed_forward(self) -> None:
         model = self.accelerator.unwrap_model(self.model).get_base_model()
         if not getattr(model, "runs_packed", False):
+            from .attention_check import settle_attention
             from .packed_forward import add_packed_forward
 
+            self.attention = settle_attention(model, self.accelerator)
             # ZeRO-3 gives up a weight between its use and the way back, which running a pass again does not bear
             add_packed_forward(model, equal=self.is_fsdp_enabled or self._is_zero3, again=not self._is_zero3)
 

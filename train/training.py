@@ -202,6 +202,7 @@ def _record(trainer: Any, examples: Examples, material: Material) -> dict[str, A
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
         "counts": _counts(trainer, examples, material).model_dump(mode="json"),
+        **({"attention": trainer.attention} if hasattr(trainer, "attention") else {}),
         **({"fairness": material.fairness.record()} if material.fairness else {}),
         "log_history": [
             {

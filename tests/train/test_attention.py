@@ -3,74 +3,13 @@
 from typing import Any
 
 import pytest
+from packed_models import LAYOUT, MODELS, SIZES, build, packed_and_alone, sequences
 
 from evenhand.errors import RecipeError
 from evenhand.train.packing import Layout, Span
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-
-SIZES = {
-    "vocab_size": 300, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
-WINDOW = ["sliding_attention", "full_attention"]
-MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "llama": ("LlamaConfig", {}),
-    "mistral": ("MistralConfig", {"sliding_window": None}),
-    "mistral, window": ("MistralConfig", {"sliding_window": 12}),
-    "mistral, wide window": ("MistralConfig", {"sliding_window": 200}),
-    "qwen2": ("Qwen2Config", {}),
-    "qwen2, window": ("Qwen2Config", {"use_sliding_window": True, "sliding_window": 12, "layer_types": WINDOW}),
-    "qwen3": ("Qwen3Config", {"head_dim": 16}),
-    "qwen3, window": (
-        "Qwen3Config",
-        {"head_dim": 16, "use_sliding_window": True, "sliding_window": 12, "layer_types": WINDOW},
-    ),
-    "gemma": ("GemmaConfig", {"head_dim": 16}),
-    "gemma2": (
-        "Gemma2Config",
-        {
-            "head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "attn_logit_softcapping": 2.0,
-            "query_pre_attn_scalar": 16,
-        },
-    ),
-    "gemma3": (
-        "Gemma3TextConfig",
-        {"head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "query_pre_attn_scalar": 16},
-    ),
-}  # fmt: skip
-# two requests: a prompt of 23 tokens with candidates of 5, none and 9, and one of 11 with candidates of 3 and 4; 5 of padding
-LAYOUT = Layout((Span(0, 23, (5, 0, 9)), Span(37, 11, (3, 4)), Span(55, 5)))
-
-
-def build(name: str, attention: str = "sdpa") -> Any:
-    kind, options = MODELS[name]
-    torch.manual_seed(3)
-    config = getattr(transformers, kind)(**SIZES | options, attn_implementation=attention)
-    return transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
-
-
-def sequences(ids: Any, layout: Layout) -> list[tuple[Any, list[int]]]:
-    """Every candidate behind its prompt as a sequence of its own, and where its tokens lie in the packed one."""
-    found = []
-    for span in layout.spans:
-        prompt, start = list(range(span.start, span.prompt_end)), span.prompt_end
-        for n in span.own or (0,):
-            places = prompt + list(range(start, start + n))
-            found.append((ids[:, places], places))
-            start += n
-    return found
-
-
-def packed_and_alone(model: Any, ids: Any, layout: Layout) -> tuple[Any, list[tuple[Any, list[int]]]]:
-    """Hidden states of the packed sequence, and of each sequence alone."""
-    from evenhand.train.attention import use_packed_attention
-
-    alone = [(model.base_model(input_ids=part).last_hidden_state[0], at) for part, at in sequences(ids, layout)]
-    use_packed_attention(model)
-    positions = layout.positions()[None]
-    return model.base_model(input_ids=ids, position_ids=positions, shared_prefix=layout).last_hidden_state[0], alone
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -156,9 +95,75 @@ def test_flex_attention_sees_the_same(name: str) -> None:
         assert torch.allclose(found[:, :, at], wanted, atol=1e-5)
 
 
+def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward only, in torch's eager backend: what is counted are the graphs that a GPU would compile."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    from transformers.integrations.flex_attention import WrappedFlexAttention
+
+    from evenhand.train import attention
+
+    masks, calls = CompileCounterWithBackend("eager"), CompileCounterWithBackend("eager")
+    make = torch.compile(create_block_mask, backend=masks)
+    # one instance serves the process, and what an earlier test compiled lies on it
+    for name, value in (("_instance", None), ("training", False), ("_is_flex_compiled", True)):
+        monkeypatch.setattr(WrappedFlexAttention, name, value, raising=False)
+    monkeypatch.setattr(
+        WrappedFlexAttention, "_compiled_flex_attention", staticmethod(torch.compile(flex_attention, backend=calls))
+    )
+    module = torch.nn.Identity().eval()
+    graphs = []
+    for step in range(10):
+        own = (40, 20 + step)
+        used = 100 + 90 * step + sum(own)
+        layout = Layout((Span(0, used - sum(own), own), Span(used, -used % 128)))
+        query = torch.randn(1, 4, layout.length, 16)
+        key = torch.randn(1, 2, layout.length, 16)
+        window = 50 if step % 2 else None
+        mask = attention.block_mask(layout, window, query.device, make)
+        found, _ = attention.flex(
+            module, query, key, key, None, shared_prefix=layout, sliding_window=window, scaling=0.25
+        )
+        assert mask in layout.memo.values()
+        wanted, _ = attention.masked(
+            module, query, key, key, None, shared_prefix=Layout(layout.spans), sliding_window=window, scaling=0.25
+        )
+        assert torch.allclose(found, wanted, atol=1e-5)
+        graphs.append((masks.frame_count, calls.frame_count))
+    assert graphs[-1] == (2, 2)
+    assert graphs[2:] == [(2, 2)] * 8, graphs
+
+
+def test_flex_attention_makes_no_deprecated_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What makes CUDA's masks, with nothing compiled in it."""
+    import warnings
+
+    from torch.nn.attention import flex_attention
+
+    from evenhand.train import attention
+
+    compiled = []
+
+    def compiling(function: Any) -> Any:
+        compiled.append(function)
+        return function
+
+    monkeypatch.setattr(torch, "compile", compiling)
+    attention._compiled_mask.cache_clear()
+    make = attention._compiled_mask()
+    assert compiled == [flex_attention.create_block_mask]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        attention.block_mask(Layout((Span(0, 20, (3,)),)), None, torch.device("cpu"), make)
+    attention._compiled_mask.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("attention", "said"),
-    [("eager", "write sdpa or flex_attention"), ("flex_attention", "no backward pass on the CPU; write sdpa")],
+    [
+        ("eager", "write one of sdpa, flex_attention, flash_attention_2, "),
+        ("flex_attention", "no backward pass on the CPU; write sdpa"),
+    ],
 )
 def test_attention_that_cannot_do_it_is_refused_with_those_that_can(attention: str, said: str) -> None:
     from evenhand.train.attention import use_packed_attention

@@ -17,7 +17,7 @@ import yaml
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.config import TrainSection
-from evenhand.errors import DataError, RecipeError, StorageError
+from evenhand.errors import DataError, ModelError, RecipeError, StorageError
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_json, write_jsonl
 from evenhand.train import train
@@ -101,6 +101,29 @@ def test_missing_resolved_recipe_is_named(open_round: OpenRound) -> None:
 def test_interpreter_that_cannot_be_started_is_named(open_round: OpenRound) -> None:
     with pytest.raises(RecipeError, match=r"'train.python': '/no/such/python' cannot be started"):
         train(open_round(train={"python": "/no/such/python"}))
+
+
+@pytest.mark.parametrize(
+    ("config", "asked", "started"), [("zero2", 1, 1), ("zero2", 3, 3), ("fsdp2", 1, 1), ("cpu", 1, 1)]
+)
+def test_as_many_processes_are_started_as_the_recipe_asks_for(
+    open_round: OpenRound, tmp_path: Path, config: str, asked: int, started: int
+) -> None:
+    pytest.importorskip("accelerate")
+    from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import launch_command_parser
+
+    # an interpreter that writes down what it was to run
+    noting = tmp_path / "python"
+    noting.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/asked\nexit 1\n')
+    noting.chmod(0o755)
+    with pytest.raises(ModelError, match="training ended with exit code 1"):
+        train(open_round(train={"accelerate_config": config, "num_processes": asked, "python": str(noting)}))
+    module, *arguments = (tmp_path / "asked").read_text().splitlines()[1:]
+    assert module == "accelerate.commands.launch"
+    options = launch_command_parser().parse_args(arguments)
+    # what is not said is taken from the file
+    assert (options.num_processes or load_config_from_file(options.config_file).num_processes) == started
 
 
 @pytest.mark.slow
