@@ -32,6 +32,8 @@ Text = Annotated[str, AfterValidator(not_blank)]
 
 # what joins the texts of one value unless the corpus says otherwise
 SEPARATOR = " || "
+# note of a document set: side -> the prompt that the corpus's authors published
+RELEASED_PROMPTS = "released_prompts"
 
 
 class Record(BaseModel):
@@ -97,7 +99,7 @@ class DocumentSet(Record):
     split: str | None = None
     # whatever else the corpus says of the set; of it, tables and measures read `values`, attribute -> its values in the order
     # to show them, `separator`, which joins the texts of one value, and `sentences`, "lines" where a document has one sentence a
-    # line, whatever else looks like a border; the rest is carried along
+    # line, whatever else looks like a border; prompts may be `released_prompts`, side -> prompt; the rest is carried along
     notes: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -123,6 +125,12 @@ class DocumentSet(Record):
         """What joins the texts of one value."""
         found = self.notes.get("separator")
         return found if isinstance(found, str) else SEPARATOR
+
+    def released_prompt(self, side: str) -> str | None:
+        """The prompt for a side that the corpus's authors published; None where it has none."""
+        prompts = self.notes.get(RELEASED_PROMPTS)
+        found = prompts.get(side) if isinstance(prompts, dict) else None
+        return found if isinstance(found, str) and found.strip() else None
 
     def sentences_of(self, document: Document) -> tuple[str, ...] | None:
         """The sentences of a document where the corpus says which they are; None where they have to be found."""

@@ -17,12 +17,13 @@ from .recipe import Recipe
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import ColumnsSection, CorpusSection, SplitSection, TaskSection
-from .train import PACKED_ATTENTION, UNWEIGHTED, FairPOSection, LoraSection, TrainSection
+from .train import PACKED_ATTENTION, UNWEIGHTED, VARLEN_ATTENTION, FairPOSection, LoraSection, TrainSection
 
 __all__ = [
     "METHOD_OPTIONS",
     "PACKED_ATTENTION",
     "UNWEIGHTED",
+    "VARLEN_ATTENTION",
     "AttentionReweightingSection",
     "BackendSection",
     "BiasRecipe",

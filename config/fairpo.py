@@ -38,6 +38,7 @@ class ThinnedSection(MethodSection):
     can_train: ClassVar[bool] = True
     for_unseen: ClassVar[bool] = False
     copies: ClassVar[str] = "each thinned copy of a set"
+    lays_out_anew: ClassVar[bool] = True
 
     # share of all documents that is taken from a copy, at least one document
     rate: float = Field(default=0.1, gt=0, lt=1)

@@ -286,10 +286,8 @@ class ConsensusJudge(JudgeSection):
 
 
 # judges that compare the summary with one text alone, so that what they say of it can be combined
-MemberOptions = Annotated[
-    RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge,
-    Field(discriminator="kind"),
-]
+MemberJudge = RubricJudge | FineSurEJudge | ExtractJudge | AlignmentJudge | Metric | RougeJudge | RuleJudge
+MemberOptions = Annotated[MemberJudge, Field(discriminator="kind")]
 _MEMBER: TypeAdapter[MemberOptions] = TypeAdapter(MemberOptions)
 
 
@@ -373,15 +371,6 @@ def _member(file: Path, name: str, options: dict[str, Any]) -> MemberOptions:
 
 
 JudgeOptions = Annotated[
-    RubricJudge
-    | FineSurEJudge
-    | ExtractJudge
-    | AlignmentJudge
-    | Metric
-    | RougeJudge
-    | RuleJudge
-    | ConsensusJudge
-    | CombinedJudge
-    | FairnessJudge,
+    MemberJudge | ConsensusJudge | CombinedJudge | FairnessJudge,
     Field(discriminator="kind"),
 ]

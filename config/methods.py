@@ -51,6 +51,8 @@ class MethodSection(Section):
     for_unseen: ClassVar[bool] = True
     # what it makes besides a candidate for each draw, in words; "" for nothing
     copies: ClassVar[str] = ""
+    # whether it shows a model the documents in another order, form or choice than the request's own prompt
+    lays_out_anew: ClassVar[bool] = False
 
     @property
     def asks_again(self) -> bool:
@@ -111,6 +113,8 @@ class DebateSection(MethodSection):
 class AttentionReweightingSection(MethodSection):
     """Position-invariant attention over the passages."""
 
+    lays_out_anew: ClassVar[bool] = True
+
     # "target": the passages of the side that is asked for, the others stand before them; "all": the passages of all sides, as
     # task.scope: all needs it
     mode: Literal["target", "all"] = "target"
@@ -130,6 +134,8 @@ class AttentionReweightingSection(MethodSection):
 class ShuffledSection(MethodSection):
     """One summary of each cyclic rotation of the side's documents, then all of them merged."""
 
+    lays_out_anew: ClassVar[bool] = True
+
     # most rotations of a request, evenly spaced; None takes as many as the side has documents
     rotations: int | None = Field(default=None, ge=1)
 
@@ -143,6 +149,8 @@ class ChainOfThoughtSection(MethodSection):
 
 class HierarchicalSection(MethodSection):
     """Summaries of parts of the documents, and the summary of those."""
+
+    lays_out_anew: ClassVar[bool] = True
 
     # documents of one side that are summarised together: 1 gives each document the same room; None, which needs task.scope: all,
     # gives it to each side

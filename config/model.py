@@ -8,6 +8,9 @@ from pydantic import Field
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
 
+# torch's own flash kernel (torch.nn.attention.varlen) in training, of which transformers knows nothing
+TORCH_VARLEN = "torch_varlen"
+
 
 class ModelSection(Section):
     """A language model and how it is loaded."""
@@ -20,10 +23,15 @@ class ModelSection(Section):
     dtype: Literal["float32", "bfloat16", "float16"] = "bfloat16"
     # load the frozen weights in 4 bits (NF4, bitsandbytes) for training
     quantise: Literal["nf4"] | None = None
-    # attention implementation of transformers
+    # attention implementation of transformers, or "torch_varlen": torch's own flash kernel in training, and sdpa elsewhere
     attn_implementation: str = "sdpa"
     # adapter folder that the first round starts from
     adapter: Path | None = None
+
+    @property
+    def answers_with(self) -> str:
+        """The attention implementation where nothing is trained."""
+        return "sdpa" if self.attn_implementation == TORCH_VARLEN else self.attn_implementation
 
 
 def refuse_for_training(model: ModelSection) -> None:

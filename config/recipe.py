@@ -14,7 +14,7 @@ from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
-from .model import ModelSection
+from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .task import CorpusSection, TaskSection
@@ -290,7 +290,11 @@ class Recipe(Section):
             return
         mistakes = list(without_effect(self.trainer, self.lora))
         if self.train.trainer == "shared-prefix":
-            mistakes += unpackable(self.trainer, self.model.attn_implementation)
+            mistakes += unpackable(self.trainer, self.model)
+        elif self.model.attn_implementation == TORCH_VARLEN:
+            mistakes.append(
+                f"model.attn_implementation {TORCH_VARLEN} needs train.trainer: shared-prefix: write sdpa, or flash_attention_2."
+            )
         if self.train.global_batch_size and "gradient_accumulation_steps" in self.trainer:
             mistakes.append(
                 "trainer.gradient_accumulation_steps follows from train.global_batch_size: write one of the two."

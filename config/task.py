@@ -65,7 +65,8 @@ class TaskSection(Section):
     # "side": a summary of each side's documents alone; "all": one summary of all documents, fair to every side
     scope: Literal["side", "all"] = "side"
     # a shipped template or a file with the fields {documents} {topic} {length}, and {side} {opening} {begin} for scope: side;
-    # scope: all takes "all-sides" unless another is named, and knows {about} {in_length} {fairness} besides
+    # scope: all takes "all-sides" unless another is named, and knows {about} {in_length} {fairness} besides.
+    # "released" takes the prompts that the corpus's authors published: `evenhand import polisum --faithful-to-release` keeps them
     template: str = "perspective"
     # attribute value -> what prompts and openings call it, a plural that can stand after "the": {ban: supporters of the ban}. The
     # shipped templates then say "the supporters of the ban argue that"; values without a label stay as they are

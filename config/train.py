@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection
 from .section import Section, refuse_without_effect
 
@@ -38,8 +39,10 @@ LOSS_TYPES = (
     "sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard", "aot", "aot_unpaired", "apo_zero",
     "apo_down", "discopop", "sft", "sigmoid_norm",
 )  # fmt: skip
+# attention implementations whose kernels take sequences of variable length, on CUDA and in half precision
+VARLEN_ATTENTION = ("flash_attention_2", "flash_attention_3", TORCH_VARLEN)
 # attention implementations that can keep the candidates of a prompt from seeing each other
-PACKED_ATTENTION = ("sdpa", "flex_attention")
+PACKED_ATTENTION = ("sdpa", "flex_attention", *VARLEN_ATTENTION)
 
 
 class FairPOSection(Section):
@@ -125,12 +128,19 @@ def loss_types(trainer: Mapping[str, Any]) -> list[str]:
     return list(asked) if isinstance(asked, list) else [asked]
 
 
-def unpackable(trainer: Mapping[str, Any], attention: str) -> Iterator[str]:
+def unpackable(trainer: Mapping[str, Any], model: ModelSection) -> Iterator[str]:
     """Mistakes: what a shared prefix has no use for, or cannot run with."""
+    attention = model.attn_implementation
     if attention not in PACKED_ATTENTION:
         yield (
             f"model.attn_implementation {attention!r} cannot keep the candidates of a prompt from seeing each other: write "
-            f"{' or '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
+            f"one of {', '.join(PACKED_ATTENTION)}, or train.trainer: pairwise."
+        )
+    is_half = model.dtype != "float32" or trainer.get("bf16") or trainer.get("fp16")
+    if attention in VARLEN_ATTENTION and not is_half:
+        yield (
+            f"model.attn_implementation {attention} has no kernel for float32: write model.dtype: bfloat16, or "
+            "attn_implementation: sdpa."
         )
     for key, why in PAIRWISE_KEYS.items():
         if key in trainer:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ..errors import DataError
-from ..records import Document, DocumentSet, Text
+from ..records import RELEASED_PROMPTS, Document, DocumentSet, Text
 from ..storage import digest
 from ..text import fold
 from .controlled.annotated import AnnotatedArticle
@@ -120,7 +120,7 @@ def import_polisum(path: Path, *, split: str | None = None, faithful_to_release:
     for numbers in groups.values():
         both = passages[numbers[0]]
         prompts = {items[n].stance: items[n].input for n in numbers}
-        notes = {"released_prompts": prompts} if faithful_to_release else None
+        notes = {RELEASED_PROMPTS: prompts} if faithful_to_release else None
         sets.append(_paired_set(items[numbers[0]].topic, {"left": both.left, "right": both.right}, split, notes))
     stances = [Counter(items[n].stance for n in numbers) for numbers in groups.values()]
     swapped: Counter[str] = Counter(items[n].stance for n in items if passages[n].swapped)

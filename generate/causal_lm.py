@@ -43,7 +43,7 @@ def open_causal_lm(model: ModelSection, what: str, attention: str | None = None)
         what,
         revision=model.revision,
         dtype=getattr(torch, model.dtype),
-        attn_implementation=attention or model.attn_implementation,
+        attn_implementation=attention or model.answers_with,
     )
     refuse_other_tokenizer(tokenizer, loaded, f"{what}: model {model.name!r}")
     return tokenizer, loaded.to("cuda" if torch.cuda.is_available() else "cpu")
@@ -70,7 +70,7 @@ def check_causal_lm(model: ModelSection, adapter: Path | None, what: str, *, is_
     architecture = _architecture(model, what)
     if architecture is None:
         return
-    options: dict[str, Any] = {"attn_implementation": model.attn_implementation} if is_for_transformers else {}
+    options: dict[str, Any] = {"attn_implementation": model.answers_with} if is_for_transformers else {}
     if is_for_transformers:
         architecture = ARCHITECTURE
     empty = check_weights(architecture, model.name, what, revision=model.revision, **options)

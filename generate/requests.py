@@ -22,6 +22,8 @@ from .instructions import fairness_asked, fairness_signature, length_asked
 PROMPTS = Path(__file__).parent / "prompts"
 # what stands for the side of a request that asks for all of them
 ALL = "all"
+# field of a template: the prompt that the corpus's authors published for the request, documents and all
+RELEASED = "released"
 
 
 def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> list[SummaryRequest]:
@@ -30,11 +32,14 @@ def build_requests(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
     Raises:
         RecipeError: the prompt template is unknown or asks for an unknown field, or a label is that of an unknown value or is
             another value's name.
-        DataError: a set has no value of the corpus's attribute, or two requests would have the same id.
+        DataError: a set has no value of the corpus's attribute, two requests would have the same id, or the template asks for a
+            released prompt that a request has not.
     """
     template = _template(task)
     _refuse_template(template, task)
     _refuse_labels(sets, corpus, task)
+    if RELEASED in template.fields:
+        _refuse_unreleased(sets, corpus, task)
     requests = [
         _request(documents, side, corpus, task, template)
         for documents in sets
@@ -69,9 +74,39 @@ def _refuse_labels(sets: Sequence[DocumentSet], corpus: CorpusSection, task: Tas
         raise RecipeError(listed(mistakes))
 
 
-def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
-    absent = sorted({"documents", *(["side"] if task.scope == "side" else [])} - template.fields)
+def _refuse_unreleased(sets: Sequence[DocumentSet], corpus: CorpusSection, task: TaskSection) -> None:
+    asked = [(each, side) for each in sets for side in (sides_of(each, corpus) if task.scope == "side" else (ALL,))]
+    absent = [f"{each.id}/{side}" for each, side in asked if each.released_prompt(side) is None]
     if absent:
+        raise DataError(
+            f"key 'task.template': {task.template!r} asks with the prompts that the corpus's authors published, and "
+            f"{len(absent)} of {len(asked)} requests have none: {some_of(absent)}. `evenhand import polisum FILE "
+            "--faithful-to-release` keeps those of PoliSum; otherwise leave such sets out, or take the template 'perspective'"
+        )
+
+
+def refuse_fixed_documents(task: TaskSection, method: str) -> None:
+    """Refuse a template with the documents in a text that is taken as it stands, for a method that lays them out anew.
+
+    Raises:
+        RecipeError: the task's template is such.
+    """
+    template = _template(task)
+    if RELEASED in template.fields:
+        raise RecipeError(
+            f"key 'task.template': {template.name!r} takes each prompt as it was published, and generate.method {method!r} lays "
+            "the documents out anew; take the template 'perspective'"
+        )
+
+
+def _refuse_template(template: PromptTemplate, task: TaskSection) -> None:
+    if RELEASED in template.fields and task.labels:
+        raise RecipeError(
+            f"key 'task.labels': the prompts of the template {template.name!r} call the sides what their authors did; leave "
+            "labels out"
+        )
+    absent = sorted({"documents", *(["side"] if task.scope == "side" else [])} - template.fields)
+    if absent and RELEASED not in template.fields:
         raise RecipeError(
             f"key 'task.template': {template.name!r} has no field {{{absent[0]}}}, so the model would not see it; add it"
         )
@@ -156,6 +191,7 @@ def _filled(
     """A task's template with everything filled in that it may ask for."""
     opening, topic = _opening(task, side), fold(documents.topic)
     length, fairness = length_asked(task), fairness_asked(documents, corpus, task)
+    published = {RELEASED: documents.released_prompt(side) or ""} if RELEASED in template.fields else {}
     # some begin or end with a space or are blank, so that a prompt can go without them
     phrases = {
         "about": f" about {topic}" if topic else "",
@@ -170,7 +206,7 @@ def _filled(
             "length": length or "a short paragraph",
             "opening": opening or "",
         },
-        texts={"documents": laid_out, **phrases},
+        texts={"documents": laid_out, **published, **phrases},
     )
 
 

@@ -39,7 +39,7 @@ from . import (
 from .backend import Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
-from .requests import build_requests
+from .requests import build_requests, refuse_fixed_documents
 from .rounds import KeptRounds, Round
 from .threads import Made, method_prompts
 
@@ -100,8 +100,11 @@ def phase_requests(phase: Phase) -> list[SummaryRequest]:
 
     Raises:
         DataError: the corpus is wrong, or sets of one topic stand on both sides of the split.
+        RecipeError: as `build_requests`, or the method and the prompt template do not go together.
     """
     recipe = phase.recipe
+    if recipe.generate.options and recipe.generate.options.lays_out_anew:
+        refuse_fixed_documents(recipe.task, recipe.generate.method)
     sets = split_sets(load_corpus(recipe.corpus), recipe.corpus, recipe.seed, trains=recipe.rounds > 0)[phase.split]
     section = phase.split_section
     requests = build_requests(choose(sets, section), recipe.corpus, recipe.task)

@@ -152,11 +152,30 @@ def test_a_backend_refuses_engine_keys_of_another():
 
 
 def test_attention_that_cannot_share_a_prefix_is_refused_with_those_that_can():
-    model = {"name": "m", "attn_implementation": "flash_attention_2"}
-    with pytest.raises(ValidationError, match=r"'flash_attention_2' cannot keep .*write sdpa or flex_attention, or"):
+    model = {"name": "m", "attn_implementation": "eager"}
+    with pytest.raises(
+        ValidationError, match=r"'eager' cannot keep .*write one of sdpa, flex_attention, .*torch_varlen, or"
+    ):
         Recipe.model_validate(MINIMAL | {"model": model})
     assert Recipe.model_validate(MINIMAL | {"model": model, "train": {"trainer": "pairwise"}})
     assert Recipe.model_validate(MINIMAL | {"model": model, "rounds": 0}), "nothing is trained"
+
+
+def test_flash_kernels_are_refused_in_float32():
+    model = {"name": "m", "attn_implementation": "flash_attention_2", "dtype": "float32"}
+    with pytest.raises(
+        ValidationError, match=r"flash_attention_2 has no kernel for float32: write model\.dtype: bfloat16"
+    ):
+        Recipe.model_validate(MINIMAL | {"model": model})
+    assert Recipe.model_validate(MINIMAL | {"model": model, "trainer": {"bf16": True}}), "computed in bfloat16"
+    assert Recipe.model_validate(MINIMAL | {"model": model | {"dtype": "bfloat16"}})
+
+
+def test_torch_varlen_trains_and_nothing_else():
+    model = {"name": "m", "attn_implementation": "torch_varlen"}
+    assert Recipe.model_validate(MINIMAL | {"model": model}).model.answers_with == "sdpa"
+    with pytest.raises(ValidationError, match=r"torch_varlen needs train\.trainer: shared-prefix: write sdpa"):
+        Recipe.model_validate(MINIMAL | {"model": model, "train": {"trainer": "pairwise"}})
 
 
 def test_sampling_of_padded_batches_is_refused_with_the_other_trainer():

@@ -1,10 +1,12 @@
 """The recipes that come with evenhand: found by name, and each with a head that says what it needs."""
 
+import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from evenhand.config.recipe_file import load_bias, load_controlled, load_recipe
+from evenhand.config.recipe_file import differing_keys, load_bias, load_controlled, load_recipe
 from evenhand.config.shipped import BASE, PACKAGE, RECIPES, find_recipe, read_head, recipe_names
 from evenhand.errors import RecipeError
 from evenhand.preflight import preflight
@@ -74,10 +76,44 @@ def test_a_field_may_take_several_lines(tmp_path):
     assert (head.task, head.data, head.expected) == ("one two", "d", "")
 
 
+def test_table_of_both_recipes_of_dpo_has_every_key_in_which_they_differ():
+    published, ours = (load_recipe(Path(f"polisum/llama-3.1-8b/{name}")) for name in ("dpo-as-published", "dpo"))
+    differing = set(differing_keys(published, ours)) - {"name", "output"}
+    page = (PACKAGE / "docs" / "papers.md").read_text("utf-8")
+    table = page.partition('<a id="ri-recipes"></a>')[2].partition('<a id="ri-values"></a>')[0]
+    named = [
+        key for row in table.splitlines() if row.startswith("| `") for key in re.findall("`(.+?)`", row.split("|")[1])
+    ]
+    assert len(named) == len(set(named)) == 17
+    assert not [key for key in differing if not any(fnmatchcase(key, each) for each in named)]
+    assert not [each for each in named if not any(fnmatchcase(key, each) for key in differing)]
+
+
+def test_published_settings_of_dpo():
+    # the released configuration, Llama's generation defaults and those of transformers for what it leaves out
+    recipe = load_recipe(Path("polisum/llama-3.1-8b/dpo-as-published"))
+    assert (recipe.rounds, recipe.corpus.train.sample, recipe.train.reference) == (10, 500, "initial")
+    trainer = recipe.trainer
+    assert (trainer["learning_rate"], trainer["beta"], trainer["num_train_epochs"]) == (1e-6, 0.1, 1)
+    assert (recipe.train.trainer, recipe.train.global_batch_size) == ("pairwise", 4)
+    assert (recipe.lora.r, recipe.lora.lora_alpha, recipe.lora.target_modules) == (8, 16, ("q_proj", "v_proj"))
+    assert (recipe.generate.n_candidates, sum(plan.candidates for plan in recipe.evaluation.plans.values())) == (9, 18)
+    hybrid = recipe.evaluation.plans["hybrid"]
+    assert (hybrid.temperature, hybrid.repetition_penalty, hybrid.no_repeat_ngram_size) == (1.2, 1.2, 3)
+    assert hybrid.include_prompt
+    assert {recipe.judges[name].scoring for name in ("coverage", "faithfulness", "report_coverage")} == {"greedy"}
+    assert recipe.judges["alignscore"].purpose == "faithfulness"
+    assert {"report_coverage", "alignscore"} <= set(recipe.evaluation.judges)
+
+
 @pytest.mark.parametrize("name", [name for name in recipe_names() if not name.startswith(("bias/", "controlled/"))])
 def test_every_recipe_is_sound_wherever_its_models_and_documents_are(name):
     # films are a package's, which may not be there
     path, attribute = (
         ("sample", "stance") if load_recipe(Path(name)).corpus.attribute == "stance" else ("reviews", "sentiment")
     )
-    preflight(load_recipe(Path(name), [f"corpus.path={path}", f"corpus.attribute={attribute}"]), elsewhere=True)
+    overrides = [f"corpus.path={path}", f"corpus.attribute={attribute}"]
+    if load_recipe(Path(name)).task.template == "released":
+        # bundled disputes have no prompts of their own
+        overrides.append("task.template=perspective")
+    preflight(load_recipe(Path(name), overrides), elsewhere=True)

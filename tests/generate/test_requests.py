@@ -1,10 +1,12 @@
 """Summary requests and their prompts."""
 
+import json
+
 import pytest
 from pydantic import ValidationError
 
 from evenhand.config import CorpusSection, Plan, TaskSection
-from evenhand.corpora import load_corpus
+from evenhand.corpora import import_polisum, load_corpus
 from evenhand.errors import DataError, RecipeError
 from evenhand.generate.contract import check_output
 from evenhand.generate.method import draws
@@ -56,6 +58,42 @@ def test_set_without_the_attribute_is_refused():
 def test_unknown_template_names_the_shipped_ones(ferry):
     with pytest.raises(RecipeError, match=r"neither shipped .*perspective"):
         build_requests([ferry], CorpusSection(), TaskSection(template="perspektive"))
+
+
+def with_prompts(documents, prompts):
+    return documents.model_copy(update={"notes": {"released_prompts": prompts}})
+
+
+def test_released_prompts_are_asked_letter_by_letter(ferry):
+    # as released: the right's passages under "Left:", and fields and blank lines as they come
+    prompts = {"left": "Summarise the left.\n\nLeft:\na {side}", "right": "Summarise the right.\n\nLeft:\nb"}
+    left, right = build_requests([with_prompts(ferry, prompts)], CorpusSection(), TaskSection(template="released"))
+    assert (left.prompt[0].content, right.prompt[0].content) == (prompts["left"], prompts["right"])
+    assert left.contract.opening == "The Left"
+    assert left.template.startswith("released:")
+
+
+def test_requests_without_a_released_prompt_are_named_together(ferry):
+    sets = [with_prompts(ferry, {"left": "Summarise."}), ferry.model_copy(update={"id": "tram"})]
+    with pytest.raises(
+        DataError, match=r"3 of 4 requests have none: ferry/right, tram/left, tram/right\. .*--faithful-to"
+    ):
+        build_requests(sets, CorpusSection(), TaskSection(template="released"))
+
+
+def test_released_prompts_of_polisum_are_those_of_its_file(polisum):
+    items = json.loads((polisum / "dev.json").read_text())
+    sets = import_polisum(polisum / "dev.json", faithful_to_release=True).sets
+    corpus = CorpusSection(sides=("left", "right"))
+    prompts = [r.prompt[0].content for r in build_requests(sets, corpus, TaskSection(template="released"))]
+    assert len(prompts) == 118
+    assert sorted(prompts) == sorted(item["input"] for item in items)
+
+
+def test_released_prompts_do_not_know_labels(ferry):
+    task = TaskSection(template="released", labels={"left": "friends of the ferry"})
+    with pytest.raises(RecipeError, match=r"key 'task\.labels': the prompts of the template 'released'"):
+        build_requests([with_prompts(ferry, dict.fromkeys(("left", "right"), "x"))], CorpusSection(), task)
 
 
 def test_more_than_two_values_and_no_contract(ferry):

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.errors import DataError, LeftOutError
+from evenhand.errors import DataError, LeftOutError, RecipeError
 from evenhand.generate.stage import Batch, generate, generate_stage, phase_requests
 from evenhand.records import Candidate, Failure, SummaryRequest
 from evenhand.runfolder.journal import Journal
@@ -80,6 +80,21 @@ def test_candidates_do_not_depend_on_the_size_of_a_batch(tmp_path, corpus):
         generate(each)
     first, *others = [(each.folder / CANDIDATES).read_bytes() for each in made]
     assert others == [first, first]
+
+
+@pytest.mark.parametrize("method", ["shuffled", "hierarchical", "attention-reweighting"])
+def test_methods_that_lay_documents_out_anew_refuse_prompts_that_are_taken_as_published(tmp_path, corpus, method):
+    backend = {"backend": "transformers"} if method == "attention-reweighting" else {}
+    mine = phase(
+        tmp_path,
+        corpus,
+        rounds=0,
+        name="evaluation/base",
+        generate={"method": method} | backend,
+        task={"template": "released"},
+    )
+    with pytest.raises(RecipeError, match=rf"key 'task\.template': 'released' .*generate\.method '{method}' lays the"):
+        phase_requests(mine)
 
 
 def test_seeds_differ_between_candidates_requests_phases_and_recipes(tmp_path, corpus):

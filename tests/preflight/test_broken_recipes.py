@@ -382,10 +382,13 @@ def test_a_file_in_the_place_of_a_later_stages_folder(values, tmp_path, name):
     assert f"key 'output': {tmp_path}/run/{name}: cannot be made" in refusal(values)
 
 
-def test_a_cache_that_is_no_cache(values, tmp_path, monkeypatch):
+def test_caches_that_are_none(values, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
-    (tmp_path / "judgements.sqlite").write_text("not a database" * 100)
-    assert f"key 'EVENHAND_CACHE': {tmp_path}/judgements.sqlite: cached judgements cannot be kept" in refusal(values)
+    for name in ("judgements", "embeddings"):
+        (tmp_path / f"{name}.sqlite").write_text("not a database" * 100)
+    said = refusal(values)
+    assert f"key 'EVENHAND_CACHE': {tmp_path}/judgements.sqlite: cached judgements cannot be kept" in said
+    assert f"key 'EVENHAND_CACHE': {tmp_path}/embeddings.sqlite: embeddings cannot be kept" in said
 
 
 def test_a_cache_that_cannot_be_made(values, tmp_path, monkeypatch):
