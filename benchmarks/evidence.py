@@ -36,14 +36,15 @@ from .report import git_commit, machine
 N_TEST, MOST_TRAIN = 24, 12
 FILES = ("dev.json", "controlled_dev.json", "evidence_dev.json")
 MARKDOWN = "evidence.md"
-# files of two runs that must be the same; others say when and where they were made
+# files of two runs that must be the same; others, and the report's table of stages, say when, where or how fast they were made
 COMPARED = {".jsonl", ".safetensors", ".csv"}
+TIMED = "stages.csv"
 # what is shown of the log of a command that did not end well
 SHOWN_LINES = 12
 
 METHODS = (
     *("zero-shot", "self-refine", "attention-reweighting", "chain-of-thought", "shuffled", "hierarchical"),
-    *("debate", "rerank", "mbr", "dpo"),
+    *("debate", "rerank", "rerank-claims", "mbr", "dpo", "dpo-greedy"),
 )
 FILMS = ("films-plain", "films-fair", "films-fairpo", "films-extraction")
 # the larger writer's report has a larger judge, too
@@ -160,7 +161,7 @@ def same_bytes(setting: Setting) -> None:
             path.relative_to(run).as_posix()
             for run in (first, second)
             for path in run.rglob("*")
-            if path.suffix in COMPARED
+            if path.suffix in COMPARED and path.name != TIMED
         }
     )
     digests = {

@@ -69,6 +69,7 @@ def test_files_of_two_runs_are_the_same_or_named(tmp_path):
         (folder / "pairs.jsonl").write_text(text)
         # says when it was made
         (folder / "receipt.json").write_text(text)
+        (folder / "stages.csv").write_text(f"generate,{text}")
     (tmp_path / "twice" / "second" / "more.jsonl").write_text("")
     same_bytes(Setting(tmp_path))
     assert json.loads((tmp_path / "twice" / "twice.json").read_text()) == {
