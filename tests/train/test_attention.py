@@ -103,6 +103,8 @@ def test_flex_attention_is_compiled_for_two_lengths_and_no_further_one(monkeypat
 
     from evenhand.train import attention
 
+    # what another test compiled of the same functions, or gave up to compile, is forgotten
+    torch._dynamo.reset()
     masks, calls = CompileCounterWithBackend("eager"), CompileCounterWithBackend("eager")
     make = torch.compile(create_block_mask, backend=masks)
     # one instance serves the process, and what an earlier test compiled lies on it
