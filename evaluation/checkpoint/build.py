@@ -179,8 +179,10 @@ class Numbers:
         if not self.evidence.deciding:
             return None
         judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
-        paired = self.compare.paired(self._values[judge])[comparison]
-        return choose_examples(self.systems, paired, (comparison, judge), self.recipe.evaluation.examples)
+        if not self.evidence.is_compared:
+            comparison = self.systems[0].label
+        shown = self._values[judge] | self.compare.paired(self._values[judge])
+        return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
 
     def _at_equal_length(self, each: Difference) -> Difference:
         by_name = {system.label: system for system in self.systems}

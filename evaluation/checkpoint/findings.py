@@ -13,6 +13,7 @@ from ..pages.words import UNSURE, capital, counted, gone_with_length, joined, ve
 from ..systems.compare import comparison_name, too_few
 from ..systems.contents import Difference, Finding, JudgeNote, SideGap
 from ..systems.lengths import is_by_length
+from ..systems.systems import SYSTEMS, TRAINED, UNTRAINED
 
 TRAINING = comparison_name("DPO", "zero-shot")
 TRAINING_BEST = comparison_name("DPO+RR", "rerank")
@@ -51,6 +52,11 @@ class Evidence:
         return [j for j in directed if j.role == "report"] or directed
 
     @property
+    def is_compared(self) -> bool:
+        """Whether there are two systems, and not one candidate a request of one policy alone."""
+        return self.is_trained or self.candidates > 1
+
+    @property
     def comparison(self) -> str:
         """What the headline is about."""
         return TRAINING if self.is_trained else RERANKING
@@ -74,6 +80,8 @@ def title(evidence: Evidence) -> str:
     """The headline's first sentence, without a full stop."""
     if not evidence.deciding:
         return "No judge of this report says which summaries are better"
+    if not evidence.is_compared:
+        return "Nothing is compared: one candidate a request, and no trained model"
     subject = "the trained model" if evidence.is_trained else f"the best of {evidence.candidates}"
     other = "the untrained model" if evidence.is_trained else "one draw"
     said = evidence.tally(evidence.comparison)
@@ -88,9 +96,8 @@ def title(evidence: Evidence) -> str:
     if better + worse < n:
         rest = n - better - worse
         return f"{sentence} by {better + worse} of {n} {whose}; {UNSURE} by the other{f' {rest}' if rest > 1 else ''}"
-    if n > 1:
-        return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}"
-    return sentence if is_independent else f"{sentence} by a judge that was its own reward"
+    alone = "" if is_independent else " by a judge that was its own reward"
+    return f"{sentence} by {'both' if n == 2 else f'all {n}'} {whose}" if n > 1 else f"{sentence}{alone}"
 
 
 def findings(evidence: Evidence) -> list[Finding]:
@@ -153,7 +160,15 @@ def _words(evidence: Evidence, comparison: str) -> tuple[float | None, float | N
 
 
 def _for_whom(evidence: Evidence) -> str:
-    step, system = ("One draw after training", "DPO+RR") if evidence.is_trained else ("Reranking", "rerank")
+    policy = TRAINED if evidence.is_trained else UNTRAINED
+    system = SYSTEMS[policy][evidence.candidates > 1]
+    behind = [
+        f"Under {system}, {gap.worst} is behind {gap.best} by {gap.measure}."
+        for gap in evidence.clear_gaps(evidence.score_gaps, system)
+    ] or [f"Under {system} no side is clearly behind."]
+    if not evidence.is_compared:
+        return " ".join(behind)
+    step = "One draw after training" if evidence.is_trained else "Reranking"
     sides = []
     for side in evidence.sides:
         said = evidence.tally(evidence.comparison, side)
@@ -162,16 +177,13 @@ def _for_whom(evidence: Evidence) -> str:
     gains = [
         f"{capital(gap.best)} gains more than {gap.worst} by {gap.measure}."
         for gap in evidence.clear_gaps(evidence.gain_gaps, evidence.comparison)
-    ]
-    behind = [
-        f"Under {system}, {gap.worst} is behind {gap.best} by {gap.measure}."
-        for gap in evidence.clear_gaps(evidence.score_gaps, system)
-    ]
-    unclear = ("No side clearly gains more than another.", f"Under {system} no side is clearly behind.")
-    return " ".join([f"{step}: {'; '.join(sides)}.", *(gains or unclear[:1]), *(behind or unclear[1:])])
+    ] or ["No side clearly gains more than another."]
+    return " ".join([f"{step}: {'; '.join(sides)}.", *gains, *behind])
 
 
 def _how_sure(evidence: Evidence) -> str:
+    if not evidence.is_compared:
+        return "There is one system, and nothing to compare it with: evenhand compare sets runs of other recipes beside it."
     overall = [d for d in evidence.differences if d.side is None and d.n]
     if not overall:
         return "No request has scores under two systems, so nothing can be compared."

@@ -52,6 +52,7 @@ from ..pages.words import (
     UNSURE,
     change,
     counted,
+    joined,
     judge_blocks,
     judges_mean,
     legend,
@@ -113,13 +114,12 @@ def _comparisons(report: Report) -> list[str]:
 def _findings(report: Report) -> Iterator[Block]:
     yield from (Prose(each.text, head=f"{each.heading}.") for each in report.findings)
     if report.deciding:
-        yield _headline(report)
+        yield _headline(report) if report.differences else _means(report)
     yield legend()
 
 
 def _headline(report: Report) -> Table:
     """The deciding judges' differences by side, with the means of both systems over all requests."""
-    level = f"{100 * report.scores[0].level:g} % interval"
     means = {(e.measure, e.subject): e.mean for e in report.scores if e.side is None}
     groups = []
     for comparison in _comparisons(report):
@@ -138,14 +138,27 @@ def _headline(report: Report) -> Table:
             )
         groups.append(group(rows, minus(comparison)))
     sides = dict.fromkeys(d.side for d in report.differences if d.side)
-    heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=level), AT_EQUAL_LENGTH)
+    heads: Heads = ("judge", Column("scores", kind="number"), *sides, Column(ALL, note=_level(report)), AT_EQUAL_LENGTH)
     return with_lengths(table("headline", heads, groups), report.differences)
+
+
+def _means(report: Report) -> Table:
+    """The deciding judges' mean scores by side: all there is where nothing is compared."""
+    rows = []
+    for judge in (each for each in report.judges if each.name in report.deciding):
+        mine, places = [e for e in report.scores if e.measure == judge.name], places_of(report.scores, judge)
+        rows.append(row(judge.name, *(Number(e.mean, bounds(e), places) for e in mine)))
+    return table("headline", ("judge", *report.sides, Column(ALL, note=_level(report))), rows)
+
+
+def _level(report: Report) -> str:
+    return f"{100 * report.scores[0].level:g} % interval"
 
 
 def _main(report: Report) -> Iterator[Block]:
     """The headline for the terminal."""
     if report.deciding:
-        made = _headline(report)
+        made = _headline(report) if report.differences else _means(report)
         yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
         yield legend(f"; better or worse: {CLEAR}")
 
@@ -180,10 +193,13 @@ def _sides(report: Report) -> Iterator[Block]:
         gains = {gap.measure: gap for gap in report.gain_gaps if gap.subject == comparison}
         lines = (row(j.name, *_gap(gains.get(j.name), places_of(report.scores, j), worst=False)) for j in judges)
         groups.append(group(lines, minus(comparison)))
-    yield Heading(
-        "Who gains more", 3, lead="The side that gains more from each step, and how much more within a document set."
-    )
-    yield table("who gains more", ("judge", "gains more", "by", "sets", "left out"), groups)
+    if groups:
+        yield Heading(
+            "Who gains more",
+            3,
+            lead="The side that gains more from each step, and how much more within a document set.",
+        )
+        yield table("who gains more", ("judge", "gains more", "by", "sets", "left out"), groups)
 
 
 def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Number, ...]:
@@ -200,11 +216,12 @@ def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Num
 
 def _scores(report: Report) -> Iterator[Block]:
     trained = "DPO" in report.systems
+    best = joined([name for name in ("rerank", "DPO+RR") if name in report.systems])
     yield Heading(
         "Scores",
-        lead=f"Mean score with its {100 * report.scores[0].level:g} % interval. Every system had the same {report.candidates} "
-        f"candidates a request: {'zero-shot and DPO are' if trained else 'zero-shot is'} the expected score of one draw "
-        f"from them, {'rerank and DPO+RR' if trained else 'rerank'} the score of the candidate of highest reward.",
+        lead=f"Mean score with its {_level(report)}. Every system had the same "
+        f"{counted(report.candidates, 'candidate')} a request: {'zero-shot and DPO are' if trained else 'zero-shot is'} "
+        f"the expected score of one draw from them{f', {best} the score of the candidate of highest reward' if best else ''}.",
     )
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
@@ -230,6 +247,8 @@ def _scores(report: Report) -> Iterator[Block]:
 
 
 def _differences(report: Report) -> Iterator[Block]:
+    if not report.differences:
+        return
     yield Heading(
         "Paired differences",
         lead="The same requests under two systems. p is of a sign-flip permutation test over document sets, adjusted after "
@@ -297,12 +316,14 @@ def _examples(report: Report, found: Examples) -> Iterator[Block]:
     first = "Zero-shot and DPO show their" if "DPO" in report.systems else "Zero-shot shows its"
     yield Heading(
         "Examples",
-        lead=f"{len(found.examples)} of {found.among} requests, at even steps from the largest loss to the largest gain of "
+        lead=f"{len(found.examples)} of {found.among} requests, at even steps from "
+        f"{'the largest loss to the largest gain' if report.differences else 'the lowest score to the highest'} of "
         f"{minus(found.comparison)} by {found.measure}. {first} first draw.",
     )
     heads: Heads = ("system", Column("summary", "long"), *(judge.name for judge in report.judges))
     for example in found.examples:
-        note = f"{example.side}; {minus(found.comparison)}: {signed(example.difference)}"
+        value = (signed if report.differences else number)(example.difference)
+        note = f"{example.side}; {minus(found.comparison)}: {value}"
         rows = []
         for each in example.summaries:
             issues = ", ".join(each.issues).replace("_", " ")

@@ -33,7 +33,8 @@ NAMES: dict[Verb, dict[str, str]] = {"audit": OF_AUDIT, "report": OF_SCORES, "co
 OF_SOMETHING = ("gap", "difference", "mean", "rate")
 LAST: dict[Verb, str] = {
     "audit": "the last of --summaries",
-    "report": "DPO+RR where the run trained, else rerank, and of differences that to zero-shot",
+    "report": "DPO+RR where the run trained, else rerank, and of differences that to zero-shot; with one candidate a request DPO "
+    "or zero-shot",
     "compare": "the last recipe at its largest budget; k=3 names another",
 }
 

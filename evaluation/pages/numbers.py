@@ -29,7 +29,7 @@ def number(value: float | None, places: int = 3) -> str:
 
 
 def signed(value: float | None, places: int = 3) -> str:
-    """The number with its sign, or a dash."""
+    """The number with its sign, which what is written as 0 has not, or a dash."""
     return _written(value, f"+.{places}f")
 
 
@@ -96,4 +96,6 @@ def _written(value: float | None, form: str) -> str:
     if value is None:
         return NONE
     text = format(value, form) if math.isfinite(value) else format(value, form[0] if "+" in form else "")
+    if float(text) == 0:
+        text = text.lstrip("+-")
     return text.replace("inf", INFINITE).replace("-", MINUS)

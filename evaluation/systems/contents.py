@@ -225,7 +225,7 @@ class Example(Record):
     request_id: str
     topic: str
     side: str
-    # paired difference of this request in the measure that the examples were chosen by
+    # paired difference of this request in the measure that the examples were chosen by; its score where there is one system
     difference: float
     summaries: tuple[ExampleSummary, ...]
     # (side, text) of every source document
@@ -233,8 +233,9 @@ class Example(Record):
 
 
 class Examples(Record):
-    """Example requests, from the largest loss to the largest gain."""
+    """Example requests, from the largest loss to the largest gain; where there is one system, by its scores."""
 
+    # two systems, or the only one
     comparison: str
     measure: str
     # requests that could have been chosen

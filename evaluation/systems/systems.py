@@ -135,11 +135,11 @@ def budget_name(k: int) -> str:
 
 
 def systems_of(outputs: Sequence[PolicyOutput]) -> list[System]:
-    """The systems of a run."""
+    """The systems of a run; of one candidate a request there is nothing but a draw."""
     return [
         System(label, output, k)
         for output in outputs
-        for label, k in zip(SYSTEMS[output.policy], (1, output.phase.n_candidates), strict=True)
+        for label, k in zip(SYSTEMS[output.policy], dict.fromkeys((1, output.phase.n_candidates)), strict=False)
     ]
 
 

@@ -5,6 +5,7 @@ import pytest
 from evenhand.evaluation.checkpoint.build import build_report
 from evenhand.evaluation.checkpoint.page import page
 from evenhand.evaluation.pages import html, markdown
+from evenhand.evaluation.pages.blocks import Table
 
 
 def mean_of(estimates: Any, measure: str, subject: str, side: str | None) -> float:
@@ -163,3 +164,37 @@ def test_candidates_that_were_drawn_have_no_table_by_plan(small_run: Any):
     found = build_report(small_run.recipe, None)
     assert found.plan_scores == ()
     assert "Scores by plan" not in html.render(page(found))
+
+
+ONE = {"generate": {"backend": "scripted", "plans": {"greedy": {"candidates": 1, "temperature": 0}}}}
+
+
+def test_one_candidate_a_request_is_one_system_which_is_compared_with_nothing(make_run: Any):
+    run = make_run(rounds=0, **ONE)
+    run.write("evaluation/base", {request: rows[:1] for request, rows in run.UNTRAINED.items()})
+    report = build_report(run.recipe, None)
+    assert report.systems == ("zero-shot",)
+    assert not report.differences
+    assert report.examples is not None
+    shown = [example.difference for example in report.examples.examples]
+    assert (report.examples.comparison, shown) == ("zero-shot", [0.0, 0.7])
+    made = page(report)
+    for text in (markdown.render(made), html.render(made)):
+        assert "Nothing is compared: one candidate a request" in text
+        for never in ("rerank", "best of", "Paired differences", "gains more", "under two systems"):
+            assert never not in text.split("How it was made")[0], never
+    first = next(block for block in made.main if isinstance(block, Table))
+    assert [column.name for column in first.columns] == ["judge", "left", "right", "all"]
+
+
+def test_one_candidate_of_two_policies_is_one_comparison(make_run: Any):
+    # both trained on candidates of its own, as a recipe that draws one greedy answer in tests does
+    evaluation = {"judges": ["overlap"], "resamples": 500, "plans": ONE["generate"]["plans"]}
+    run = make_run(evaluation=evaluation)
+    for phase, scores in (("evaluation/base", run.UNTRAINED), ("evaluation/round-00", run.TRAINED)):
+        run.write(phase, {request: rows[:1] for request, rows in scores.items()})
+    report = build_report(run.recipe, None)
+    assert report.systems == ("zero-shot", "DPO")
+    assert {each.subject for each in report.differences} == {"DPO - zero-shot"}
+    (whom,) = [each.text for each in report.findings if each.heading == "For whom"]
+    assert "Under DPO" in whom and "DPO+RR" not in markdown.render(page(report)).split("How it was made")[0]

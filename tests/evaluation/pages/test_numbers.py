@@ -20,6 +20,11 @@ def test_numbers_have_a_true_minus_and_a_dash_where_there_is_none():
     assert (number(math.inf), number(-math.inf), signed(math.inf)) == ("\u221e", "\u2212\u221e", "+\u221e")
 
 
+def test_what_is_written_as_0_has_no_sign():
+    assert {signed(0.0), signed(-0.0), signed(-0.0004), signed(0.0004), number(-0.0004)} == {"0.000"}
+    assert (signed(-0.0006), number(-0.0006)) == ("\u22120.001", "\u22120.001")
+
+
 @pytest.mark.parametrize(("values", "places"), [([0.3, None], 3), ([4.7], 2), ([31.0, 2.0], 1), ([], 3)])
 def test_digits_suit_the_size(values, places):
     assert places_for(values) == places
