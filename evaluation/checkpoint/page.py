@@ -160,7 +160,8 @@ def _main(report: Report) -> Iterator[Block]:
     if report.deciding:
         made = _headline(report) if report.differences else _means(report)
         yield made.without(*{*report.sides} - {ALL}) if len(report.sides) > MOST_SIDES else made
-        yield legend(f"; better or worse: {CLEAR}")
+        if report.differences:
+            yield legend(f"; better or worse: {CLEAR}")
 
 
 def _sides(report: Report) -> Iterator[Block]:
@@ -217,12 +218,11 @@ def _gap(found: SideGap | None, places: int, *, worst: bool) -> tuple[Text | Num
 def _scores(report: Report) -> Iterator[Block]:
     trained = "DPO" in report.systems
     best = joined([name for name in ("rerank", "DPO+RR") if name in report.systems])
-    yield Heading(
-        "Scores",
-        lead=f"Mean score with its {_level(report)}. Every system had the same "
-        f"{counted(report.candidates, 'candidate')} a request: {'zero-shot and DPO are' if trained else 'zero-shot is'} "
-        f"the expected score of one draw from them{f', {best} the score of the candidate of highest reward' if best else ''}.",
-    )
+    budget = f"Every system had the same {report.candidates} candidates a request: "
+    budget += f"{'zero-shot and DPO are' if trained else 'zero-shot is'} the expected score of one draw from them, "
+    budget += f"{best} the score of the candidate of highest reward."
+    one = "There is one candidate a request."
+    yield Heading("Scores", lead=f"Mean score with its {_level(report)}. {budget if best else one}")
     yield from sides_legend(report.sides)
     n_words = {e.subject: e.mean for e in report.traits if e.measure == WORDS and e.side is None}
     for judge in report.judges:
