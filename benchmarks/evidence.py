@@ -174,11 +174,11 @@ def same_bytes(setting: Setting) -> None:
 PARTS = {
     "judges": Part(
         "How well do the judges that can run here agree with what is known of summaries?",
-        45, _judges, ("judges", "trained-coverage", "trained-faithfulness", "more-judges"),
+        22, _judges, ("judges", "trained-coverage", "trained-faithfulness", "more-judges"),
     ),
     "films": Part(
         "Does fairness in the reward help on texts that nobody here wrote: what critics say of films?",
-        45, _films, ("films", "films-audit"),
+        36, _films, ("films", "films-audit"),
     ),
     "twice": Part(
         "Does the same recipe with the same seed give the same bytes?", 10, _twice, ("twice",), same_bytes, is_fresh=True
