@@ -16,7 +16,8 @@ from .terminal import say, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..estimate.recipe import Estimate, TrainMemory
+    from ..estimate.recipe import Estimate
+    from ..train.memory import TrainMemory
 
 EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
 GIB = 2**30
@@ -178,7 +179,7 @@ def _training(found: "Estimate") -> "Table":
 
 
 def _fits(found: "Estimate", row: "TrainMemory") -> str:
-    from ..estimate.devices import USABLE
+    from ..train.memory import USABLE
 
     room = USABLE * found.device.memory * GIB
     kinds = [kind for kind in ("plain", "checkpointing") if row.total(kind) <= room]

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-# shares of peak and bandwidth that are taken to be reached; 0.4 is usual of large trainings (Chowdhery et al. 2022, table 3)
+# share of peak and bandwidth that is taken to be reached; 0.4 is usual of large trainings (Chowdhery et al. 2022, table 3)
 UTILISATION = 0.4
-# share of a GPU's memory that vLLM takes, and that a training should fill at most: the rest is the driver's, NCCL's, and gaps
-USABLE = 0.9
 
 
 @dataclass(frozen=True)

@@ -3,31 +3,32 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from ..config import Recipe
 from ..config.model import LanguageModel
 from ..errors import EvenhandError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
+from ..train.checkpointing import asks_for_checkpointing
 from ..train.launch import accelerate_config, read_accelerate
 from ..train.memory import (
+    BYTES,
     FLOAT,
-    STRATEGIES,
+    USABLE,
+    Pass,
     Strategy,
-    Trained,
-    activation_bytes,
-    logits_bytes,
-    shares,
+    TrainMemory,
+    fill_pass,
+    train_memory,
     trainable,
     with_adapter,
 )
-from ..train.options import trainer_options
-from .devices import USABLE, Device
+from ..train.options import AUTO, asked_checkpointing, trainer_options
+from .devices import Device
 from .work import Assumed, Split, TrainWork, Work, splits
 
 FEATURE = "an estimate"
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 # requests that vLLM runs side by side at most, unless the recipe says so
 SIDE_BY_SIDE = 256
 GIB = 2**30
@@ -70,24 +71,6 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class TrainMemory:
-    """Bytes on each GPU while a pass of training runs."""
-
-    strategy: Strategy
-    is_recipes: bool
-    gpus: int
-    weights: float
-    adapter: float
-    # of the layers, with checkpointing and without
-    activations: dict[str, float]
-    logits: float
-
-    def total(self, kind: str) -> float:
-        """Of "checkpointing" or "plain"."""
-        return self.weights + self.adapter + self.activations[kind] + self.logits
-
-
-@dataclass(frozen=True)
 class EngineMemory:
     """Bytes on each GPU of an engine."""
 
@@ -117,8 +100,8 @@ class Estimate:
     stages: list[Stage]
     # tokens of the largest pass of training
     pass_tokens: int | None
-    # whether the recipe checkpoints
-    checkpointing: bool
+    # whether training checkpoints; auto: where it does not fit without
+    checkpointing: bool | Literal["auto"]
     training: list[TrainMemory]
     engines: list[EngineMemory]
     notes: list[str]
@@ -172,15 +155,20 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
     ]
     notes = list(dict.fromkeys(note for split in found for note in split.notes))
     training: list[TrainMemory] = []
-    n_pass, checkpoints = None, bool(recipe.trainer.get("gradient_checkpointing", True))
+    n_pass, asked = None, asked_checkpointing(recipe)
     for split in found:
         if split.train is None:
             continue
         sizes = known.sizes(recipe.model.name, LanguageModel(recipe.model, recipe.generate))
-        n_pass, rows, n_scored = largest_pass(recipe, split.train)
-        stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
+        largest = largest_pass(recipe, split.train)
+        n_pass, checkpoints = largest.n_tokens, asked is not False
         if sizes is not None:
-            training = _training_memory(recipe, (strategy, gpus), (n_pass, rows, n_scored), known)
+            has_copy = recipe.train.reference == "previous" and recipe.rounds > 1
+            training = train_memory(recipe, (strategy, gpus), largest, has_copy=has_copy)
+            if asked == AUTO:
+                (own,) = [each for each in training if each.is_recipes]
+                checkpoints = asks_for_checkpointing(own, USABLE * device.memory * GIB)
+        stages.append(machine.training(recipe, split, sizes, gpus, checkpoints=checkpoints))
     order = {"train": 0, "test": 1}
     stages.sort(key=lambda each: order[each.split])
     return Estimate(
@@ -190,7 +178,7 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
         models=known.models(),
         stages=stages,
         pass_tokens=n_pass,
-        checkpointing=checkpoints,
+        checkpointing=asked,
         training=training,
         engines=_engines(found, known, device),
         notes=notes,
@@ -283,46 +271,16 @@ def strategy_of(recipe: Recipe) -> tuple[Strategy, int]:
     return ("FSDP2", gpus) if kind == "FSDP" else ("one GPU", 1) if kind == "NO" else ("DDP", gpus)
 
 
-def largest_pass(recipe: Recipe, train: TrainWork) -> tuple[int, int, int]:
-    """Tokens of the largest pass of training, its sequences, and its tokens whose logits are made."""
+def largest_pass(recipe: Recipe, train: TrainWork) -> Pass:
+    """The largest pass of training on GPUs."""
     size = int(trainer_options(recipe)["per_device_train_batch_size"])
     if recipe.train.trainer == "pairwise":
         # the longest prompt twice, for both summaries of a pair
-        return 2 * size * (train.longest + train.answer), 2 * size, 2 * size * train.answer
+        return Pass((train.longest + train.answer,) * 2 * size, 2 * size * train.answer)
     own = train.answer - 1
-    whole = size * (train.longest + train.candidates * own)
-    n_tokens = min(whole, recipe.train.max_tokens_per_pass)
-    n_candidates = min(size * train.candidates, max(1, (n_tokens - train.longest) // max(1, own)))
-    return n_tokens, 1, n_candidates * train.answer
-
-
-def _training_memory(
-    recipe: Recipe, spread: tuple[Strategy, int], one: tuple[int, int, int], known: _Known
-) -> list[TrainMemory]:
-    section, (own, gpus), (n_tokens, rows, n_scored) = recipe.model, spread, one
-    made = known.adapted()
-    base = made.get_base_model()
-    optim = str(recipe.trainer.get("optim", "adamw"))
-    trained = Trained(
-        sizes_of(known.make(section.name, section.revision, section.dtype)),
-        trainable(made),
-        BYTES[section.dtype],
-        is_nf4=section.quantise == "nf4",
-        # bitsandbytes keeps a byte for each of the two; plain SGD nothing
-        optimiser_bytes=2 if "8bit" in optim else 0 if optim == "sgd" else 2 * FLOAT,
-        has_copy=recipe.train.reference == "previous" and recipe.rounds > 1,
-    )
-    activations = {
-        name: float(activation_bytes(known.adapted, n_tokens, checkpointing=again, rows=rows))
-        for name, again in (("checkpointing", True), ("plain", False))
-    }
-    logits = float(logits_bytes(base, n_scored))
-    strategies = STRATEGIES if gpus > 1 else ("one GPU",)
-    found = []
-    for each in strategies:
-        held = shares(each, trained, gpus)
-        found.append(TrainMemory(each, each == own or gpus == 1, gpus, held.weights, held.adapter, activations, logits))
-    return found
+    sequences = fill_pass([train.longest + train.candidates * own] * size, recipe.train.max_tokens_per_pass)
+    n_candidates = min(size * train.candidates, max(1, (sum(sequences) - train.longest) // max(1, own)))
+    return Pass(sequences, n_candidates * train.answer, has_masks=recipe.model.attn_implementation == "sdpa")
 
 
 def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[EngineMemory]:

@@ -184,6 +184,6 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     if code != 0:
         raise read_failure(failure) or ModelError(
             f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "
-            "the last checkpoint. When memory was short: lower train.max_tokens_per_pass (pairwise: "
-            "trainer.per_device_train_batch_size), or shorten the prompts"
+            "the last checkpoint. When memory was short: write trainer.gradient_checkpointing: true, "
+            "lower train.max_tokens_per_pass (pairwise: trainer.per_device_train_batch_size), or shorten the prompts"
         )

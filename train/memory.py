@@ -9,8 +9,9 @@ Sources: ZeRO, Rajbhandari et al. 2020 (arXiv:1910.02054), section 5; NF4 with d
 """
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import torch
@@ -18,9 +19,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ..config import LoraSection
+from ..config import LoraSection, Recipe
 from ..extras import need
-from ..models.sizes import Sizes, layers_name
+from ..models.sizes import Sizes, layers_name, meta_model, sizes_of
+from .attention import masked
+from .packing import Layout, Span
 from .policy import new_lora_config
 
 Strategy = Literal["one GPU", "DDP", "ZeRO-2", "ZeRO-3", "FSDP2"]
@@ -32,6 +35,9 @@ NF4 = 1 / 2 + 1 / 64 + 4 / (64 * 256)
 # elements of DeepSpeed's buffer for gradients on their way, and weights that ZeRO-3 keeps gathered
 BUCKET, LIVE = 500_000_000, 1_000_000_000
 FLOAT = 4
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+# share of a GPU's memory that a training should fill at most, and that vLLM takes: the rest is the driver's, NCCL's, and gaps
+USABLE = 0.9
 ATTENTION = "evenhand_counted"
 
 
@@ -55,6 +61,89 @@ class Trained:
         """Bytes of the frozen weights."""
         inner = self.sizes.parameters - self.sizes.outer
         return inner * (NF4 if self.is_nf4 else self.dtype_bytes) + self.sizes.outer * self.dtype_bytes
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What runs through the layers side by side."""
+
+    # tokens of each sequence: a prompt with its candidates, or a summary behind its prompt
+    sequences: tuple[int, ...]
+    # tokens whose logits are made
+    n_scored: int
+    # whether an explicit mask says what each token of a sequence sees
+    has_masks: bool = False
+
+    @property
+    def n_tokens(self) -> int:
+        """Of all sequences."""
+        return sum(self.sequences)
+
+
+def fill_pass(lengths: Sequence[int], most: int) -> tuple[int, ...]:
+    """The sequences of these lengths that a pass of at most so many tokens has room for; the last one may be cut."""
+    ends = [min(end, most) for end in accumulate(lengths, initial=0)]
+    return tuple(end - start for start, end in pairwise(ends) if end > start)
+
+
+@dataclass(frozen=True)
+class TrainMemory:
+    """Bytes on each GPU while a pass of training runs."""
+
+    strategy: Strategy
+    is_recipes: bool
+    gpus: int
+    weights: float
+    adapter: float
+    # of the layers, with checkpointing and without
+    activations: dict[str, float]
+    logits: float
+
+    def total(self, kind: str) -> float:
+        """Of "checkpointing" or "plain"."""
+        return self.weights + self.adapter + self.activations[kind] + self.logits
+
+
+def train_memory(recipe: Recipe, spread: tuple[Strategy, int], largest: Pass, *, has_copy: bool) -> list[TrainMemory]:
+    """What a training takes, spread in each way that its processes can be.
+
+    Args:
+        recipe: of its model config.json alone is read.
+        spread: how it is spread, and over how many processes.
+        largest: the pass that takes most.
+        has_copy: whether a frozen copy of the adapter is the reference.
+
+    Raises:
+        ModelError: the configuration is not here, or transformers knows no such model.
+    """
+    section, (own, gpus) = recipe.model, spread
+
+    def plain() -> Any:
+        return meta_model(section.name, section.revision, "an estimate", dtype=section.dtype)
+
+    def adapted() -> Any:
+        return with_adapter(plain(), recipe.lora)
+
+    model, optim = adapted(), str(recipe.trainer.get("optim", "adamw"))
+    trained = Trained(
+        sizes_of(plain()),
+        trainable(model),
+        BYTES[section.dtype],
+        is_nf4=section.quantise == "nf4",
+        # bitsandbytes keeps a byte for each of the two; plain SGD nothing
+        optimiser_bytes=2 if "8bit" in optim else 0 if optim == "sgd" else 2 * FLOAT,
+        has_copy=has_copy,
+    )
+    activations = {
+        name: float(activation_bytes(adapted, largest, checkpointing=again))
+        for name, again in (("checkpointing", True), ("plain", False))
+    }
+    logits = float(logits_bytes(model.get_base_model(), largest.n_scored))
+    found = []
+    for each in STRATEGIES if gpus > 1 else ("one GPU",):
+        held = shares(each, trained, gpus)
+        found.append(TrainMemory(each, each == own or gpus == 1, gpus, held.weights, held.adapter, activations, logits))
+    return found
 
 
 @dataclass(frozen=True)
@@ -104,24 +193,23 @@ def trainable(model: Any) -> int:
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
-def activation_bytes(make: Callable[[], Any], n_tokens: int, *, checkpointing: bool, rows: int = 1) -> int:
+def activation_bytes(make: Callable[[], Any], one: Pass, *, checkpointing: bool) -> int:
     """Bytes that the layers take at most on the way forward and back, weights and logits apart.
 
     Args:
         make: the model with its adapter on the meta device, a new one each time.
-        n_tokens: that run side by side.
+        one: what runs side by side.
         checkpointing: whether layers are run again on the way back.
-        rows: sequences that the tokens belong to, all equally long.
     """
     whole = make()
     n_layers = len(whole.get_submodule(layers_name(whole)))
     if n_layers <= RUN[-1]:
-        return _pass_bytes(whole, n_layers, (rows, n_tokens // rows), checkpointing)
-    few, more = (_pass_bytes(make(), n, (rows, n_tokens // rows), checkpointing) for n in RUN)
+        return _pass_bytes(whole, n_layers, one, checkpointing)
+    few, more = (_pass_bytes(make(), n, one, checkpointing) for n in RUN)
     return few + (n_layers - RUN[0]) * (more - few)
 
 
-def _pass_bytes(model: Any, n_layers: int, shape: tuple[int, int], checkpointing: bool) -> int:
+def _pass_bytes(model: Any, n_layers: int, one: Pass, checkpointing: bool) -> int:
     layers = model.get_submodule(layers_name(model))
     del layers[n_layers:]
     if checkpointing:
@@ -130,16 +218,19 @@ def _pass_bytes(model: Any, n_layers: int, shape: tuple[int, int], checkpointing
     model.train()
     from transformers import AttentionInterface
 
-    AttentionInterface.register(ATTENTION, _attend)
+    AttentionInterface.register(ATTENTION, masked if one.has_masks else _attend)
+    starts = accumulate(one.sequences, initial=0)
+    layout = Layout(tuple(Span(start, n) for start, n in zip(starts, one.sequences, strict=False)))
     model.get_base_model().set_attn_implementation(ATTENTION)
     dtype = model.get_input_embeddings().weight.dtype
     with FakeTensorMode(), Live() as live:
         live.forget(_without_numbers(model))
-        ids = torch.zeros(shape, dtype=torch.long)
-        positions = torch.arange(shape[1])[None]
+        ids = torch.zeros((1, one.n_tokens), dtype=torch.long)
+        positions = torch.arange(one.n_tokens)[None]
         with torch.autocast("cpu", torch.bfloat16, enabled=dtype != torch.float32):
             backbone = model.get_base_model().base_model
-            hidden = backbone(input_ids=ids, position_ids=positions, use_cache=False).last_hidden_state
+            options = {"shared_prefix": layout, "use_cache": False}
+            hidden = backbone(input_ids=ids, position_ids=positions, **options).last_hidden_state
             hidden.sum().backward()
     n_bytes: int = live.peak
     return n_bytes

@@ -4,7 +4,7 @@ import logging
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..config import Recipe
 from ..errors import RecipeError
@@ -14,6 +14,8 @@ from ..storage import listed
 
 log = logging.getLogger(__name__)
 
+# of trainer.gradient_checkpointing: where memory asks for it
+AUTO: Literal["auto"] = "auto"
 DEFAULTS: dict[str, Any] = {
     # TRL's default of 1e-6 is meant for training all weights; an adapter learns next to nothing with it
     "learning_rate": 1e-5,
@@ -51,6 +53,12 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
         # its kernel is compiled for the shapes that it meets, and works in blocks of 128
         options.setdefault("pad_to_multiple_of", 128)
     return options
+
+
+def asked_checkpointing(recipe: Recipe) -> bool | Literal["auto"]:
+    """What the recipe says of gradient checkpointing; "auto" where it says nothing."""
+    asked: bool | Literal["auto"] = recipe.trainer.get("gradient_checkpointing", AUTO)
+    return asked
 
 
 def accumulation(recipe: Recipe, processes: int) -> int:
@@ -108,12 +116,14 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     trl = need("trl", "training")
     torch = need("torch", "training")
     use_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true" or not torch.accelerator.is_available()
+    asked = asked_checkpointing(recipe)
     options = {
-        "gradient_checkpointing": not use_cpu,
         # steps are counted for our own bar
         "disable_tqdm": True,
         "use_cpu": use_cpu,
         **trainer_options(recipe),
+        # `auto` is settled when the texts are known
+        "gradient_checkpointing": not use_cpu if asked == AUTO else asked,
         "gradient_accumulation_steps": accumulation(recipe, int(os.environ.get("WORLD_SIZE", "1"))),
         "output_dir": str(checkpoints),
         "seed": seed,

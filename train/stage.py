@@ -13,6 +13,8 @@ from .options import trainer_options
 
 # what of the section 'train' the adapter depends on
 DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size"}
+# keys of trl.DPOConfig that change time and memory, and nothing that is learnt
+ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
 # how the model is loaded, as far as it changes what is learnt
 LOADED_AS = {"dtype", "quantise", "attn_implementation"}
 # moves when the same pairs get other weights of FairPO; 2: small averages that are not 0 keep their ratio
@@ -47,7 +49,7 @@ def training_stage(phase: Phase, processes: int) -> Stage:
         ],
         "lora": recipe.lora.model_dump(mode="json"),
         "train": recipe.train.model_dump(mode="json", include=DECIDES, exclude_none=True),
-        "trainer": trainer_options(recipe),
+        "trainer": {key: value for key, value in trainer_options(recipe).items() if key not in ONLY_SPEED},
         "seed": round_seed(recipe, phase.round or 0),
         "processes": processes,
     }

@@ -15,6 +15,7 @@ from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, recipe_logger, step_counter, training_callbacks
+from .checkpointing import Checkpointing, settle_checkpointing
 from .examples import Examples, build_examples, read_rows
 from .guards import guard
 from .options import prepare_wandb, training_arguments
@@ -69,9 +70,10 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     rows = read_rows(pair_file(phase), tokenizer)
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
+    resume = last_complete(checkpoints)
+    checkpointing = settle_checkpointing(phase, arguments, material, resume)
     plugin = arguments.deepspeed_plugin
     policy = open_policy(phase, zero3=plugin is not None and plugin.zero_stage == 3)
-    resume = last_complete(checkpoints)
     _announce(policy, arguments, examples, material, resume)
     trainer = open_trainer(policy, arguments, tokenizer, material, resume)
     trainer.add_callback(step_counter(stage.progress_path, f"steps of {_batch(arguments)} {material.unit}"))
@@ -89,7 +91,9 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
         "beta": arguments.beta,
     }
     save_adapter(trainer, phase.folder / ADAPTER, recipe, facts)
-    record = facts | _record(trainer, examples, material) | {"seconds": round(time.monotonic() - start, 3)}
+    record = (
+        facts | _record(trainer, examples, material, checkpointing) | {"seconds": round(time.monotonic() - start, 3)}
+    )
     record["counts"]["cautions"] = guard(record)
     for warning in record["counts"]["cautions"]:
         log.warning("%s: %s", phase.name, warning)
@@ -192,7 +196,7 @@ def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts
     )
 
 
-def _record(trainer: Any, examples: Examples, material: Material) -> dict[str, Any]:
+def _record(trainer: Any, examples: Examples, material: Material, checkpointing: Checkpointing) -> dict[str, Any]:
     """What training.json says besides the facts of the model card."""
     arguments = trainer.args
     return {
@@ -202,6 +206,7 @@ def _record(trainer: Any, examples: Examples, material: Material) -> dict[str, A
         "gradient_accumulation_steps": arguments.gradient_accumulation_steps,
         "seed": arguments.seed,
         "counts": _counts(trainer, examples, material).model_dump(mode="json"),
+        "gradient_checkpointing": checkpointing.record,
         **({"attention": trainer.attention} if hasattr(trainer, "attention") else {}),
         **({"fairness": material.fairness.record()} if material.fairness else {}),
         "log_history": [

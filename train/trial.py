@@ -17,6 +17,7 @@ from ..records import Message, PairFairness, PreferencePair
 from ..runfolder.phases import open_phase, round_name
 from ..runfolder.processes import environment
 from ..storage import write_jsonl
+from .options import asked_checkpointing
 from .stage import training_stage
 from .training import run_training
 
@@ -105,7 +106,7 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
         "train": train.model_dump()
         | {"pairs": folder / "pairs.jsonl", "accelerate_config": "cpu", "num_processes": None},
         "trainer": {key: value for key, value in recipe.trainer.items() if key not in unasked}
-        | {"max_steps": 1, "save_strategy": "no"},
+        | {"max_steps": 1, "save_strategy": "no", "gradient_checkpointing": asked_checkpointing(recipe) is True},
     }
     return Recipe.model_validate(recipe.model_dump() | changed)
 

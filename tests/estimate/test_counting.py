@@ -14,6 +14,7 @@ from evenhand.models.flops import forward_flops
 from evenhand.models.sizes import Sizes
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.phases import phases
+from evenhand.train.memory import Pass
 
 
 def recipe(model, output, **sections):
@@ -108,15 +109,15 @@ def test_tokens_add_up():
     ("train", "expected"),
     [
         # prompts of 100 tokens at most, nine candidates of four tokens of which three run, two requests at once
-        ({}, (2 * (100 + 9 * 3), 1, 2 * 9 * 4)),
+        ({}, ((100 + 9 * 3,) * 2, 2 * 9 * 4, True)),
         # no more than a pass may have; the prompt is there once, and beside it five candidates
-        ({"max_tokens_per_pass": 115}, (115, 1, 5 * 4)),
+        ({"max_tokens_per_pass": 115}, ((115,), 5 * 4, True)),
         # four sequences, of two pairs
-        ({"trainer": "pairwise"}, (4 * (100 + 4), 4, 4 * 4)),
+        ({"trainer": "pairwise"}, ((100 + 4,) * 4, 4 * 4)),
     ],
 )
 def test_the_largest_pass_by_hand(tiny_model, tmp_path, train, expected):
     from evenhand.estimate.work import TrainWork
 
     made = recipe(tiny_model, tmp_path / "run", train=train, trainer={"per_device_train_batch_size": 2})
-    assert largest_pass(made, TrainWork([80, 100], 100, 1.0, 9, 4, 36, 1.0)) == expected
+    assert largest_pass(made, TrainWork([80, 100], 100, 1.0, 9, 4, 36, 1.0)) == Pass(*expected)

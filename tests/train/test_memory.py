@@ -12,12 +12,14 @@ pytest.importorskip("trl")
 
 from evenhand.config import LoraSection  # noqa: E402
 from evenhand.models.sizes import Sizes, meta_model, sizes_of  # noqa: E402
-from evenhand.train.attention import use_packed_attention  # noqa: E402
+from evenhand.train.attention import use_masks, use_packed_attention  # noqa: E402
 from evenhand.train.memory import (  # noqa: E402
     BUCKET,
     Live,
+    Pass,
     Trained,
     activation_bytes,
+    fill_pass,
     logits_bytes,
     shares,
     trainable,
@@ -68,12 +70,15 @@ def allocated(run):
     return max(accumulate(each.nbytes() for each in events))
 
 
+@pytest.mark.parametrize("has_masks", [False, True])
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_activations_are_what_a_packed_pass_allocates(folder, checkpointing):
+def test_activations_are_what_a_packed_pass_allocates(folder, checkpointing, has_masks):
     """A packed request through the very forward pass of training, with numbers."""
     model = real(folder)
     base = model.get_base_model()
     use_packed_attention(base)
+    if has_masks:
+        use_masks(base)
     if checkpointing:
         model.gradient_checkpointing_enable({"use_reentrant": False})
         model.enable_input_require_grads()
@@ -86,24 +91,48 @@ def test_activations_are_what_a_packed_pass_allocates(folder, checkpointing):
         found.last_hidden_state.sum().backward()
 
     run()
-    told = activation_bytes(partial(adapted, folder), layout.length, checkpointing=checkpointing)
+    # the first run has left the masks of all layers behind
+    layout.memo.clear()
+    told = activation_bytes(
+        partial(adapted, folder), Pass((layout.length,), 0, has_masks=has_masks), checkpointing=checkpointing
+    )
     # the estimate has a causal mask throughout, training a few parts that are joined
     assert told == pytest.approx(allocated(run), rel=0.1)
 
 
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_two_and_three_layers_tell_what_all_six_take(folder, checkpointing, monkeypatch):
-    told = activation_bytes(partial(adapted, folder), 512, checkpointing=checkpointing)
+    told = activation_bytes(partial(adapted, folder), Pass((512,), 0), checkpointing=checkpointing)
     monkeypatch.setattr("evenhand.train.memory.RUN", (6, 6))
-    assert told == activation_bytes(partial(adapted, folder), 512, checkpointing=checkpointing)
+    assert told == activation_bytes(partial(adapted, folder), Pass((512,), 0), checkpointing=checkpointing)
 
 
 def test_checkpointing_keeps_each_layers_input_and_one_layer(folder):
-    few, many = (activation_bytes(partial(adapted, folder), n, checkpointing=True) for n in (512, 4096))
-    plain = activation_bytes(partial(adapted, folder), 4096, checkpointing=False)
+    few, many = (activation_bytes(partial(adapted, folder), Pass((n,), 0), checkpointing=True) for n in (512, 4096))
+    plain = activation_bytes(partial(adapted, folder), Pass((4096,), 0), checkpointing=False)
     # no token takes more than in a shorter pass, and less than a third of what all layers take
     assert many <= 8 * few
     assert many < plain / 3
+
+
+def test_each_sequence_has_a_mask_of_its_own_in_every_layer_without_checkpointing(folder):
+    def told(*sequences, has_masks, checkpointing=False):
+        one = Pass(sequences, 0, has_masks=has_masks)
+        return activation_bytes(partial(adapted, folder), one, checkpointing=checkpointing)
+
+    without = told(2048, has_masks=False)
+    one, two = (told(*each, has_masks=True) - without for each in ((2048,), (1024, 1024)))
+    # six layers keep a float of each pair of tokens, and another one is in the making; the mask itself is a byte
+    assert 6 * 4 <= one / 2048**2 <= 7 * 4 + 1
+    # two sequences of half the length have half as many pairs; their outputs are joined
+    assert 0.5 <= two / one <= 0.6
+
+
+@pytest.mark.parametrize(
+    ("lengths", "most", "expected"), [((5, 4), 20, (5, 4)), ((5, 4), 9, (5, 4)), ((5, 4), 7, (5, 2)), ((5, 4), 3, (3,))]
+)
+def test_a_pass_is_filled_until_it_is_full(lengths, most, expected):
+    assert fill_pass(lengths, most) == expected
 
 
 def test_logits_are_what_a_real_head_takes(folder):
