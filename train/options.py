@@ -111,7 +111,8 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     """The trl.DPOConfig that the recipe describes, on whatever machine.
 
     Raises:
-        RecipeError: TRL refuses a value.
+        RecipeError: TRL refuses a value, or Liger's kernels have no GPU.
+        MissingExtra: `use_liger_kernel` needs liger_kernel, which is not installed.
     """
     trl = need("trl", "training")
     torch = need("torch", "training")
@@ -140,12 +141,22 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     ]
     if wrong:
         raise RecipeError(listed(wrong))
+    if options.get("use_liger_kernel"):
+        _refuse_liger(use_cpu=use_cpu)
     # an accelerate configuration that asks for bf16 would win over a float32 recipe
     os.environ["ACCELERATE_MIXED_PRECISION"] = "bf16" if options["bf16"] else "fp16" if options["fp16"] else "no"
     try:
         return trl.DPOConfig(**options)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"section 'trainer': TRL refuses it: {error}") from error
+
+
+def _refuse_liger(*, use_cpu: bool) -> None:
+    """Refuse Liger's layer kernels where they cannot run; transformers would do so when the model is loaded."""
+    what = "key 'trainer.use_liger_kernel'"
+    need("liger_kernel", what)
+    if use_cpu:
+        raise RecipeError(f"{what}: Liger's kernels run on a GPU alone; leave it out here")
 
 
 def prepare_wandb(recipe: Recipe, place: str, inputs: str) -> None:

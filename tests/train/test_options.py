@@ -1,18 +1,21 @@
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from evenhand.config import Recipe
-from evenhand.errors import RecipeError
+from evenhand.errors import MissingExtra, RecipeError
 from evenhand.runfolder.phases import Phase
 from evenhand.train.options import (
     DEFAULTS,
     accumulation,
     prepare_wandb,
     step_size,
+    trainer_config,
     trainer_options,
     training_arguments,
 )
@@ -57,6 +60,24 @@ def test_arguments_leave_nothing_to_trls_silent_defaults(
     assert (made.seed, made.data_seed) == (5, 5)
     assert not made.gradient_checkpointing
     assert not made.logging_nan_inf_filter
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (None, "use_liger_kernel. needs liger_kernel, which is not installed"),
+        (ModuleType("liger_kernel"), "on a GPU alone"),
+    ],
+)
+def test_ligers_kernels_are_refused_where_they_cannot_run(
+    open_round: OpenRound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType | None, said: str
+) -> None:
+    pytest.importorskip("trl")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    # None hides a package
+    monkeypatch.setitem(sys.modules, "liger_kernel", module)
+    with pytest.raises((RecipeError, MissingExtra), match=said):
+        trainer_config(open_round(trainer={"use_liger_kernel": True}).recipe, "round-00", 5, tmp_path)
 
 
 @pytest.mark.usefixtures("fresh_accelerate")
