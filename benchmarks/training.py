@@ -1,21 +1,28 @@
-"""Training: shared-prefix DPO against stock TRL on the same pairs, and against the limit.
+"""Training: shared-prefix DPO against stock TRL and other ways to the same pairs' loss, and against the limit.
 
 The forward and backward pass over all n(n-1)/2 pairs of a request with n candidates of about 60 tokens, LoRA, the
 pass of the reference included everywhere.
 
-    evenhand   shared-prefix DPO: the prompt and each candidate once
-    TRL        trl.DPOTrainer as it is: prompt and summary twice for each pair. Only some pairs are run, the seconds are scaled
-    limit      a plain forward and backward pass, and a plain forward pass for the reference, over the same packed tokens, causal
-               attention, logits and log-probabilities for the same number of tokens, and nothing else
+    evenhand        shared-prefix DPO: the prompt and each candidate once
+    each candidate  each candidate once with its prompt, all of them side by side
+    each pair       the prompt once for the two summaries of a pair, as dpo-prefix-sharing (arXiv:2410.20305) and
+                    flash-preference do
+    TRL             trl.DPOTrainer as it is: prompt and summary twice for each pair
+    TRL, compact    the same, its head at the summaries' positions alone. That is how it is wherever Triton is, on every
+                    NVIDIA GPU; without Triton it makes logits of the prompts, too
+    limit           a plain forward and backward pass, and a plain forward pass for the reference, over evenhand's packed
+                    tokens, causal attention, logits and log-probabilities for the same number of tokens, and nothing else
 
-"tokens" are those that ran through policy and reference. With --peak, the device's TFLOP/s in the data type, model FLOPs
-utilisation is given as well.
+Of TRL's pairs and of "each pair" only some are run, and the seconds are scaled. "tokens" are those that ran through policy and
+reference, "TFLOP" what `models.flops` counts for them, "loss" the mean over the pairs that were run. With --peak, the device's
+TFLOP/s in the data type, model FLOPs utilisation is given as well.
 """
 
 import argparse
+import contextlib
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -24,13 +31,14 @@ from ..config import PACKED_ATTENTION, CorpusSection
 from ..corpora import load_corpus
 from ..extras import need
 from ..models import locate
-from ..models.flops import step_flops
-from ..models.sizes import sizes_of
+from ..models.flops import lora_flops, packed_tokens, seen_from
+from ..models.sizes import Sizes, sizes_of
 from ..train.examples import Row
 from ..train.groups import Group, build_groups
 from . import Contender, Counts, Extrapolated, Report, Table, bench_options, compare, count, run_bench
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
+ALONE, PAIRED, COMPACT = "each candidate", "each pair", "TRL, compact"
 # tokens of the candidates in turn: 60 on average
 CANDIDATE_TOKENS = (48, 60, 72)
 # of the drawn tokens
@@ -83,7 +91,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         for n_prompt in options.prompts:
             for n in options.candidates:
                 report.add(bench.table(n_prompt, n))
-        report.finish([*growth(report.tables, options.prompts, options.candidates), *bench.rates(report.tables)])
+        notes = growth(report.tables, options.prompts, options.candidates)
+        report.finish([*notes, *map(shares, report.tables), *bench.rates(report.tables)])
 
 
 def growth(tables: Sequence[Table], prompts: Sequence[int], candidates: Sequence[int]) -> list[str]:
@@ -100,27 +109,50 @@ def growth(tables: Sequence[Table], prompts: Sequence[int], candidates: Sequence
     return notes
 
 
+def shares(table: Table) -> str:
+    """What of TRL's time is more tokens, and what its head has to do where Triton is not."""
+    ours, stock = table.row(OURS), table.row(STOCK)
+    if not ours.runs or not stock.runs:
+        return f"{table.title}: not all was run"
+    whole = stock.extrapolated.factor if stock.extrapolated else 1.0
+    tokens, work = (whole * stock.counts[name] / ours.counts[name] for name in ("tokens", "TFLOP"))
+    said = [f"{tokens:.3g} times the tokens and {work:.3g} times the operations"]
+    said.append(f"{table.time_ratio(STOCK, OURS):.3g} times the seconds")
+    if COMPACT in [row.name for row in table.rows] and table.row(COMPACT).runs:
+        compact = table.row(COMPACT)
+        least = whole * compact.counts["TFLOP"] / ours.counts["TFLOP"]
+        said.append(
+            f"with a compact head {least:.3g} times the operations, about what a GPU should show, and "
+            f"{table.time_ratio(COMPACT, OURS):.3g} times the seconds"
+        )
+    return f"TRL against evenhand, {table.title}: {'; '.join(said)}"
+
+
 @dataclass(frozen=True)
 class Bench:
-    """The three trainers on one model, made when they are first needed."""
+    """The trainers on one model, made when they are first needed."""
 
     options: argparse.Namespace
     folder: str
 
-    def table(self, n_prompt: int, n: int) -> Table:
-        """All contenders on one request."""
+    def table(self, n_prompt: int, n: int, only: Sequence[str] = ()) -> Table:
+        """Contenders on one request: those of the names, else all."""
         rows = self.pairs(n_prompt, n)
         (group,) = build_groups(rows)
         timed = rows[: min(self.options.pairs or len(rows), len(rows))]
+        part = Extrapolated(len(timed), len(rows), "pairs")
+        contenders = [
+            Contender(OURS, partial(self._shared, group)),
+            Contender(LIMIT, partial(self._limit, group)),
+            Contender(ALONE, partial(self._shared, group, is_apart=True)),
+            Contender(PAIRED, partial(self._paired, timed), extrapolated=part),
+            Contender(STOCK, partial(self._stock, timed), extrapolated=part),
+        ]
+        if not self._is_compact:
+            contenders.append(Contender(COMPACT, partial(self._stock, timed, is_compact=True), extrapolated=part))
         return compare(
             f"n = {n}, {len(rows)} pairs, prompt of {n_prompt} tokens",
-            [
-                Contender(OURS, partial(self._ours, group)),
-                Contender(LIMIT, partial(self._limit, group)),
-                Contender(
-                    STOCK, partial(self._stock, timed), extrapolated=Extrapolated(len(timed), len(rows), "pairs")
-                ),
-            ],
+            [each for each in contenders if not only or each.name in only],
             self.options.repeats,
             (STOCK, LIMIT),
             warm_up=not self.options.quick,
@@ -129,15 +161,11 @@ class Bench:
     def rates(self, tables: Sequence[Table]) -> list[str]:
         """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where that is given."""
         notes = []
-        sizes = [(n_prompt, n) for n_prompt in self.options.prompts for n in self.options.candidates]
-        for table, (n_prompt, n) in zip(tables, sizes, strict=True):
-            seconds = table.row(OURS).seconds
-            if seconds is None:
+        for table in tables:
+            row = table.row(OURS)
+            if row.seconds is None:
                 continue
-            (group,) = build_groups(self.pairs(n_prompt, n))
-            lengths = [len(ids) - 1 for ids in group.candidate_ids]
-            model = self._pairwise.model.get_base_model()
-            rate = step_flops(sizes_of(model), n_prompt, lengths, sum(lengths) + n) / seconds / 1e12
+            rate = row.counts["TFLOP"] / row.seconds
             share = "" if self.options.peak is None else f", {rate / self.options.peak:.1%} of the device's"
             notes.append(f"evenhand, {table.title}: {rate:.3g} model TFLOP/s{share}")
         return notes
@@ -155,25 +183,47 @@ class Bench:
         taken = [ids[start : start + length] for start, length in zip(starts, lengths, strict=True)]
         return [Row("", ids[:n_prompt], taken[i], taken[j]) for i in range(n) for j in range(i + 1, n)]
 
-    def _ours(self, group: Group) -> Counts:
-        trainer = self._shared_prefix
+    def _shared(self, group: Group, *, is_apart: bool = False) -> Counts:
+        """A request by the shared-prefix trainer; `is_apart` gives each candidate a prompt of its own."""
+        trainer = self.shared_prefix
         batch = trainer.data_collator([group.columns])
-        _step(trainer, batch)
-        scored = sum(len(one["scored"]) for one in batch["passes"])
-        return {"tokens": 2 * int(batch["attention_mask"].sum()), "logits": 2 * scored}
+        parts = [group.candidate_ids]
+        if is_apart:
+            parts = [[ids] for ids in group.candidate_ids]
+            # the scored tokens stand in the same order, so that the pairs find them where they are
+            split = trainer.data_collator([Group(group.prompt_ids, part, [0], [0], [1.0]).columns for part in parts])
+            batch |= {"passes": split["passes"], "attention_mask": split["attention_mask"]}
+        loss = step(trainer, batch)
+        sizes = [packed_tokens(len(group.prompt_ids), [len(ids) - 1 for ids in part]) for part in parts]
+        n_logits = sum(len(one["scored"]) for one in batch["passes"])
+        return self._counts(sum(n for n, _ in sizes), sum(seen for _, seen in sizes), n_logits) | {"loss": loss}
 
-    def _stock(self, rows: Sequence[Row]) -> Counts:
+    def _paired(self, rows: Sequence[Row]) -> Counts:
+        found = [self._shared(group) for row in rows for group in build_groups([row])]
+        summed = {name: sum(each[name] for each in found) for name in found[0]}
+        return summed | {"loss": summed["loss"] / len(rows)}
+
+    def _stock(self, rows: Sequence[Row], *, is_compact: bool = False) -> Counts:
         trainer, size = self._pairwise, self.options.pairwise_batch
-        tokens = 0
+        loss, n_logits = 0.0, 0
         for start in range(0, len(rows), size):
             batch = trainer.data_collator([row.columns for row in rows[start : start + size]])
-            tokens += 2 * int(batch["attention_mask"].sum())
-            _step(trainer, batch)
-        return {"tokens": tokens}
+            with _compact_head(is_compact):
+                loss += step(trainer, batch) * len(rows[start : start + size])
+            of_summaries, of_all = int(batch["completion_mask"].sum()), batch["input_ids"][:, 1:].numel()
+            n_logits += of_summaries if is_compact or self._is_compact else of_all
+        lengths = [len(row.prompt_ids) + len(ids) for row in rows for ids in (row.chosen_ids, row.rejected_ids)]
+        n_seen = sum(seen_from(0, n) for n in lengths)
+        return self._counts(sum(lengths), n_seen, n_logits) | {"loss": loss / len(rows)}
+
+    def _counts(self, n_tokens: int, n_seen: float, n_logits: int) -> dict[str, Any]:
+        """What ran through policy and reference."""
+        work = lora_flops(self._sizes, n_tokens, n_seen, n_logits)
+        return {"tokens": 2 * n_tokens, "TFLOP": work / 1e12}
 
     def _limit(self, group: Group) -> Counts:
         torch = need("torch", "benchmark 'training'")
-        (one,) = self._shared_prefix.data_collator([group.columns])["passes"]
+        (one,) = self.shared_prefix.data_collator([group.columns])["passes"]
         model = self._pairwise.model
         device = model.device
         ids, scored, targets = (one[name].to(device) for name in ("input_ids", "scored", "targets"))
@@ -189,7 +239,19 @@ class Bench:
             found = loss()
         found.backward()
         model.zero_grad()
-        return {"tokens": 2 * one["n_tokens"], "logits": 2 * len(scored)}
+        return self._counts(one["n_tokens"], seen_from(0, one["n_tokens"]), len(scored))
+
+    @cached_property
+    def _is_compact(self) -> bool:
+        """Whether TRL's head leaves out the prompts by itself."""
+        return bool(need("trl.trainer.utils", "benchmark 'training'")._use_triton(self._pairwise.model.device))
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        torch, transformers = need("torch", "benchmark 'training'"), need("transformers", "benchmark 'training'")
+        # without the adapter
+        with torch.device("meta"):
+            return sizes_of(transformers.AutoModelForCausalLM.from_config(self._pairwise.model.get_base_model().config))
 
     @cached_property
     def _text_ids(self) -> list[int]:
@@ -210,18 +272,39 @@ class Bench:
             return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **known)
         return transformers.AutoTokenizer.from_pretrained(locate(self.options.model), trust_remote_code=False)
 
+    def attend(self, attention: str) -> str | None:
+        """Let shared-prefix DPO go on with another kernel; why it cannot and takes explicit masks, None where it can.
+
+        Raises:
+            RecipeError: the kernel is not here.
+        """
+        from ..train.attention import use_packed_attention
+        from ..train.attention_check import settle_attention
+
+        trainer = self.shared_prefix
+        model = trainer.accelerator.unwrap_model(trainer.model).get_base_model()
+        use_packed_attention(model, attention)
+        trainer.data_collator = self._collator(attention)
+        reason: str | None = settle_attention(model, trainer.accelerator)["reason"]
+        return reason
+
     @cached_property
-    def _shared_prefix(self) -> Any:
+    def shared_prefix(self) -> Any:
+        """The trainer of shared-prefix DPO."""
         from ..train.attention import loaded_with, use_packed_attention
-        from ..train.packing import PackingCollator
         from ..train.shared_prefix import shared_prefix_trainer
 
         model = self._model(loaded_with(self.options.attention))
         use_packed_attention(model, self.options.attention)
-        multiple = 128 if self.options.attention == "flex_attention" else None
-        collator = PackingCollator(self._tokenizer.pad_token_id or 0, 65536, multiple)
         rows = [group.columns for group in build_groups(self.pairs(8, 2))]
+        collator = self._collator(self.options.attention)
         return self._trainer(shared_prefix_trainer(), model, rows, data_collator=collator)
+
+    def _collator(self, attention: str) -> Any:
+        from ..train.packing import PackingCollator
+
+        # one pass, whatever runs: several would be run again on the way back
+        return PackingCollator(self._tokenizer.pad_token_id or 0, 2**20, 128 if attention == "flex_attention" else None)
 
     @cached_property
     def _pairwise(self) -> Any:
@@ -233,6 +316,8 @@ class Bench:
     def _model(self, attention: str) -> Any:
         torch, transformers = need("torch", "benchmark 'training'"), need("transformers", "benchmark 'training'")
         dtype = getattr(torch, self.options.dtype)
+        # the same weights in all trainers, the adapter's among them
+        torch.manual_seed(SEED)
         if self.options.random is None:
             return transformers.AutoModelForCausalLM.from_pretrained(
                 locate(self.options.model), dtype=dtype, attn_implementation=attention, trust_remote_code=False
@@ -250,9 +335,12 @@ class Bench:
             output_dir=self.folder, report_to="none", use_cpu=on_cpu, bf16=self.options.dtype == "bfloat16",
             gradient_checkpointing=self.options.checkpointing, max_length=None, disable_tqdm=True,
         )  # fmt: skip
+        # an adapter that does something, since policy and reference would have the loss ln 2 whatever was computed
         lora = peft.LoraConfig(
-            r=16, lora_alpha=32, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"], task_type="CAUSAL_LM"
-        )
+            r=16, lora_alpha=32, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"], task_type="CAUSAL_LM",
+            init_lora_weights=False,
+        )  # fmt: skip
+        need("torch", "benchmark 'training'").manual_seed(SEED)
         trainer = kind(
             model=model,
             args=arguments,
@@ -267,10 +355,24 @@ class Bench:
         return trainer
 
 
-def _step(trainer: Any, batch: dict[str, Any]) -> None:
-    """The trainer's own forward and backward pass."""
-    trainer.training_step(trainer.model_wrapped, batch)
+def step(trainer: Any, batch: dict[str, Any]) -> float:
+    """The trainer's own forward and backward pass; its loss."""
+    loss = trainer.training_step(trainer.model_wrapped, batch)
     trainer.model.zero_grad()
+    return float(loss)
+
+
+@contextlib.contextmanager
+def _compact_head(asked: bool) -> Iterator[None]:
+    """Within it, if asked, TRL's head leaves out positions without a loss, as it does where Triton is; its kernels stay."""
+    utils = need("trl.trainer.utils", "benchmark 'training'")
+    plain = utils._use_triton
+    if asked:
+        utils._use_triton = lambda _: True
+    try:
+        yield
+    finally:
+        utils._use_triton = plain
 
 
 if __name__ == "__main__":

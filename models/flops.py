@@ -25,6 +25,11 @@ def step_flops(sizes: Sizes, n_prompt: int, n_candidates: Sequence[int], n_logit
         reference: forward passes of the reference, 0 where its log-probabilities are known.
     """
     n_tokens, n_seen = packed_tokens(n_prompt, n_candidates)
+    return lora_flops(sizes, n_tokens, n_seen, n_logits, reference=reference)
+
+
+def lora_flops(sizes: Sizes, n_tokens: float, n_seen: float, n_logits: float, *, reference: int = 1) -> float:
+    """Operations of a LoRA step on whatever sequences; arguments as of `forward_flops` and `step_flops`."""
     forward = forward_flops(sizes, n_tokens, n_seen, n_logits)
     return forward * (2 + reference) + (ATTENTION_BACKWARD - 1) * attention_flops(sizes, n_seen)
 

@@ -1,11 +1,15 @@
-"""The training benchmark: its pairs, its notes, and a small run."""
+"""The training benchmark: its contenders, its notes, and a small run."""
 
 import json
+import math
+from argparse import Namespace
 
 import pytest
 
-from evenhand.benchmarks.measure import Row, Run, Table
-from evenhand.benchmarks.training import LIMIT, OURS, STOCK, growth, main
+from evenhand.benchmarks.measure import Extrapolated, Row, Run, Table
+from evenhand.benchmarks.training import ALONE, COMPACT, LIMIT, OURS, PAIRED, RANDOM, STOCK, Bench, growth, main, shares
+from evenhand.models.flops import lora_flops, seen_from, step_flops
+from evenhand.models.sizes import Sizes
 
 
 def table(seconds: float) -> Table:
@@ -21,6 +25,57 @@ def test_growth_is_relative_to_the_fewest_candidates_of_each_prompt():
     assert growth([table(2)], [300], [9]) == []
 
 
+def test_a_note_says_which_share_of_a_ratio_is_tokens_and_which_is_the_head():
+    def row(name, seconds, tokens, work, part=None):
+        return Row(name, (Run(seconds, 0, {"tokens": tokens, "TFLOP": work}),), part)
+
+    part = Extrapolated(1, 36, "pairs")
+    rows = (row(OURS, 2.0, 100, 4.0), row(STOCK, 7.5, 150, 9.0, part), row(COMPACT, 4.0, 150, 6.0, part))
+    # 36 * 150 / 100, 36 * 9 / 4, 36 * 7.5 / 2; and 36 * 6 / 4, 36 * 4 / 2
+    assert shares(Table("n = 9", rows, 1, (), "")) == (
+        "TRL against evenhand, n = 9: 54 times the tokens and 81 times the operations; 135 times the seconds; with a compact "
+        "head 54 times the operations, about what a GPU should show, and 72 times the seconds"
+    )
+    assert "compact" not in shares(Table("n = 9", rows[:2], 1, (), ""))
+    assert shares(Table("n = 9", (rows[0], Row(STOCK, ())), 1, (), "")) == "n = 9: not all was run"
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
+def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
+    pytest.importorskip("trl")
+    options = Namespace(
+        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, pairs=0, pairwise_batch=2, repeats=1, peak=None,
+        checkpointing=False,
+    )  # fmt: skip
+    bench = Bench(options, str(tmp_path))
+    found = bench.table(60, 4)
+    counts = {row.name: row.counts for row in found.rows}
+    assert RANDOM["tiny"]["num_hidden_layers"] == 2
+    losses = {name: each["loss"] for name, each in counts.items() if name != LIMIT}
+    assert set(losses) >= {OURS, ALONE, PAIRED, STOCK}
+    # ln 2 is what policies have that are their reference, whatever is computed
+    assert abs(losses[STOCK] - math.log(2)) > 1e-3
+    assert losses == pytest.approx(dict.fromkeys(losses, losses[STOCK]), rel=1e-5)
+    # candidates of 48, 60, 72 and 48 tokens, 224 without their last ones, each in three of the six pairs; policy and reference
+    assert {name: each["tokens"] for name, each in counts.items()} == {
+        OURS: 2 * (60 + 224), LIMIT: 2 * (60 + 224), ALONE: 2 * (4 * 60 + 224), PAIRED: 2 * (6 * 60 + 3 * 224),
+        **{name: 2 * 3 * (4 * 60 + 228) for name in (STOCK, COMPACT) if name in counts},
+    }  # fmt: skip
+    # a layer: 128 x 128 for queries and output, twice 128 x 64 for keys and values, thrice 128 x 256; no adapter
+    sizes = Sizes(
+        0, 2 * (2 * 128 * 128 + 2 * 128 * 64 + 3 * 128 * 256), 128 * 1000, 0, layers=2, width=128, kv_width=64
+    )
+    assert counts[OURS]["TFLOP"] == pytest.approx(step_flops(sizes, 60, [47, 59, 71, 47], 228) / 1e12)
+    work = [counts[name]["TFLOP"] for name in (OURS, ALONE, PAIRED, COMPACT, STOCK) if name in counts]
+    assert work == sorted(set(work))
+    # each summary in three pairs, behind its prompt; of micro-batches of two pairs the longest row has 132 tokens, and all rows
+    # have logits for what comes next
+    seen = 3 * sum(seen_from(0, 60 + n) for n in (48, 60, 72, 48))
+    for name, n_logits in ((COMPACT, 3 * 228), (STOCK, 3 * 4 * 131)):
+        if COMPACT in counts:
+            assert counts[name]["TFLOP"] == pytest.approx(lora_flops(sizes, 3 * 468, seen, n_logits) / 1e12)
+
+
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     pytest.importorskip("trl")
@@ -30,15 +85,17 @@ def test_quick_run_compares_the_same_pairs(tiny_model, tmp_path, capsys):
     three, four = found["tables"]
     assert four["title"] == "n = 4, 6 pairs, prompt of 60 tokens"
     rows = {row["name"]: row for row in three["rows"]}
-    assert list(rows) == [OURS, LIMIT, STOCK]
+    assert list(rows)[:5] == [OURS, LIMIT, ALONE, PAIRED, STOCK]
+    counts = {name: row["runs"][0]["counts"] for name, row in rows.items()}
     # a prompt of 60 and candidates of 48, 60 and 72 tokens without their last; policy and reference
-    assert rows[OURS]["runs"][0]["counts"] == {"tokens": 2 * (60 + 47 + 59 + 71), "logits": 2 * (48 + 60 + 72)}
-    assert rows[LIMIT]["runs"][0]["counts"] == rows[OURS]["runs"][0]["counts"]
+    assert counts[OURS]["tokens"] == 2 * (60 + 47 + 59 + 71)
+    assert counts[LIMIT]["tokens"] == counts[OURS]["tokens"]
     # one of the three pairs: prompt and summary of both sides; policy and reference
-    assert rows[STOCK]["runs"][0]["counts"] == {"tokens": 2 * (2 * 60 + 48 + 60)}
+    assert counts[STOCK]["tokens"] == 2 * (2 * 60 + 48 + 60)
     assert rows[STOCK]["extrapolated"]["factor"] == 3
     assert "relative to n = 3" in found["notes"][0]
-    assert "% of the device's" in found["notes"][2]
+    assert "TRL against evenhand" in found["notes"][1]
+    assert "% of the device's" in found["notes"][3]
     assert str(tiny_model) not in output.read_text(encoding="utf-8")
     assert "3 pairs, prompt of 60" in capsys.readouterr().out
 
@@ -51,5 +108,5 @@ def test_random_weights_need_neither_model_nor_tokenizer(tmp_path, monkeypatch):
     main(["--quick", "--random", "tiny", "--model", "nowhere/at-all", "--dtype", "float32", "--output", str(output)])
     three, _ = json.loads(output.read_text(encoding="utf-8"))["tables"]
     rows = {row["name"]: row for row in three["rows"]}
-    assert rows[OURS]["runs"][0]["counts"] == {"tokens": 2 * (60 + 47 + 59 + 71), "logits": 2 * (48 + 60 + 72)}
+    assert rows[OURS]["runs"][0]["counts"]["tokens"] == 2 * (60 + 47 + 59 + 71)
     assert not (tmp_path / "cache").exists()
