@@ -2,7 +2,7 @@
 
 Each is a program of its own and shows its options with --help:
 
-    python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL and against the plain passes
+    python -m evenhand.benchmarks.training     shared-prefix DPO against stock TRL, other ways to its loss, and the plain passes
     python -m evenhand.benchmarks.generation   candidates against the engines' own calls
     python -m evenhand.benchmarks.judging      all rubrics and candidates of a document against one call for each
     python -m evenhand.benchmarks.racing       how many judgements of a costly judge the best of n can be found without
@@ -13,6 +13,7 @@ Each is a program of its own and shows its options with --help:
     python -m evenhand.benchmarks.villains     how often an audit of judges is right
     python -m evenhand.benchmarks.evidence     what `make evidence` runs: methods, fairness and judges, on what is real
     python -m evenhand.benchmarks.size         memory and time of each stage, from 1,000 to 100,000 requests
+    benchmarks/gpu/run.sh                      all that only a GPU can show
 """
 
 from .measure import Contender, Counts, Extrapolated, Row, Table, compare

@@ -52,9 +52,9 @@ def refuse_step(recipe: Recipe) -> None:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tokenizer = _write_toy(folder / "toy")
+        tokenizer = write_toy(folder / "toy")
         is_fair = recipe.train.fairness is not None
-        write_jsonl(folder / "pairs.jsonl", [_made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
+        write_jsonl(folder / "pairs.jsonl", [made_up(tokenizer, number, is_fair=is_fair) for number in range(2)])
         phase = open_phase(_on_toy(recipe, folder), round_name(0))
         here = {"ACCELERATE_USE_CPU": "true", "EVENHAND_CACHE": str(folder / "cache"), "HF_HUB_DISABLE_TELEMETRY": "1"}
         try:
@@ -67,8 +67,8 @@ def refuse_step(recipe: Recipe) -> None:
             raise RecipeError(text) from error
 
 
-def _write_toy(folder: Path) -> Any:
-    """Write a Llama of one layer that knows a few words; its tokenizer."""
+def write_toy(folder: Path, n_layers: int = 1, width: int = 16) -> Any:
+    """Write a Llama that knows a few words; its tokenizer."""
     tokenizers, transformers = (need(name, "training") for name in ("tokenizers", "transformers"))
     words = {word: number for number, word in enumerate(WORDS)}
     model = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token=UNKNOWN))
@@ -77,7 +77,7 @@ def _write_toy(folder: Path) -> Any:
         tokenizer_object=model, eos_token=END, pad_token=PADDING, unk_token=UNKNOWN
     )
     config = transformers.LlamaConfig(
-        vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        vocab_size=len(words), hidden_size=width, intermediate_size=width, num_hidden_layers=n_layers, num_attention_heads=2,
         num_key_value_heads=1, eos_token_id=words[END], pad_token_id=words[PADDING], bos_token_id=None,
     )  # fmt: skip
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
@@ -111,7 +111,8 @@ def _on_toy(recipe: Recipe, folder: Path) -> Recipe:
     return Recipe.model_validate(recipe.model_dump() | changed)
 
 
-def _made_up(tokenizer: Any, number: int, *, is_fair: bool) -> PreferencePair:
+def made_up(tokenizer: Any, number: int, *, is_fair: bool) -> PreferencePair:
+    """A pair of the request of that number, in the toy's words: there are two, 0 and 1."""
     prompt = (Message(role="user", content=f"Trial {number}"),)
     favoured, neglected, unmoved = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 1.0, 0.0), (0.0,) * 4
     fairness = PairFairness(

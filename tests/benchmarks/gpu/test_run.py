@@ -1,0 +1,149 @@
+"""The run on a GPU: parts in processes of their own, and all of them in miniature on the CPU."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.benchmarks.gpu.part import CODES, FAILED, NOT_HERE, PASSED, NotHere, Rows
+from evenhand.benchmarks.gpu.run import PAST_LIMIT, Job, main, run_jobs
+from evenhand.benchmarks.gpu.start import PARTS
+from evenhand.errors import RecipeError
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks/gpu/run.sh"
+
+
+def job(program: str, limit: float = 60) -> Job:
+    return Job([sys.executable, "-c", program], limit)
+
+
+def written(folder: Path, name: str, *states: str) -> str:
+    """The beginning of a program that writes a part's figures."""
+    rows = [{"name": str(place), "state": state} for place, state in enumerate(states)]
+    return (
+        f"import pathlib, sys, time; pathlib.Path({str(folder / name)!r}).write_text({json.dumps({'rows': rows})!r}); "
+    )
+
+
+def figures(folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_part_that_fails_or_hangs_is_reported_and_the_others_go_on(tmp_path, capsys):
+    start = time.monotonic()
+    child = f"import subprocess; subprocess.run([{sys.executable!r}, '-c', 'import time; time.sleep(600)'])"
+    jobs = {
+        "dies": job("raise SystemExit('no such kernel')"),
+        "hangs": job(written(tmp_path, "hangs.json", PASSED) + child, 5),
+        "crashes": job("import os; os.abort()"),
+        "lacks": job(written(tmp_path, "lacks.json", NOT_HERE) + "sys.exit(77)"),
+        "is empty": job(""),
+        "works": job(written(tmp_path, "works.json", PASSED, NOT_HERE)),
+    }
+    assert run_jobs(jobs, tmp_path) == 1
+    assert time.monotonic() - start < 300, "what a part started is stopped with it"
+    found = {name: figures(tmp_path, name) for name in jobs}
+    assert {name: (each["exit_code"], each["state"]) for name, each in found.items()} == {
+        "dies": (1, FAILED), "hangs": (PAST_LIMIT, FAILED), "crashes": (-6, FAILED), "lacks": (77, NOT_HERE),
+        "is empty": (0, FAILED), "works": (0, PASSED),
+    }  # fmt: skip
+    assert found["hangs"]["reason"] == "ran past its limit of 5 s"
+    assert found["hangs"]["rows"] == [{"name": "0", "state": PASSED}], "what it had found until then"
+    assert "no such kernel" in (tmp_path / "dies.log").read_text(encoding="utf-8")
+    summary = figures(tmp_path, "summary")["parts"]
+    assert [(each[""], each["state"]) for each in summary] == [(name, each["state"]) for name, each in found.items()]
+    said = capsys.readouterr().out
+    assert said == (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    assert "ran past its limit" in said.replace("\u00a0", " ")
+
+
+def test_a_run_in_which_nothing_fails_ends_well(tmp_path):
+    jobs = {"works": job(written(tmp_path, "works.json", PASSED)), "lacks": job("import sys; sys.exit(77)")}
+    assert run_jobs(jobs, tmp_path) == 0
+
+
+def test_figures_of_an_earlier_run_are_not_taken_for_new_ones(tmp_path):
+    (tmp_path / "dies.json").write_text(json.dumps({"rows": [{"name": "old", "state": PASSED}]}))
+    run_jobs({"dies": job("import sys; sys.exit(1)")}, tmp_path)
+    assert figures(tmp_path, "dies")["rows"] == []
+
+
+def test_all_parts_together_have_ten_minutes():
+    assert sum(part.limit for part in PARTS.values()) < 600
+
+
+def test_a_part_has_failed_if_a_row_has_or_if_there_is_none(tmp_path):
+    def raising(error: Exception) -> Any:
+        raise error
+
+    rows = Rows(tmp_path / "part.json", "part", is_tiny=True)
+    assert rows.state == FAILED
+    rows.check("a", lambda: raising(NotHere("no card")))
+    assert rows.state == NOT_HERE
+    rows.check("b", lambda: {"error": 0.5})
+    assert rows.state == PASSED
+    rows.check("c", lambda: raising(AssertionError("off by 3")))
+    assert rows.state == FAILED
+    found = figures(tmp_path, "part")["rows"]
+    assert [row.get("reason") for row in found] == ["no card", None, "AssertionError: off by 3"]
+    with pytest.raises(KeyboardInterrupt):
+        rows.check("d", lambda: raising(KeyboardInterrupt()))
+
+
+def test_without_a_gpu_the_whole_run_is_refused_and_the_tiny_one_named(tmp_path):
+    if pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(RecipeError, match="--tiny runs the same parts on the CPU"):
+        main(["--output", str(tmp_path)])
+
+
+def run_tiny(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHON": sys.executable, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [str(SCRIPT), "--tiny", "--output", str(folder), *arguments],
+        env=environment, capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+
+
+# rows that must have run on a CPU, whatever is installed
+RUN = {
+    "kernels": {"llama, sdpa, float32", "mistral, sdpa, bfloat16", "gemma2, masks, float32"},
+    "graphs": {"flex_attention, ten lengths"},
+    "speed-1b": {"sdpa", "sdpa, checkpointing"},
+    "memory": {"1 requests", "2 requests"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_runs_in_miniature(part, tmp_path):
+    pytest.importorskip("trl")
+    if part == "speed-8b":
+        pytest.skip("in miniature it is speed-1b")
+    done = run_tiny(tmp_path, "--only", part)
+    found = figures(tmp_path, part)
+    log = (tmp_path / f"{part}.log").read_text(encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr + log[-5000:]
+    assert found["exit_code"] == CODES[found["state"]]
+    assert {row["state"] for row in found["rows"]} <= {PASSED, NOT_HERE}
+    assert all(row["reason"] for row in found["rows"] if row["state"] == NOT_HERE)
+    passed = {row["name"] for row in found["rows"] if row["state"] == PASSED}
+    assert RUN.get(part, set()) <= passed
+    assert not [name for name in passed if "flash" in name], "no kernel of a GPU passes on a CPU"
+    if part == "fsdp2":
+        assert found["state"] == NOT_HERE
+    assert part in done.stdout
+
+
+@pytest.mark.slow
+def test_a_part_past_its_limit_fails_the_script(tmp_path):
+    done = run_tiny(tmp_path, "--only", "graphs", "fsdp2", "--limit", "graphs=0.1")
+    assert done.returncode == 1, done.stderr
+    assert figures(tmp_path, "graphs")["exit_code"] == PAST_LIMIT
+    assert figures(tmp_path, "fsdp2")["state"] == NOT_HERE
