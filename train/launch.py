@@ -89,7 +89,8 @@ def n_processes(section: TrainSection, config: Path) -> int:
     if (values.num_machines or 1) > 1:
         raise RecipeError(
             f"{config}: asks for {values.num_machines} machines, which cannot be started from one; run on every machine: "
-            f"accelerate launch --config_file {config} --machine_rank RANK -m evenhand.train.dpo --config RECIPE"
+            f"accelerate launch --config_file {config} --machine_rank RANK --main_process_ip ADDRESS_OF_RANK_0 -m "
+            "evenhand.train.dpo --config RECIPE"
         )
     if values.distributed_type.upper() == "NO":
         if (section.num_processes or 1) > 1:
