@@ -7,14 +7,13 @@ of a pair is the SHA-256 of the reference's signature and of the token ids of pr
 import hashlib
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from ..config import Recipe
-from ..errors import RecipeError
-from ..extras import installed_versions, need
+from ..extras import installed_versions
 from ..models import cache_folder, signature
 from ..models.cache import opened_cache
 from ..runfolder.phases import Phase
@@ -56,11 +55,6 @@ def kept_reference(named: str, progress: Path) -> Callable[[Any, Any], Any]:
     """
 
     def add(trainer: Any, rows: Any) -> Any:
-        if trainer.is_fsdp_enabled:
-            raise RecipeError(
-                "key 'trainer.precompute_ref_log_probs': with FSDP the weights are not in place before training; leave it out, "
-                "or use zero2 or zero3"
-            )
         from accelerate.utils import broadcast_object_list
 
         keys = [_keys(named, row) for row in rows]
@@ -112,29 +106,15 @@ def _computed(trainer: Any, rows: Any, missing: Sequence[int], path: Path) -> di
     mine = [missing[min(place, len(missing) - 1)] for place in range(first, first + rounds)]
     found = []
     progress = Progress(path, "reference rows", {"": rounds}, {}) if accelerator.is_main_process else None
-    with _prepared(trainer) as model:
-        for place in mine:
-            batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
-            chosen, rejected = trainer.compute_ref_log_probs(model, batch)
-            found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
-            if progress:
-                progress.add()
+    # dropout would be in a frozen copy of the adapter, too
+    trainer.model_wrapped.eval()
+    for place in mine:
+        batch = trainer._prepare_inputs(trainer.data_collator([rows[place]]))
+        chosen, rejected = trainer.compute_ref_log_probs(trainer.model_wrapped, batch)
+        found.append((place, list(zip(chosen.tolist(), rejected.tolist(), strict=True))))
+        if progress:
+            progress.add()
     return dict(gather_object(found))
-
-
-@contextmanager
-def _prepared(trainer: Any) -> Iterator[Any]:
-    """The model that gives the reference's log-probabilities, sharded where DeepSpeed shards it."""
-    model = trainer.ref_model or trainer.model
-    if not trainer.is_deepspeed_enabled or trainer.ref_model is not None:
-        yield model
-        return
-    engine = need("trl.models.utils", "training").prepare_deepspeed(model, trainer.accelerator)
-    try:
-        yield engine
-    finally:
-        # its hooks would go on counting modules beside those of the training, which give the modules new numbers
-        engine.destroy()
 
 
 def _keys(named: str, row: Mapping[str, Any]) -> list[str]:

@@ -89,7 +89,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         and lose the others without a word; DDP stops at the second.
         """
         reentrant = (self.args.gradient_checkpointing_kwargs or {}).get("use_reentrant")
-        shared = self.is_deepspeed_enabled or self.is_fsdp_enabled or self.accelerator.num_processes > 1
+        shared = self._is_spread or self.accelerator.num_processes > 1
         if not (shared and self.args.gradient_checkpointing and reentrant):
             return
         most, allowed = (
@@ -123,7 +123,19 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
     def _precompute_ref_logps(self, dataset: Any, *_: Any) -> Any:
         assert self._reference_logps is not None, "rows without reference log-probabilities, and nothing to make them"
         self._use_packed_forward()
-        return self._reference_logps(self, dataset)
+        return dataset if self._is_spread else self._reference_logps(self, dataset)
+
+    def _prepare_for_training(self, max_steps: int, train_dataloader: Any, resume_from_checkpoint: Any) -> Any:
+        model, loader = super()._prepare_for_training(max_steps, train_dataloader, resume_from_checkpoint)
+        if self._is_spread and self.args.precompute_ref_log_probs:
+            # not before: an adapter to start from is filled in after DPOTrainer is made, and FSDP's weights are on one process
+            self.train_dataset = self._reference_logps(self, self.train_dataset)
+            loader = self.get_train_dataloader()
+        return model, loader
+
+    @property
+    def _is_spread(self) -> bool:
+        return bool(self.is_deepspeed_enabled or self.is_fsdp_enabled)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         from .sampler import RequestSampler

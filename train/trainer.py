@@ -9,6 +9,7 @@ from ..runfolder.progress import progress_path
 from .examples import Examples
 from .fairpo import FairPO, open_fairpo
 from .groups import build_groups, refuse_unsplittable
+from .policy import sharding
 
 if TYPE_CHECKING:
     from trl.trainer.dpo_trainer import DPOTrainer
@@ -45,6 +46,11 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
             raise RecipeError(
                 "key 'train.trainer': pairwise is stock TRL, where all pairs count alike, but pairs have weights; "
                 "write train.trainer: shared-prefix"
+            )
+        if sharding() == "fsdp" and arguments.precompute_ref_log_probs:
+            raise RecipeError(
+                "key 'trainer.precompute_ref_log_probs': with train.trainer: pairwise, stock TRL runs the reference before FSDP "
+                "has spread the weights, when most processes have none; leave it out, or write train.trainer: shared-prefix"
             )
         return Material(tokenised_trainer(), "pairs", [row.columns for row in examples.rows], examples.n_tokens)
     from .packing import PackingCollator

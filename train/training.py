@@ -4,6 +4,7 @@ import logging
 import math
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -71,6 +72,8 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
     examples = build_examples(rows, arguments.max_length, recipe.train.excess_length_strategy)
     material = prepare_material(phase, arguments, tokenizer, examples)
     resume = last_complete(checkpoints)
+    if resume is not None:
+        _know_numbered_cpu()
     checkpointing = settle_checkpointing(phase, arguments, material, resume)
     plugin = arguments.deepspeed_plugin
     policy = open_policy(phase, zero3=plugin is not None and plugin.zero_stage == 3)
@@ -147,6 +150,17 @@ def open_trainer(policy: Policy, arguments: Any, tokenizer: Any, material: Mater
         fill_adapter(trainer.model, policy.start)
     assert len(trainer.train_dataset) == len(rows), "TRL trains on other rows than it was given"
     return trainer
+
+
+@cache
+def _know_numbered_cpu() -> None:
+    """Let torch read checkpoints back on "cpu:0", as accelerate calls the CPU of several processes without DeepSpeed or FSDP."""
+
+    def on_cpu(storage: Any, place: str) -> Any:
+        return storage if place.startswith("cpu:") else None
+
+    # before torch's own for the CPU (10), which knows "cpu" alone; it names no places when something is saved
+    need("torch", "training").serialization.register_package(9, lambda _: None, on_cpu)
 
 
 def _announce(policy: Policy, arguments: Any, examples: Examples, material: Material, resume: Path | None) -> None:

@@ -1,10 +1,8 @@
 """Trainings in processes of their own, under accelerate's launcher."""
 
-import json
 import math
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -13,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from launched import distance, forget_after, logged, need_deepspeed, record, two_processes
 from preference_groups import make_fair_pairs, make_ranked_pairs
 
 from evenhand.config import TrainSection
 from evenhand.errors import DataError, ModelError, RecipeError, StorageError
 from evenhand.runfolder.phases import Phase
-from evenhand.storage import write_json, write_jsonl
+from evenhand.storage import file_digest, write_jsonl
 from evenhand.train import train
 from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
 
@@ -27,11 +25,6 @@ OpenRound = Callable[..., Phase]
 LN2 = math.log(2)
 # a training process has its first checkpoint by then, on a busy machine too
 START_SECONDS = 120
-
-
-def losses(phase: Phase) -> list[float]:
-    record = json.loads((phase.folder / "training.json").read_text())
-    return [entry["loss"] for entry in record["log_history"] if "loss" in entry]
 
 
 def test_name_of_a_shipped_configuration_is_found() -> None:
@@ -44,7 +37,9 @@ def test_path_of_a_configuration_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_unknown_configuration_is_refused_with_the_shipped_names() -> None:
-    with pytest.raises(RecipeError, match=r"'zero4' is neither shipped \(cpu, fsdp2, multi_gpu, multi_node, zero2,"):
+    with pytest.raises(
+        RecipeError, match=r"'zero4' is neither shipped \(cpu, fsdp2, fsdp2_multi_node, multi_gpu, multi_node,"
+    ):
         accelerate_config("zero4")
 
 
@@ -80,9 +75,12 @@ def test_several_processes_of_a_single_process_configuration_are_refused() -> No
         n_processes(TrainSection(num_processes=4), accelerate_config("cpu"))
 
 
-def test_several_machines_are_started_by_hand() -> None:
-    with pytest.raises(RecipeError, match=r"asks for 2 machines, .*run on every machine: accelerate launch"):
-        n_processes(TrainSection(), accelerate_config("multi_node"))
+@pytest.mark.parametrize("name", ["multi_node", "zero3_multi_node", "fsdp2_multi_node"])
+def test_several_machines_are_started_by_hand(name: str) -> None:
+    with pytest.raises(
+        RecipeError, match=r"asks for 2 machines, .*run on every machine: accelerate launch .*--main_process_ip"
+    ):
+        n_processes(TrainSection(), accelerate_config(name))
 
 
 def test_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
@@ -129,56 +127,26 @@ def test_as_many_processes_are_started_as_the_recipe_asks_for(
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh_accelerate")
 def test_zero2_on_two_cpu_processes_trains(open_round: OpenRound) -> None:
-    _need_deepspeed()
+    need_deepspeed()
     from safetensors.torch import load_file
 
     many = open_round("many", train={"accelerate_config": "zero2_cpu"})
     receipt, reused = train(many)
     assert not reused
-    record = json.loads((many.folder / "training.json").read_text())
-    assert record["processes"] == 2
-    assert record["sharding"] == "zero2"
-    assert record["batch"] == 4  # 2 a device, 2 processes
+    made = record(many)
+    assert made["processes"] == 2
+    assert made["sharding"] == "zero2"
+    assert made["batch"] == 4  # 2 a device, 2 processes
     assert receipt.counts["steps"] == 3  # 12 pairs
     weights = load_file(many.folder / "adapter" / "adapter_model.safetensors")
     assert all(w.isfinite().all() for w in weights.values())
     assert all(w.abs().max() > 0 for name, w in weights.items() if "lora_B" in name)
-    assert losses(many)[0] == pytest.approx(LN2, abs=1e-6)
+    assert logged(many)[0] == pytest.approx(LN2, abs=1e-6)
     # one process that accumulates two batches takes the same steps
     one = open_round("one", trainer={"gradient_accumulation_steps": 2})
     _train_here(one)
-    assert losses(many) == pytest.approx(losses(one), abs=1e-4)
+    assert logged(many) == pytest.approx(logged(one), abs=1e-4)
     assert train(many)[1], "a finished training is reused"
-
-
-def _need_deepspeed() -> None:
-    pytest.importorskip("deepspeed")
-    if shutil.which("c++") is None:
-        pytest.skip("DeepSpeed compiles its CPU communication when it is first used, and there is no C++ compiler")
-
-
-def _two_processes(kind: str, folder: Path) -> Path:
-    """An accelerate configuration of two CPU processes: "ddp", "zero2" or "zero3"."""
-    values = yaml.safe_load((SHIPPED / "zero2_cpu.yaml").read_text())
-    if kind == "ddp":
-        values["distributed_type"] = "MULTI_GPU"  # what starts torchrun; use_cpu makes it gloo on the CPU
-        del values["deepspeed_config"]
-    elif kind == "zero3":
-        # DeepSpeed keeps small weights on all processes; as those of a real model, none of these is small
-        spread = {
-            "stage": 3,
-            "stage3_param_persistence_threshold": 0,
-            "stage3_gather_16bit_weights_on_model_save": True,
-        }
-        auto = dict.fromkeys(
-            ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"), "auto"
-        )
-        write_json(folder / "deepspeed.json", auto | {"zero_optimization": spread})
-        values["deepspeed_config"] = {"deepspeed_config_file": str(folder / "deepspeed.json"), "zero3_init_flag": True}
-        del values["mixed_precision"]
-    path = folder / f"{kind}.yaml"
-    path.write_text(yaml.safe_dump(values))
-    return path
 
 
 @pytest.mark.slow
@@ -192,10 +160,8 @@ def test_two_processes_train_what_one_trains(
     With FairPO, whose first step is plain DPO's, and whose running state must be that of all processes.
     """
     if kind != "ddp":
-        _need_deepspeed()
-    from safetensors.torch import load_file
-
-    config = str(_two_processes(kind, tmp_path))
+        need_deepspeed()
+    config = str(two_processes(kind, tmp_path))
     # SGD, because Adam makes a whole step of a gradient that is nothing but rounding
     plain = {"optim": "sgd", "learning_rate": 1.0, "max_grad_norm": 0.0, "num_train_epochs": 2}
     split = {"max_tokens_per_pass": 96, "pairs": str(tmp_path / "pairs.jsonl"), "fairness": {}}
@@ -209,15 +175,13 @@ def test_two_processes_train_what_one_trains(
     assert receipt.counts["unit"] == "requests"
     assert receipt.counts["steps"] == 4  # 8 requests, 4 a step, 2 epochs
     _train_here(one)
-    assert losses(many)[0] == pytest.approx(LN2, abs=1e-6)
-    assert abs(losses(many)[-1] - LN2) > 1e-3, "it has moved"
-    assert losses(many) == pytest.approx(losses(one), abs=1e-5)
-    states = [json.loads((phase.folder / "training.json").read_text())["fairness"] for phase in (many, one)]
+    assert logged(many)[0] == pytest.approx(LN2, abs=1e-6)
+    assert abs(logged(many)[-1] - LN2) > 1e-3, "it has moved"
+    assert logged(many) == pytest.approx(logged(one), abs=1e-5)
+    states = [record(phase)["fairness"] for phase in (many, one)]
     assert all(states[0][key] == pytest.approx(states[1][key], rel=1e-4) for key in ("loss", "count"))
     assert min(states[0]["count"]) > 0
-    ours, theirs = (load_file(phase.folder / "adapter" / "adapter_model.safetensors") for phase in (many, one))
-    for name, weights in theirs.items():
-        assert (ours[name] - weights).abs().max() < 1e-5, name
+    assert distance(many, one) < 1e-5
 
 
 @pytest.mark.slow
@@ -225,22 +189,18 @@ def test_two_processes_train_what_one_trains(
 def test_two_processes_go_on_in_the_middle_of_the_second_epoch(
     open_round: OpenRound, tokenizer: Any, tmp_path: Path
 ) -> None:
-    # not DDP: transformers cannot read its optimiser's state back on a device called "cpu:0"
-    _need_deepspeed()
-    config = str(_two_processes("zero2", tmp_path))
+    need_deepspeed()
+    config = str(two_processes("zero2", tmp_path))
     kept = {"num_train_epochs": 2, "save_steps": 1, "save_total_limit": 9}
     phase = open_round(train={"accelerate_config": config}, trainer=kept)
     write_jsonl(phase.folder / "pairs.jsonl", make_ranked_pairs(tokenizer))
     train(phase)
-    undisturbed = losses(phase)
+    undisturbed, adapter = logged(phase), file_digest(phase.folder / "adapter")
     assert len(undisturbed) == 4  # 8 requests, 4 a step, 2 epochs
-    # what a kill between the third step's checkpoint and the fourth would have left
-    for left in ("training.json", "receipts/train.json"):
-        (phase.folder / left).unlink()
-    for folder in (phase.folder / "adapter", *phase.folder.glob("checkpoints/*/checkpoint-4")):
-        shutil.rmtree(folder)
+    forget_after(phase, step=3)
     train(phase)
-    assert losses(phase) == pytest.approx(undisturbed, abs=1e-6)
+    assert logged(phase) == undisturbed
+    assert file_digest(phase.folder / "adapter") == adapter
 
 
 @pytest.mark.slow
@@ -266,8 +226,8 @@ def test_killed_run_takes_its_trainer_along_and_the_next_one_continues(open_roun
     _, reused = train(killed)
     assert not reused
     # not bit for bit: the launcher gives its processes another number of threads
-    assert losses(killed) == pytest.approx(losses(undisturbed), abs=1e-4)
-    assert len(losses(killed)) == 240  # 40 epochs of 12 pairs, 2 a step
+    assert logged(killed) == pytest.approx(logged(undisturbed), abs=1e-4)
+    assert len(logged(killed)) == 240  # 40 epochs of 12 pairs, 2 a step
 
 
 def _train_here(phase: Phase) -> None:

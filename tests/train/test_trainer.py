@@ -1,14 +1,18 @@
 """Guards against a TRL that changes underneath: our rows, stock TRL's losses."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from evenhand.errors import RecipeError
 from evenhand.records import PreferencePair
+from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_jsonl
-from evenhand.train.examples import read_rows
-from evenhand.train.trainer import tokenised_trainer
+from evenhand.train.examples import build_examples, read_rows
+from evenhand.train.trainer import prepare_material, tokenised_trainer
 
 # no line break after the last turn: here stock TRL's summary is text + end token, as ours is
 TEMPLATE = (
@@ -65,3 +69,15 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
     assert our_rows == stock_rows
     assert our_losses == stock_losses
     assert len(our_losses) == 3
+
+
+def test_stock_reference_beforehand_is_refused_where_fsdp_spreads_the_weights(
+    open_round: Callable[..., Phase], tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phase = open_round(train={"trainer": "pairwise"})
+    examples = build_examples(read_rows(phase.folder / "pairs.jsonl", tokenizer), 256, "raise")
+    arguments = SimpleNamespace(precompute_ref_log_probs=True)
+    assert prepare_material(phase, arguments, tokenizer, examples).unit == "pairs"
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    with pytest.raises(RecipeError, match=r"precompute_ref_log_probs.*before FSDP has spread .*shared-prefix"):
+        prepare_material(phase, arguments, tokenizer, examples)
