@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...config import PACKED_ATTENTION
+from ...config import VARLEN_ATTENTION
 from ...errors import RecipeError
 from ...train.attention import PACKED, loaded_with, use_masks, use_packed_attention
 from ...train.attention_check import kinds_of, try_attention
@@ -20,6 +20,8 @@ from .part import NotHere, Rows
 
 DTYPES = (torch.float32, torch.bfloat16)
 MASKS = "masks"
+# what is compiled, and takes longest, comes last
+KERNELS = ("sdpa", MASKS, *VARLEN_ATTENTION, "flex_attention")
 SIZES = {
     "vocab_size": 300, "hidden_size": 128, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 1024,
@@ -46,10 +48,10 @@ class Scores(NamedTuple):
 
 
 def measure(rows: Rows, *, is_tiny: bool) -> None:
-    """Add a row for each family, kernel and data type."""
+    """Add a row for each kernel, family and data type."""
     device = torch.device("cuda" if torch.cuda.is_available() and not is_tiny else "cpu")
-    for family in FAMILIES:
-        for attention in (*PACKED_ATTENTION, MASKS):
+    for attention in KERNELS:
+        for family in FAMILIES:
             for dtype in DTYPES:
                 name = f"{family}, {attention}, {str(dtype).removeprefix('torch.')}"
                 rows.check(name, partial(errors, family, attention, dtype, device))

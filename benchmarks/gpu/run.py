@@ -45,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help="(all)")
     parser.add_argument("--limit", action="append", type=_limit, default=[], metavar="PART=SECONDS", help="of a part")
     options = parser.parse_args(argv)
+    # a run that is stopped stops its part
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if not options.tiny and not need("torch", "a run on a GPU").cuda.is_available():
         raise RecipeError("torch sees no GPU here; --tiny runs the same parts on the CPU")
     limits = {name: TINY_LIMIT if options.tiny else part.limit for name, part in PARTS.items()} | dict(options.limit)

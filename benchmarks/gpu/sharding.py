@@ -19,7 +19,7 @@ from ...config import Recipe
 from ...config.recipe_file import dump_recipe
 from ...runfolder.phases import ADAPTER, CHECKPOINTS, RESOLVED, TRAINING, Phase, round_name
 from ...storage import file_digest, read_json, write_jsonl, write_text
-from ...train.launch import SHIPPED
+from ...train.launch import SHIPPED, refuse_stale_locks
 from ...train.trial import made_up, write_toy
 from .killed import KILLED_IN
 from .part import NotHere, Rows
@@ -45,6 +45,9 @@ def killed_and_continued(kind: str, *, is_tiny: bool) -> dict[str, Any]:
         AssertionError: a training failed, did not learn, or the continued one went another way.
     """
     refuse_where_absent(kind, is_tiny=is_tiny)
+    if kind.startswith("zero"):
+        # DeepSpeed would wait for them until the limit
+        refuse_stale_locks()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizer = write_toy(folder / "toy", n_layers=2, width=64)

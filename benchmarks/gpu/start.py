@@ -26,14 +26,14 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "kernels": Part("kernels", 60, {}),
-    "graphs": Part("graphs", 50, {}),
-    "speed-1b": Part("speed", 80, {"size": "1b"}),
-    "speed-8b": Part("speed", 120, {"size": "8b"}),
-    "memory": Part("ceiling", 60, {}),
-    "zero2": Part("sharding", 55, {"kind": "zero2"}),
-    "zero3": Part("sharding", 55, {"kind": "zero3"}),
-    "fsdp2": Part("sharding", 55, {"kind": "fsdp2"}),
+    "kernels": Part("kernels", 110, {}),
+    "graphs": Part("graphs", 70, {}),
+    "speed-1b": Part("speed", 75, {"size": "1b"}),
+    "speed-8b": Part("speed", 110, {"size": "8b"}),
+    "memory": Part("ceiling", 50, {}),
+    "zero2": Part("sharding", 45, {"kind": "zero2"}),
+    "zero3": Part("sharding", 45, {"kind": "zero3"}),
+    "fsdp2": Part("sharding", 45, {"kind": "fsdp2"}),
     "nf4": Part("sharding", 45, {"kind": "nf4"}),
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -147,3 +148,21 @@ def test_a_part_past_its_limit_fails_the_script(tmp_path):
     assert done.returncode == 1, done.stderr
     assert figures(tmp_path, "graphs")["exit_code"] == PAST_LIMIT
     assert figures(tmp_path, "fsdp2")["state"] == NOT_HERE
+
+
+def test_a_run_that_is_stopped_stops_its_part(tmp_path):
+    environment = os.environ | {"PYTHON": sys.executable}
+    with subprocess.Popen(
+        [sys.executable, "-m", "evenhand.benchmarks.gpu.run", "--tiny", "--output", str(tmp_path), "--only", "kernels"],
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        while not (tmp_path / "kernels.log").exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        # the part's process is the run's only child
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while not (found := children.read_text(encoding="utf-8").split()):
+            time.sleep(0.1)
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert not Path(f"/proc/{found[0]}").exists()
