@@ -84,7 +84,10 @@ def _decide(phase: Phase, arguments: Any, material: Material) -> Checkpointing:
     strategy = SHARDED.get(sharding(), "DDP" if processes > 1 else "one GPU")
     free = free_bytes(arguments.device)
     if strategy == "ZeRO-3":
-        return Checkpointing(True, AUTO, "ZeRO-3 is for models that do not fit")
+        # TRL's way of running layers again under ZeRO-3 bears no second pass; on the CPU there is nothing to gain by it
+        is_cpu = arguments.device.type == "cpu"
+        why = "ZeRO-3 saves nothing on the CPU" if is_cpu else "ZeRO-3 is for models that do not fit"
+        return Checkpointing(not is_cpu, AUTO, why)
     if free is None:
         return Checkpointing(True, AUTO, f"nothing tells how much memory {arguments.device.type} has")
     has_copy = phase.recipe.train.reference == "previous" and phase.adapter is not None

@@ -116,8 +116,9 @@ def test_it_is_on_where_memory_is_not_known_or_the_weights_are_spread(
     assert "nothing tells" in settle_checkpointing(open_round(), arguments(tmp_path, "mps"), MATERIAL, None).why
     monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
     monkeypatch.setenv("ACCELERATE_DEEPSPEED_ZERO_STAGE", "3")
-    found = settle_checkpointing(open_round(), arguments(tmp_path), MATERIAL, None)
+    found = settle_checkpointing(open_round(), arguments(tmp_path, "mps"), MATERIAL, None)
     assert (found.on, found.why) == (True, "ZeRO-3 is for models that do not fit")
+    assert not settle_checkpointing(open_round(), arguments(tmp_path), MATERIAL, None).on
 
 
 @pytest.mark.parametrize(("usable", "on"), [(99, True), (100, False)])
