@@ -10,6 +10,7 @@ TRL takes the base for the reference when it makes the adapter itself, and a fro
 that has one. A continued adapter held to the base is therefore made anew by TRL and filled afterwards (`fill_adapter`).
 """
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,15 +74,33 @@ def load_base(section: ModelSection, attention: str | None = None) -> Any:
         ModelError: it cannot be opened.
         MissingExtra: `quantise` needs bitsandbytes, which is not installed.
     """
-    return open_model(
-        "AutoModelForCausalLM",
-        section.name,
-        "training",
-        revision=section.revision,
-        dtype=getattr(need("torch", "training"), section.dtype),
-        attn_implementation=attention or section.attn_implementation,
-        quantization_config=quantisation(section),
-    )
+    with _unsent_weights() if sharding() == "fsdp" else contextlib.nullcontext():
+        return open_model(
+            "AutoModelForCausalLM",
+            section.name,
+            "training",
+            revision=section.revision,
+            dtype=getattr(need("torch", "training"), section.dtype),
+            attn_implementation=attention or section.attn_implementation,
+            quantization_config=quantisation(section),
+        )
+
+
+def _unsent_weights() -> Any:
+    """Within it, weights that transformers leaves for the first process to send take no memory.
+
+    It fills them with zeros on all other processes of a machine, a whole model each. Here one zero is seen in all places of a
+    weight; accelerate puts the weights onto the meta device before it sends them.
+    """
+    torch = need("torch", "training")
+
+    class UnsentWeights(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.zeros_like and isinstance(args[0], torch.nn.Parameter) and kwargs == {"device": "cpu"}:
+                return torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
+            return func(*args, **(kwargs or {}))
+
+    return UnsentWeights()
 
 
 def quantisation(section: ModelSection) -> Any:

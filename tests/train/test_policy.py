@@ -141,6 +141,24 @@ def test_nf4_base_of_fsdp_holds_codes_in_the_form_of_numbers(tiny_model: Path, m
     assert layer.weight.numel() == layer.in_features * layer.out_features // 4  # four weights in two bytes
 
 
+@pytest.mark.parametrize(("is_fsdp", "is_whole"), [("true", False), ("false", True)])
+def test_weights_that_fsdp_will_send_take_no_memory_before(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, is_fsdp: str, is_whole: bool
+) -> None:
+    # as a process is that is not the first one of its machine
+    monkeypatch.setattr("transformers.modeling_utils.is_fsdp_enabled", lambda: True)
+    monkeypatch.setattr("transformers.modeling_utils.is_local_dist_rank_0", lambda: False)
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", is_fsdp)
+    base = load_base(ModelSection(name=str(tiny_model), dtype="float32"))
+    # otherwise a whole model of zeros
+    assert {weight.untyped_storage().size() for weight in base.parameters()} == {
+        4 * weight.numel() if is_whole else 4 for weight in base.parameters()
+    }
+    assert not any(weight.any() for weight in base.parameters())
+    # what no process sends is there
+    assert base.model.rotary_emb.inv_freq[0] == 1
+
+
 @pytest.mark.parametrize(
     ("sharded", "dtype", "computed", "stored"),
     [
