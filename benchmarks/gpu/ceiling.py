@@ -25,7 +25,8 @@ KERNELS = ("flash_attention_3", "flash_attention_2", "torch_varlen", "flex_atten
 
 def measure(rows: Rows, *, is_tiny: bool) -> None:
     """Add a row for each number of requests, and one for the estimate of the last that fitted."""
-    size, fitted = "tiny" if is_tiny else "8b", []
+    size = "tiny" if is_tiny else "8b"
+    fitted: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = open_bench(folder, size, checkpointing=True)
         attention = _choose_first(bench)

@@ -18,6 +18,7 @@ from .part import Rows
 
 # every other length with a window; after the first two all graphs are there
 LENGTHS, WINDOW, SETTLED = 10, 50, 2
+SCALING = 0.125
 # of an output: flex sums in another order, and on a GPU in TF32
 TOLERANCE = 0.01
 
@@ -47,12 +48,16 @@ def compile_all(*, is_tiny: bool) -> dict[str, Any]:
         layout = Layout((Span(0, used - sum(own), own), Span(used, -used % 128)))
         drawn = [torch.randn(1, heads, layout.length, 64, device=device) for heads in (4, 2, 2)]
         query, key, value = (each.requires_grad_(device.type != "cpu") for each in drawn)
-        options = {"sliding_window": WINDOW if step % 2 else None, "scaling": 0.125}
-        attention.block_mask(layout, options["sliding_window"], device, make)
-        found, _ = attention.flex(module, query, key, value, None, shared_prefix=layout, **options)
+        window = WINDOW if step % 2 else None
+        attention.block_mask(layout, window, device, make)
+        found, _ = attention.flex(
+            module, query, key, value, None, shared_prefix=layout, sliding_window=window, scaling=SCALING
+        )
         if query.requires_grad:
-            found.sum().backward()
-        wanted, _ = attention.masked(module, query, key, value, None, shared_prefix=Layout(layout.spans), **options)
+            torch.autograd.grad(found.sum(), [query, key, value])
+        wanted, _ = attention.masked(
+            module, query, key, value, None, shared_prefix=Layout(layout.spans), sliding_window=window, scaling=SCALING
+        )
         error = float((found - wanted).abs().max())
         assert error <= TOLERANCE, f"off by {error:.2g} at {layout.length} tokens"
         graphs.append(counters["stats"]["unique_graphs"] - start)

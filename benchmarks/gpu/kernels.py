@@ -12,6 +12,7 @@ import torch
 
 from ...config import VARLEN_ATTENTION
 from ...errors import RecipeError
+from ...extras import need
 from ...train.attention import PACKED, loaded_with, use_masks, use_packed_attention
 from ...train.attention_check import kinds_of, try_attention
 from ...train.groups import Group
@@ -103,8 +104,7 @@ def against_alone(model: Any, family: str, dtype: torch.dtype, device: torch.dev
 
 def build(family: str, dtype: torch.dtype, device: torch.device, attention: str) -> Any:
     """A model with random weights, the same ones each time."""
-    import transformers
-
+    transformers = need("transformers", "a benchmark")
     kind, options = FAMILIES[family]
     config = getattr(transformers, kind)(**SIZES | options, attn_implementation=attention)
     # large weights, so that attention matters
@@ -150,7 +150,8 @@ def _logps(model: Any, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Ten
     if cap:
         logits = cap * torch.tanh(logits / cap)
     wide = logits.double() if logits.dtype == torch.float64 else logits.float()
-    return wide.log_softmax(dim=-1).gather(1, targets[:, None])[:, 0]
+    logps: torch.Tensor = wide.log_softmax(dim=-1).gather(1, targets[:, None])[:, 0]
+    return logps
 
 
 def _scored(model: Any, logps: torch.Tensor) -> Scores:

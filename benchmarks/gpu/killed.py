@@ -22,7 +22,7 @@ def main() -> int:
             os.kill(os.getpid(), signal.SIGKILL)
         return plain(self, arguments, state, control, **options)
 
-    DefaultFlowCallback.on_step_end = on_step_end
+    DefaultFlowCallback.on_step_end = on_step_end  # type: ignore[method-assign, assignment]
     return train()
 
 
