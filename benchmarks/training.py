@@ -365,7 +365,7 @@ def step(trainer: Any, batch: dict[str, Any]) -> float:
 @contextlib.contextmanager
 def _compact_head(asked: bool) -> Iterator[None]:
     """Within it, if asked, TRL's head leaves out positions without a loss, as it does where Triton is; its kernels stay."""
-    utils = need("trl.trainer.utils", "benchmark 'training'")
+    utils: Any = need("trl.trainer.utils", "benchmark 'training'")
     plain = utils._use_triton
     if asked:
         utils._use_triton = lambda _: True

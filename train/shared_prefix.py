@@ -34,6 +34,8 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
     `PackingCollator`, and the rows have the columns of `Group`.
     """
 
+    train_dataset: Any
+
     def __init__(
         self,
         *,
@@ -121,15 +123,18 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         self._signature_columns = [*COLUMNS, "ref_chosen_logps", "ref_rejected_logps"]
 
     def _precompute_ref_logps(self, dataset: Any, *_: Any) -> Any:
-        assert self._reference_logps is not None, "rows without reference log-probabilities, and nothing to make them"
         self._use_packed_forward()
-        return dataset if self._is_spread else self._reference_logps(self, dataset)
+        return dataset if self._is_spread else self._with_reference_logps(dataset)
+
+    def _with_reference_logps(self, dataset: Any) -> Any:
+        assert self._reference_logps is not None, "rows without reference log-probabilities, and nothing to make them"
+        return self._reference_logps(self, dataset)
 
     def _prepare_for_training(self, max_steps: int, train_dataloader: Any, resume_from_checkpoint: Any) -> Any:
         model, loader = super()._prepare_for_training(max_steps, train_dataloader, resume_from_checkpoint)
         if self._is_spread and self.args.precompute_ref_log_probs:
             # not before: an adapter to start from is filled in after DPOTrainer is made, and FSDP's weights are on one process
-            self.train_dataset = self._reference_logps(self, self.train_dataset)
+            self.train_dataset = self._with_reference_logps(self.train_dataset)
             loader = self.get_train_dataloader()
         return model, loader
 

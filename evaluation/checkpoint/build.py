@@ -181,7 +181,7 @@ class Numbers:
         judge, comparison = self.evidence.deciding[0].name, self.evidence.comparison
         if not self.evidence.is_compared:
             comparison = self.systems[0].label
-        shown = self._values[judge] | self.compare.paired(self._values[judge])
+        shown = {**self._values[judge], **self.compare.paired(self._values[judge])}
         return choose_examples(self.systems, shown[comparison], (comparison, judge), self.recipe.evaluation.examples)
 
     def _at_equal_length(self, each: Difference) -> Difference:
