@@ -7,7 +7,7 @@ import time
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RecipeError
 from ..extras import installed_versions, need, verbosity
@@ -16,7 +16,6 @@ from ..runfolder.phases import ADAPTER, CHECKPOINTS, TRAINING, Phase
 from ..runfolder.stages import RECORDED, Counts, Stage
 from ..storage import read_json, write_json
 from .callbacks import first_loss_rule, last_complete, recipe_logger, step_counter, training_callbacks
-from .checkpointing import Checkpointing, settle_checkpointing
 from .examples import Examples, build_examples, read_rows
 from .guards import guard
 from .options import prepare_wandb, training_arguments
@@ -24,6 +23,9 @@ from .policy import UNSHARDED, Policy, fill_adapter, load_tokenizer, open_policy
 from .saving import save_adapter
 from .stage import pair_file, round_seed
 from .trainer import Material, prepare_material
+
+if TYPE_CHECKING:
+    from .checkpointing import Checkpointing
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,9 @@ def run_training(phase: Phase, stage: Stage) -> TrainCounts:
         RecipeError: TRL or PEFT refuses what the recipe says.
         ModelError: model or adapter cannot be opened, or the first loss shows a wrong reference.
     """
+    # its estimate needs torch, which nothing else of this module does before it trains
+    from .checkpointing import settle_checkpointing
+
     start = time.monotonic()
     recipe = phase.recipe
     prepare_wandb(recipe, f"{phase.name} train", stage.key)
@@ -210,7 +215,7 @@ def _counts(trainer: Any, examples: Examples, material: Material) -> TrainCounts
     )
 
 
-def _record(trainer: Any, examples: Examples, material: Material, checkpointing: Checkpointing) -> dict[str, Any]:
+def _record(trainer: Any, examples: Examples, material: Material, checkpointing: "Checkpointing") -> dict[str, Any]:
     """What training.json says besides the facts of the model card."""
     arguments = trainer.args
     return {
