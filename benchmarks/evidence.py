@@ -183,7 +183,7 @@ PARTS = {
     "twice": Part(
         "Does the same recipe with the same seed give the same bytes?", 10, _twice, ("twice",), same_bytes, is_fresh=True
     ),
-    "disputes": Part("Which method is better at equal budgets, on the bundled disputes?", 50, _disputes, ("disputes",)),
+    "disputes": Part("Which method is better at equal budgets, on the bundled disputes?", 44, _disputes, ("disputes",)),
     "polisum": Part(
         "Which method is better at equal budgets, on PoliSum's development topics?", 60, _polisum, ("polisum",)
     ),
