@@ -148,7 +148,8 @@ def _means(report: Report) -> Table:
     for judge in (each for each in report.judges if each.name in report.deciding):
         mine, places = [e for e in report.scores if e.measure == judge.name], places_of(report.scores, judge)
         rows.append(row(judge.name, *(Number(e.mean, bounds(e), places) for e in mine)))
-    return table("headline", ("judge", *report.sides, Column(ALL, note=_level(report))), rows)
+    sides = dict.fromkeys(e.side for e in report.scores if e.side)
+    return table("headline", ("judge", *sides, Column(ALL, note=_level(report))), rows)
 
 
 def _level(report: Report) -> str:

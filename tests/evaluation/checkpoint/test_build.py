@@ -198,3 +198,11 @@ def test_one_candidate_of_two_policies_is_one_comparison(make_run: Any):
     assert {each.subject for each in report.differences} == {"DPO - zero-shot"}
     (whom,) = [each.text for each in report.findings if each.heading == "For whom"]
     assert "Under DPO" in whom and "DPO+RR" not in markdown.render(page(report)).split("How it was made")[0]
+
+
+def test_one_candidate_a_request_for_all_documents_together_has_one_column(make_run: Any):
+    run = make_run(rounds=0, **ONE)
+    lefts = {request: rows[:1] for request, rows in run.UNTRAINED.items() if request.endswith("left")}
+    run.write("evaluation/base", lefts)
+    first = next(block for block in page(build_report(run.recipe, None)).main if isinstance(block, Table))
+    assert [column.name for column in first.columns] == ["judge", "all"]
