@@ -51,10 +51,9 @@ def cautions(
 def _of_sets(output: PolicyOutput, evidence: Evidence) -> Iterator[str]:
     """Too few document sets, and sets that lack a side."""
     n_sets = max((d.n_sets for d in evidence.differences if d.side is None), default=0)
-    if not evidence.is_compared:
-        pass
-    elif n_sets == 0:
-        yield "The comparison rests on no document set: no request has a score under two systems."
+    if n_sets == 0:
+        if evidence.is_compared:
+            yield "The comparison rests on no document set: no request has a score under two systems."
     elif few := too_few(n_sets, evidence.differences[0].level):
         yield few
     elif evidence.few_together:
