@@ -91,6 +91,19 @@ def step_size(recipe: Recipe, processes: int) -> str:
     return f"{each * processes * accumulation(recipe, processes)} {unit} a step"
 
 
+def refuse_early_reference(recipe: Recipe, *, is_fsdp: bool) -> None:
+    """Refuse stock TRL's reference beforehand where FSDP spreads the weights.
+
+    Raises:
+        RecipeError: the recipe asks for both.
+    """
+    if is_fsdp and recipe.train.trainer == "pairwise" and recipe.trainer.get("precompute_ref_log_probs"):
+        raise RecipeError(
+            "key 'trainer.precompute_ref_log_probs': with train.trainer: pairwise, stock TRL runs the reference before FSDP "
+            "has spread the weights, when most processes have none; leave it out, or write train.trainer: shared-prefix"
+        )
+
+
 def training_arguments(recipe: Recipe, round_name: str, seed: int, checkpoints: Path) -> Any:
     """The trl.DPOConfig of a round. Made before the model is loaded: DeepSpeed must know of it first.
 

@@ -23,7 +23,7 @@ from ..runfolder.phases import round_name
 from ..storage import listed_lines
 from .foreign import read_pairs
 from .launch import accelerate_config, n_processes, read_accelerate
-from .options import accumulation, trainer_config, trainer_options
+from .options import accumulation, refuse_early_reference, trainer_config, trainer_options
 from .stage import own_pairs
 
 # the last line of the output begins so; libraries print what they like before it
@@ -35,6 +35,7 @@ def rehearse(recipe: Recipe) -> list[str]:
     mistakes: dict[str, None] = {}
     checks: list[Callable[[Recipe], Any]] = [
         _refuse_launch,
+        _refuse_reference,
         _refuse_options,
         _refuse_shape,
         _refuse_incomplete,
@@ -93,6 +94,11 @@ def _refuse_launch(recipe: Recipe) -> None:
         )
     if recipe.model.dtype == "float16" and not need("torch", "training").accelerator.is_available():
         raise RecipeError("key 'model.dtype': float16 cannot be trained without a GPU; write bfloat16 or float32")
+
+
+def _refuse_reference(recipe: Recipe) -> None:
+    kind = read_accelerate(accelerate_config(recipe.train.accelerate_config)).distributed_type.upper()
+    refuse_early_reference(recipe, is_fsdp=kind == "FSDP")
 
 
 def _refuse_options(recipe: Recipe) -> None:

@@ -9,6 +9,7 @@ from ..runfolder.progress import progress_path
 from .examples import Examples
 from .fairpo import FairPO, open_fairpo
 from .groups import build_groups, refuse_unsplittable
+from .options import refuse_early_reference
 from .policy import sharding
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
     """The rows of a round in the form that the recipe's trainer takes.
 
     Raises:
-        RecipeError: a prompt does not fit into a pass, the trainer does not know weights of pairs, or FairPO is asked for pairs
-            that do not say what is fair.
+        RecipeError: a prompt does not fit into a pass, the trainer does not know weights of pairs, cannot run its reference
+            beforehand here, or FairPO is asked for pairs that do not say what is fair.
     """
     section = phase.recipe.train
     if section.trainer == "pairwise":
@@ -47,11 +48,7 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
                 "key 'train.trainer': pairwise is stock TRL, where all pairs count alike, but pairs have weights; "
                 "write train.trainer: shared-prefix"
             )
-        if sharding() == "fsdp" and arguments.precompute_ref_log_probs:
-            raise RecipeError(
-                "key 'trainer.precompute_ref_log_probs': with train.trainer: pairwise, stock TRL runs the reference before FSDP "
-                "has spread the weights, when most processes have none; leave it out, or write train.trainer: shared-prefix"
-            )
+        refuse_early_reference(phase.recipe, is_fsdp=sharding() == "fsdp")
         return Material(tokenised_trainer(), "pairs", [row.columns for row in examples.rows], examples.n_tokens)
     from .packing import PackingCollator
     from .reference import kept_reference, reference_signature

@@ -560,6 +560,19 @@ def test_gpus_that_are_not_there(trained):
     assert "'multi_gpu' starts 64 processes with a GPU each, and" in found
 
 
+def test_stock_trls_reference_beforehand_where_fsdp_spreads_the_weights(trained):
+    trained["trainer"] = {"precompute_ref_log_probs": True}
+
+    def said(trainer, config):
+        trained["train"] = {"trainer": trainer, "accelerate_config": config}
+        return [each for each in rehearse(Recipe.model_validate(trained)) if "precompute_ref_log_probs" in each]
+
+    (found,) = said("pairwise", "fsdp2")
+    assert found.startswith("key 'trainer.precompute_ref_log_probs': with train.trainer: pairwise")
+    assert said("shared-prefix", "fsdp2") == []
+    assert said("pairwise", "zero2") == []
+
+
 def test_an_accelerate_file_that_accelerate_refuses(trained, tmp_path):
     (tmp_path / "own.yaml").write_text(
         yaml.safe_dump({"distributed_type": "NO", "num_processes": 1, "use_cpu": True, "compute_environment": "MARS"})

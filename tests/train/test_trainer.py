@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,10 +73,9 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
 def test_stock_reference_beforehand_is_refused_where_fsdp_spreads_the_weights(
     open_round: Callable[..., Phase], tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    phase = open_round(train={"trainer": "pairwise"})
+    phase = open_round(train={"trainer": "pairwise"}, trainer={"precompute_ref_log_probs": True})
     examples = build_examples(read_rows(phase.folder / "pairs.jsonl", tokenizer), 256, "raise")
-    arguments = SimpleNamespace(precompute_ref_log_probs=True)
-    assert prepare_material(phase, arguments, tokenizer, examples).unit == "pairs"
+    assert prepare_material(phase, None, tokenizer, examples).unit == "pairs"
     monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
     with pytest.raises(RecipeError, match=r"precompute_ref_log_probs.*before FSDP has spread .*shared-prefix"):
-        prepare_material(phase, arguments, tokenizer, examples)
+        prepare_material(phase, None, tokenizer, examples)
