@@ -141,7 +141,7 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
         assumed: of documents that are not here.
 
     Raises:
-        RecipeError: the accelerate configuration is not one.
+        RecipeError: the accelerate configuration is not one, or trainer.gradient_checkpointing is of a wrong kind.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
     known = _Known(recipe)

@@ -10,7 +10,7 @@ from ..config import Recipe
 from ..errors import RecipeError
 from ..extras import need
 from ..runfolder.tracking import run_id
-from ..storage import listed
+from ..storage import listed, shortened
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +56,14 @@ def trainer_options(recipe: Recipe) -> dict[str, Any]:
 
 
 def asked_checkpointing(recipe: Recipe) -> bool | Literal["auto"]:
-    """What the recipe says of gradient checkpointing; "auto" where it says nothing."""
+    """What the recipe says of gradient checkpointing; "auto" where it says nothing.
+
+    Raises:
+        RecipeError: it says something else than auto, true or false.
+    """
     asked: bool | Literal["auto"] = recipe.trainer.get("gradient_checkpointing", AUTO)
+    if not isinstance(asked, bool) and asked != AUTO:
+        raise RecipeError(f"key 'trainer.gradient_checkpointing': needs auto, true or false, got {shortened(asked)}")
     return asked
 
 
@@ -124,7 +130,7 @@ def trainer_config(recipe: Recipe, round_name: str, seed: int, checkpoints: Path
     """The trl.DPOConfig that the recipe describes, on whatever machine.
 
     Raises:
-        RecipeError: TRL refuses a value, or Liger's kernels have no GPU.
+        RecipeError: a value is of a wrong kind, TRL refuses one, or Liger's kernels have no GPU.
         MissingExtra: `use_liger_kernel` needs liger_kernel, which is not installed.
     """
     trl = need("trl", "training")

@@ -13,6 +13,7 @@ from evenhand.runfolder.phases import Phase
 from evenhand.train.options import (
     DEFAULTS,
     accumulation,
+    asked_checkpointing,
     prepare_wandb,
     step_size,
     trainer_config,
@@ -96,6 +97,12 @@ def test_texts_that_trl_would_take_for_numbers_are_refused_together(open_round: 
     assert "'trainer.learning_rate': needs a number, or true or false, got 'fast'" in str(error.value)
     assert "'trainer.beta'" in str(error.value)
     assert "'trainer.max_length'" in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", ["sometimes", 3, None])
+def test_wrong_checkpointing_is_told_all_that_it_may_be(open_round: OpenRound, wrong: Any) -> None:
+    with pytest.raises(RecipeError, match=f"trainer.gradient_checkpointing': needs auto, true or false, got '?{wrong}"):
+        asked_checkpointing(open_round(trainer={"gradient_checkpointing": wrong}).recipe)
 
 
 def test_seed_depends_on_run_seed_and_round_and_nothing_else(open_round: OpenRound) -> None:
