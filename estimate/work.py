@@ -62,7 +62,6 @@ class Split:
     name: str
     phases: list[Phase]
     n_requests: int
-    n_candidates: int
     work: list[Work]
     train: TrainWork | None
     notes: list[str] = field(default_factory=list)
@@ -115,7 +114,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         train = _training(
             phase, (lengths, len(counter.read(longest.prompt))), factor, len(candidates) // max(1, len(counted))
         )
-    return Split(name, its, n, len(candidates) // max(1, len(counted)), work, train, notes)
+    return Split(name, its, n, work, train, notes)
 
 
 def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
