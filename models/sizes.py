@@ -19,7 +19,7 @@ class Sizes:
 
     # all weights, shared ones once
     parameters: int
-    # weights of the layers' matrices, through which every token goes
+    # weights of the layers' matrices through which a token goes: of experts those that it is sent to
     body: int
     # weights of the matrix that makes logits
     head: int
@@ -98,7 +98,7 @@ def sizes_of(model: Any) -> Sizes:
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     return Sizes(
         parameters=total,
-        body=sum(p.numel() for p in model.parameters() if p.ndim > 1)
+        body=sum(_met(p, config) for p in model.parameters() if p.ndim > 1)
         - embeddings.numel()
         - (0 if head is embeddings else head.numel()),
         head=head.numel(),
@@ -107,6 +107,14 @@ def sizes_of(model: Any) -> Sizes:
         width=heads * size,
         kv_width=(getattr(config, "num_key_value_heads", None) or heads) * size,
     )
+
+
+def _met(weights: Any, config: Any) -> int:
+    """Weights of a matrix that one token meets: transformers keeps a layer's experts as one block, (experts, out, in)."""
+    chosen = getattr(config, "num_experts_per_tok", None)
+    if weights.ndim != 3 or chosen is None:
+        return int(weights.numel())
+    return int(weights[0].numel() * min(chosen, len(weights)))
 
 
 def layers_name(model: Any) -> str:

@@ -58,6 +58,18 @@ def test_a_configuration_alone_has_the_published_parameters(name, tmp_path):
     assert sizes.kv_width == values["hidden_size"] // values["num_attention_heads"] * values["num_key_value_heads"]
 
 
+def test_of_experts_all_take_memory_and_a_token_meets_those_it_is_sent_to(tmp_path):
+    values = {
+        "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000, "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+    }  # fmt: skip
+    sizes = sizes_of(meta_model(settings(tmp_path, values), None, "a test"))
+    # mistral.ai/news/mixtral-of-experts: "46.7B total parameters but only uses 12.9B parameters per token", embeddings included
+    assert round(sizes.parameters / 1e9, 1) == 46.7
+    assert round((sizes.body + sizes.outer) / 1e9, 1) == 12.9
+
+
 def test_sizes_are_those_of_the_loaded_smollm2():
     loaded = open_model("AutoModelForCausalLM", locate(SMALL), "a test", dtype=torch.bfloat16)
     made = meta_model(SMALL, None, "a test")
