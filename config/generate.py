@@ -17,7 +17,7 @@ from .methods import (
     SelfRefineSection,
     ShuffledSection,
 )
-from .model import BackendSection
+from .model import ReplicatedSection
 
 # method -> key of its options
 METHOD_OPTIONS = {
@@ -32,7 +32,7 @@ METHOD_OPTIONS = {
 }
 
 
-class GenerateSection(BackendSection):
+class GenerateSection(ReplicatedSection):
     """How candidates are made."""
 
     # how a candidate is made, see docs/methods.md
@@ -106,6 +106,11 @@ class GenerateSection(BackendSection):
     def has_model(self) -> bool:
         """Whether a language model writes the candidates."""
         return self.backend != "scripted" and self.fair_extractive is None
+
+    @property
+    def gpus_each(self) -> int:
+        """GPUs that one engine takes where there are any; 0 without a model."""
+        return super().gpus_each if self.has_model else 0
 
     @property
     def n_candidates(self) -> int:

@@ -1,7 +1,8 @@
 """A language model and what runs it."""
 
+import math
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -66,12 +67,14 @@ ONLY_SPEED = frozenset(
     seconds_per_batch swap_space tensor_parallel_size
     """.split()
 )
+# keys of a backend section that say the same of the section itself
+ONLY_WAYS = frozenset({"requests_per_batch", "replicas"})
 
 
 def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     """The values of a backend section without those that change speed and memory alone."""
     engine = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
-    return {key: value for key, value in values.items() if key != "requests_per_batch"} | {"engine": engine}
+    return {key: value for key, value in values.items() if key not in ONLY_WAYS} | {"engine": engine}
 
 
 # backend -> import names of the libraries that it needs
@@ -113,6 +116,20 @@ class BackendSection(Section):
             raise ValueError(
                 f"engine.{unknown[0]} is not known to backend {self.backend}, which has {sorted(known or ())}"
             )
+
+
+class ReplicatedSection(BackendSection):
+    """What runs a model, in one process or in several side by side."""
+
+    # engines side by side, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, and 1
+    # without any. Each has a process and GPUs of its own (engine.tensor_parallel_size); what is made does not depend on it
+    replicas: Literal["auto"] | Annotated[int, Field(ge=1)] = 1
+
+    @property
+    def gpus_each(self) -> int:
+        """GPUs that one engine takes where there are any; 0 for the scripted backend."""
+        sizes = [self.engine.get(key) for key in ("tensor_parallel_size", "pipeline_parallel_size")]
+        return 0 if self.backend == "scripted" else math.prod(size for size in sizes if isinstance(size, int))
 
 
 class LanguageModel(NamedTuple):

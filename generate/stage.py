@@ -8,18 +8,19 @@ between: requests that are in the journal stay as they are, and the others are c
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
 from typing import Any
 
-from pydantic import Field, RootModel
+from pydantic import Field
 
 from ..config import METHOD_OPTIONS, without_speed
 from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
-from ..records import Candidate, Failure, LeftOut, Record, SummaryRequest, Turn, is_none
+from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
+from ..runfolder.gpus import n_replicas
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage
@@ -36,11 +37,13 @@ from . import (
     thinned,
     zero_shot,
 )
+from .apart import generate_apart
 from .backend import Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
+from .batches import Batch, Kept, Line, batch_name, journals_of
 from .method import Answer, Draw, Job, Method, draw_seed, draws
 from .requests import build_requests, refuse_fixed_documents
-from .rounds import KeptRounds, Round
+from .rounds import KeptRounds
 from .threads import Made, method_prompts
 
 METHODS: dict[str, Method] = {
@@ -54,19 +57,6 @@ METHODS: dict[str, Method] = {
     "thinned": Method(thinned.summarise, thinned.candidates, thinned.inputs),
     "fair-extractive": Method(fair_extractive.summarise),
 }
-
-
-class Batch(Record):
-    """What came of one batch of requests: a line of the journal."""
-
-    request_ids: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
-    failures: tuple[Failure, ...]
-    # what was said on the way, of methods that ask more than once
-    turns: tuple[Turn, ...] = ()
-    # tokens of the prompts that were asked, and those of them that went through the model
-    prompt_tokens: int
-    prefilled_tokens: int
 
 
 class GenerateCounts(Counts):
@@ -89,10 +79,6 @@ class GenerateCounts(Counts):
     contract_issues: dict[str, int]
     stopped_by_max_tokens: int
     left_out: tuple[LeftOut, ...]
-
-
-class Line(RootModel[Batch | Round]):
-    """A line of the journal: a finished batch, or a finished round of one that was not finished."""
 
 
 def phase_requests(phase: Phase) -> list[SummaryRequest]:
@@ -173,24 +159,13 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
 def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> GenerateCounts:
     section = phase.recipe.generate
     write_jsonl(phase.folder / REQUESTS, requests)
-    journal = Journal(stage.journal_path(), Line)
-    # requests are worked through in their order; rounds are of the batch that was under way
-    n_done, rounds = 0, list[Round]()
-    for line in journal:
-        if isinstance(line.root, Batch):
-            n_done, rounds = n_done + len(line.root.request_ids), []
-        else:
-            rounds.append(line.root)
-    order = draws(phase.plans)
-
-    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
-        name = digest([request.id for request in batch])
-        kept = [each for each in rounds if each.batch == name]
-        resumed = KeptRounds(backend, name, kept, lambda each: journal.append([Line(each)]))
-        return Line(make_batch(phase, resumed, batch, order))
-
+    kept = Kept(journals_of(stage), requests)
     batches = Batches(requests, section.requests_per_batch, "requests", stage.progress_path)
-    batches.finish(journal, n_done, lambda: closing(open_backend_of(phase)), ask)
+    if (n := n_replicas(section)) > 1:
+        generate_apart(phase, stage, batches, kept, n)
+    else:
+        journal = Journal(stage.journal_path(), Line)
+        batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))
     counts = _Counts({request.id: request.side for request in requests})
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
@@ -199,14 +174,23 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
             for name, part in parts.items()
             if name in stage.outputs
         }
-        for line in journal:
-            if isinstance(line.root, Batch):
-                counts.add(line.root)
-                for part, file in files.items():
-                    for record in getattr(line.root, part):
-                        write_record(file, record)
-    journal.close()
+        for batch in Kept(journals_of(stage), requests):
+            counts.add(batch)
+            for part, file in files.items():
+                for record in getattr(batch, part):
+                    write_record(file, record)
     return counts.total()
+
+
+def asker(phase: Phase, journal: Journal[Line], kept: Kept) -> Callable[[Backend, Sequence[SummaryRequest]], Line]:
+    """What makes the journal's line of a batch, and keeps its rounds there until it has."""
+    order = draws(phase.plans)
+
+    def ask(backend: Backend, batch: Sequence[SummaryRequest]) -> Line:
+        rounds = KeptRounds(backend, batch_name(batch), kept.rounds(batch), lambda each: journal.append([Line(each)]))
+        return Line(make_batch(phase, rounds, batch, order))
+
+    return ask
 
 
 def make_batch(phase: Phase, backend: Backend, requests: Sequence[SummaryRequest], order: Sequence[Draw]) -> Batch:

@@ -1,14 +1,13 @@
 """The process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY JUDGE...`; see `apart`."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..config.recipe_file import load_recipe
-from ..errors import EvenhandError, StorageError
-from ..extras import start_logging
+from ..errors import StorageError
 from ..runfolder.phases import Phase, hold_run
-from ..runfolder.processes import failure_path, follow_parent, report_failure, share_processor
+from ..runfolder.processes import as_child, failure_path
 from ..runfolder.timing import account
 from ..storage import write_json
 from . import open_judges
@@ -35,21 +34,6 @@ def main(arguments: Sequence[str]) -> int:
 
     # where the parent looks, also when the recipe cannot be read any more
     return as_child(judge, failure_path(Path(recipe).parent / name, "judge"))
-
-
-def as_child(work: Callable[[], None], failure: Path) -> int:
-    """Do the work of a judges' process; the exit code. A refusal is left where the parent looks for it."""
-    follow_parent()
-    share_processor()
-    start_logging()
-    try:
-        work()
-    except EvenhandError as error:
-        report_failure(failure, error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return 130
-    return 0
 
 
 if __name__ == "__main__":

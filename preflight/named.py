@@ -17,6 +17,7 @@ from ..extras import missing_extra
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
 from ..runfolder import tracking
+from ..runfolder.gpus import refuse_too_many
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
@@ -40,6 +41,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
+    yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)

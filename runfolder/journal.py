@@ -2,15 +2,18 @@
 
 A line is `{"line":N,"digest":"...","record":{...}}`: its number, counted from 0, and a digest of the digest before it and of the
 record's own bytes. So a line that was lost, doubled, exchanged or altered is refused, and never taken for work that was done.
-Work that is asked for in batches (`Batches`) has a line for each finished batch.
+Work that is asked for in batches (`Batches`) has a line for each finished batch; where several processes work at it, each has a
+journal, and `Merged` reads them all.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast
 
@@ -160,6 +163,35 @@ def _chained(before: str, content: bytes) -> str:
     return hashlib.sha256(before.encode() + content).hexdigest()[:16]
 
 
+class Merged(Generic[R]):
+    """The journals of the processes that worked at a stage side by side, as one: each finished batch once, in the items' order.
+
+    Args:
+        journals: of the stage; they are read, and nothing is appended meanwhile.
+        places_of: the places, among the stage's items, of those that a line finishes; none for a line that finishes no batch.
+
+    Attributes:
+        done: places of all items that are finished.
+    """
+
+    def __init__(self, journals: Sequence[Journal[R]], places_of: Callable[[R], Sequence[int]]) -> None:
+        self.done: set[int] = set()
+        # place of a batch's first item -> where the batch is
+        self._lines: dict[int, tuple[Journal[R], int]] = {}
+        for journal in journals:
+            for number, line in enumerate(journal):
+                places = places_of(line)
+                # a process that was killed before it could say so has finished it, and so may another have
+                if places and not self.done.intersection(places):
+                    self.done.update(places)
+                    self._lines[min(places)] = journal, number
+
+    def __iter__(self) -> Iterator[R]:
+        for first in sorted(self._lines):
+            journal, number = self._lines[first]
+            yield journal[number]
+
+
 @dataclass(frozen=True)
 class Batches(Generic[T]):
     """Items to be asked for in their order, `size` at a time."""
@@ -170,10 +202,33 @@ class Batches(Generic[T]):
     unit: str
     progress: Path
 
+    def open(self, done: Container[int]) -> list[range]:
+        """The places of what is not done, batch by batch; those of a batch follow each other.
+
+        Args:
+            done: places that the journals have. What lies between is cut into batches anew, so the size may have changed since.
+        """
+        is_open = [place not in done for place in range(len(self.items))]
+        gaps = ([place for place, _ in gap] for of_gap, gap in groupby(enumerate(is_open), itemgetter(1)) if of_gap)
+        return [
+            range(gap[start], gap[min(start + self.size, len(gap)) - 1] + 1)
+            for gap in gaps
+            for start in range(0, len(gap), self.size)
+        ]
+
+    def of(self, batch: range) -> Sequence[T]:
+        """The items of a batch."""
+        return self.items[batch.start : batch.stop]
+
+    def counted(self, batches: Sequence[range]) -> Progress:
+        """Says how many items are done: all but those of these batches."""
+        n = len(self.items)
+        return Progress(self.progress, self.unit, {"": n}, {"": n - sum(map(len, batches))})
+
     def finish(
         self,
         journal: Journal[R],
-        n_done: int,
+        done: Container[int],
         opened: Callable[[], AbstractContextManager[E]],
         ask: Callable[[E, Sequence[T]], R],
     ) -> None:
@@ -181,16 +236,15 @@ class Batches(Generic[T]):
 
         Args:
             journal: of the stage; what an interrupted run left there stays as it is.
-            n_done: how many items, from the first, the journal has. The others are cut into batches anew, so the size may have
-                changed since.
+            done: places that the stage's journals have, see `open`.
             opened: opens what is asked; not called where nothing is left.
             ask: what comes of a batch.
         """
-        if n_done >= len(self.items):
+        batches = self.open(done)
+        if not batches:
             return
-        progress = Progress(self.progress, self.unit, {"": len(self.items)}, {"": n_done})
+        progress = self.counted(batches)
         with opened() as engine:
-            for start in range(n_done, len(self.items), self.size):
-                batch = self.items[start : start + self.size]
-                journal.append([ask(engine, batch)])
+            for batch in batches:
+                journal.append([ask(engine, self.of(batch))])
                 progress.add(len(batch))

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 
 from .. import errors
 from ..errors import EvenhandError, RecipeError, StorageError
-from ..extras import VERBOSITY, verbosity
+from ..extras import VERBOSITY, start_logging, verbosity
 from ..storage import TEMPORARY, make_folder, read_text, write_json
 
 # file that is locked, in the folder that is held
@@ -194,14 +194,22 @@ def _sweep(folder: Path) -> None:
                     Path(place, found[0]).unlink()
 
 
-def follow_parent() -> None:
-    """End this process at once when its parent ends; does nothing unless a parent asked for it."""
+def follow_parent(hear: Callable[[bytes], object] | None = None) -> None:
+    """End this process at once when its parent ends; does nothing unless a parent asked for it.
+
+    Args:
+        hear: gets each line that the parent says.
+    """
     if not os.environ.get(FOLLOW_PARENT):
         return
 
     def wait() -> None:
-        while os.read(0, 1):
-            pass
+        begun = b""
+        while said := os.read(0, 1 << 16):
+            *lines, begun = (begun + said).split(b"\n")
+            for line in lines:
+                if hear:
+                    hear(line + b"\n")
         os._exit(1)
 
     threading.Thread(target=wait, name="follow-parent", daemon=True).start()
@@ -295,6 +303,27 @@ def run_attached(argv: Sequence[str], **variables: str) -> int:
     """
     with subprocess.Popen(argv, stdin=subprocess.PIPE, env=followed_environment() | variables) as process:
         return process.wait()
+
+
+def as_child(work: Callable[[], None], failure: Path, hear: Callable[[bytes], object] | None = None) -> int:
+    """Do the work of a stage's process; the exit code. A refusal is left where the parent looks for it.
+
+    Args:
+        work: what it is there for.
+        failure: see `failure_path`.
+        hear: gets each line that the parent says meanwhile.
+    """
+    follow_parent(hear)
+    share_processor()
+    start_logging()
+    try:
+        work()
+    except EvenhandError as error:
+        report_failure(failure, error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
 
 
 def failure_path(folder: Path, stage: str) -> Path:

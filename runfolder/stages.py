@@ -101,9 +101,17 @@ class Stage:
         """Where the receipt lies."""
         return self.folder / "receipts" / f"{self.name}.json"
 
-    def journal_path(self) -> Path:
-        """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done."""
-        return _journal_path(self.folder, self.name, self.key)
+    def journal_path(self, part: str = "") -> Path:
+        """Where the stage may keep work in progress; another path when the inputs change. Gone once the stage is done.
+
+        Args:
+            part: names the process, where several work at the stage side by side: each has a journal of its own.
+        """
+        return _journal_path(self.folder, self.name, self.key, part)
+
+    def journal_paths(self) -> list[Path]:
+        """The journals that are there, of all processes that have worked at the stage."""
+        return _journal_paths(self.folder, self.name, self.key)
 
     @property
     def progress_path(self) -> Path:
@@ -235,13 +243,18 @@ def left_by(stage: str, folder: Path, *names: str) -> dict[str, str]:
 
 
 def forget_journal(folder: Path, receipt: Receipt) -> None:
-    """Remove the journal of a finished stage, and what it said of its progress; a kill may have come between the two."""
-    _journal_path(folder, receipt.stage, receipt.inputs).unlink(missing_ok=True)
+    """Remove the journals of a finished stage, and what it said of its progress; a kill may have come between the two."""
+    for path in _journal_paths(folder, receipt.stage, receipt.inputs):
+        path.unlink(missing_ok=True)
     progress_path(folder, receipt.stage).unlink(missing_ok=True)
 
 
-def _journal_path(folder: Path, stage: str, key: str) -> Path:
-    return folder / "receipts" / f"{stage}.{key}.partial.jsonl"
+def _journal_path(folder: Path, stage: str, key: str, part: str) -> Path:
+    return folder / "receipts" / ".".join(filter(None, (stage, key, part, "partial.jsonl")))
+
+
+def _journal_paths(folder: Path, stage: str, key: str) -> list[Path]:
+    return sorted((folder / "receipts").glob(f"{stage}.{key}.*partial.jsonl"))
 
 
 def read_receipt(path: Path) -> Receipt | None:

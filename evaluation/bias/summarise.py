@@ -143,9 +143,9 @@ def _work(recipe: BiasRecipe, stage: Stage, inputs: Sequence[BiasInput], open_en
             made.append(Summary(input_id=each.id, text=text, reason=None, raw=text, seed=seed))
     else:
         journal = Journal(stage.journal_path(), SummaryBatch)
-        n_done = sum(len(batch.summaries) for batch in journal)
+        done = range(sum(len(batch.summaries) for batch in journal))
         batches = Batches(inputs, recipe.backend.requests_per_batch, "summaries", stage.progress_path)
-        batches.finish(journal, n_done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
+        batches.finish(journal, done, lambda: closing(open_engine(recipe)), partial(_batch, recipe))
         journal.close()
         made = [each for batch in journal for each in batch.summaries]
     write_jsonl(recipe.output / FILE, made)

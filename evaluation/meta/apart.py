@@ -12,8 +12,8 @@ from ...judges import open_judges
 from ...judges.apart import run_apart
 from ...judges.asking import by_model
 from ...judges.batch import Spent
-from ...judges.child import as_child
 from ...records import Judgement
+from ...runfolder.processes import as_child
 from ...storage import read_jsonl, write_json, write_jsonl
 from .scoring import judge_sets
 

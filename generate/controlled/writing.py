@@ -103,10 +103,10 @@ def _work(
     prompts, texts = (stage.folder / name for name in stage.outputs)
     write_jsonl(prompts, tasks)
     journal = Journal(stage.journal_path(), WrittenBatch)
-    n_done = sum(len(batch.written) for batch in journal)
+    done = range(sum(len(batch.written) for batch in journal))
     Batches(tasks, recipe.backend.requests_per_batch, "texts", stage.progress_path).finish(
         journal,
-        n_done,
+        done,
         # other steps ask the same engine, so it stays open
         lambda: nullcontext(engine()),
         lambda backend, some: WrittenBatch(written=tuple(write_texts(backend, some, recipe))),

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 import yaml
 
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 # three sets of two sides, a batch each
 REQUESTS = 6
-RECIPE = {
+RECIPE: dict[str, Any] = {
     "name": "resume",
     "seed": 11,
     "corpus": {"train": {"split": "train", "limit": 3}, "test": {"split": "test", "limit": 1}},
@@ -32,10 +34,14 @@ RECIPE = {
 }
 
 
-def start(folder: Path, model: Path) -> "subprocess.Popen[bytes]":
+def start(folder: Path, model: Path, **changes: Any) -> "subprocess.Popen[bytes]":
     folder.mkdir(exist_ok=True)
     recipe = folder / "recipe.yaml"
-    values = RECIPE | {"output": str(folder / "run"), "model": {"name": str(model), "dtype": "float32"}}
+    values = RECIPE | {
+        "generate": RECIPE["generate"] | changes,
+        "output": str(folder / "run"),
+        "model": {"name": str(model), "dtype": "float32"},
+    }
     recipe.write_text(yaml.safe_dump(values))
     with (folder / "output.txt").open("ab") as output:
         return subprocess.Popen(
@@ -72,3 +78,17 @@ def test_killed_generation_continues_to_the_same_bytes(tmp_path, tiny_model):
     assert (phase / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()
     assert (whole / "candidates.jsonl").read_bytes().count(b"\n") == REQUESTS * 4
     assert not list(phase.glob("receipts/*.partial.jsonl"))
+
+
+def test_two_replicas_of_which_one_is_killed_leave_the_bytes_of_one_engine(tmp_path, tiny_model):
+    whole = finish(tmp_path / "undisturbed", tiny_model)
+    process = start(tmp_path / "replicas", tiny_model, replicas=2)
+    phase = tmp_path / "replicas" / "run" / "round-00"
+    deadline = time.monotonic() + 300
+    while n_batches(phase) == 0:
+        assert process.poll() is None, (tmp_path / "replicas" / "output.txt").read_text()[-4000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    psutil.Process(process.pid).children()[0].kill()
+    assert process.wait(timeout=300) == 0, (tmp_path / "replicas" / "output.txt").read_text()[-4000:]
+    assert (phase / "candidates.jsonl").read_bytes() == (whole / "candidates.jsonl").read_bytes()

@@ -25,7 +25,7 @@ def finish(path, size, dies_at=None):
     journal = Journal(path, Done)
     with suppress(KeyboardInterrupt):
         batches = Batches(range(7), size, "items", path.with_name("progress"))
-        batches.finish(journal, sum(len(each.items) for each in journal), nullcontext, ask)
+        batches.finish(journal, range(sum(len(each.items) for each in journal)), nullcontext, ask)
     return asked, [item for each in Journal(path, Done) for item in each.items]
 
 
@@ -38,5 +38,5 @@ def test_a_kill_loses_the_batch_in_flight_alone(tmp_path):
 def test_where_nothing_is_left_nothing_is_opened(tmp_path):
     finish(tmp_path / "journal", 7)
     Batches(range(7), 2, "items", tmp_path / "progress").finish(
-        Journal(tmp_path / "journal", Done), 7, lambda: pytest.fail("opened"), lambda *_: pytest.fail("asked")
+        Journal(tmp_path / "journal", Done), range(7), lambda: pytest.fail("opened"), lambda *_: pytest.fail("asked")
     )

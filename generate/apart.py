@@ -1,0 +1,87 @@
+"""Candidates by replicas: children that hold an engine each and take batches of requests from one queue; see `child`."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from ..errors import ModelError
+from ..records import Failure, SummaryRequest
+from ..runfolder.gpus import share_of
+from ..runfolder.journal import Batches, Journal
+from ..runfolder.phases import Phase, resolved_recipe
+from ..runfolder.processes import failure_path
+from ..runfolder.replicas import Start, Task, work_off
+from ..runfolder.stages import Stage
+from ..text import some_of
+from .batches import Batch, Kept, Line
+
+# why requests of a batch that was given up have no candidate
+DIED = "the engine's process died"
+
+
+def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept, n: int) -> None:
+    """Have replicas finish the batches that are open, each into a journal of its own.
+
+    Args:
+        phase: its candidates are made.
+        stage: has the journals.
+        batches: of the phase's requests.
+        kept: what the journals have.
+        n: replicas.
+
+    Raises:
+        EvenhandError: what a replica refused.
+        ModelError: a replica could not load its model, or more requests were given up than limits.failed allows.
+        StorageError: the resolved recipe is not in the run folder.
+    """
+    open_batches = batches.open(kept.done)
+    if not open_batches:
+        return
+    recipe = str(resolved_recipe(phase.recipe, "replicas"))
+    starts = [
+        Start(
+            argv=("-m", "evenhand.generate.child", recipe, phase.name, stage.key, part),
+            failure=failure_path(phase.folder, f"generate.{part}"),
+            variables=share_of(phase.recipe.generate, number),
+        )
+        for number, part in enumerate(f"replica-{number}" for number in range(1, n + 1))
+    ]
+    progress, given_up = batches.counted(open_batches), list[Batch]()
+    tasks = [
+        Task(each, {"rounds": [kept_round.model_dump(mode="json") for kept_round in kept.rounds(batches.of(each))]})
+        for each in open_batches
+    ]
+    with closing(work_off(tasks, starts)) as outcomes:
+        for outcome in outcomes:
+            requests = batches.of(outcome.places)
+            if outcome.given_up:
+                given_up.append(_given_up(requests, outcome.given_up))
+            progress.add(len(requests))
+    if given_up:
+        _refuse_lost(phase, given_up, len(batches.items))
+        Journal(stage.journal_path("given-up"), Line).append([Line(batch) for batch in given_up])
+
+
+def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:
+    failures = (
+        Failure(request_id=each.id, side=each.side, reason=DIED, detail=f"twice over the same batch; it {how}")
+        for each in requests
+    )
+    return Batch(
+        request_ids=tuple(each.id for each in requests),
+        candidates=(),
+        failures=tuple(failures),
+        prompt_tokens=0,
+        prefilled_tokens=0,
+    )
+
+
+def _refuse_lost(phase: Phase, given_up: Sequence[Batch], total: int) -> None:
+    """Refuse to end the stage without more requests than the recipe allows: what killed their process may be mended."""
+    lost = [failure for batch in given_up for failure in batch.failures]
+    if len(lost) > phase.recipe.limits.failed * total:
+        raise ModelError(
+            f"{phase.name}: {len(lost)} of {total} requests were given up, because {DIED} "
+            f"{lost[0].detail}: {some_of([each.request_id for each in lost])}. All others are finished, and the same command "
+            "tries these again. When memory was short: lower generate.requests_per_batch, generate.replicas or "
+            "generate.max_model_len. Or raise limits.failed, to go on without them"
+        )

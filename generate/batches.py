@@ -1,0 +1,86 @@
+"""Batches of requests in the journals of their stage: what is finished, and rounds of what is not.
+
+One process works through the batches, or several replicas do, each with a journal of its own (`runfolder/replicas.py`). Which of
+them made a batch cannot be told from the files that the stage leaves.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, takewhile
+
+from pydantic import RootModel
+
+from ..records import Candidate, Failure, Record, SummaryRequest, Turn
+from ..runfolder.journal import Journal, Merged
+from ..runfolder.stages import Stage
+from ..storage import digest
+from .rounds import Round
+
+
+class Batch(Record):
+    """What came of one batch of requests: a line of the journal."""
+
+    request_ids: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    failures: tuple[Failure, ...]
+    # what was said on the way, of methods that ask more than once
+    turns: tuple[Turn, ...] = ()
+    # tokens of the prompts that were asked, and those of them that went through the model
+    prompt_tokens: int
+    prefilled_tokens: int
+
+
+class Line(RootModel[Batch | Round]):
+    """A line of the journal: a finished batch, or a finished round of one that was not finished."""
+
+
+class Kept:
+    """What journals of the stage hold.
+
+    Args:
+        journals: of one process or of all.
+        requests: of the stage.
+
+    Attributes:
+        done: places of the requests that are finished.
+    """
+
+    def __init__(self, journals: Sequence[Journal[Line]], requests: Sequence[SummaryRequest]) -> None:
+        self._place = {request.id: place for place, request in enumerate(requests)}
+        # name of a batch -> call -> its round
+        self._rounds: dict[str, dict[int, Round]] = {}
+        self._merged = Merged(journals, self._places)
+        self.done = self._merged.done
+
+    def _places(self, line: Line) -> list[int]:
+        found = line.root
+        if isinstance(found, Round):
+            self.take([found])
+            return []
+        self._rounds.pop(digest(found.request_ids), None)
+        return [self._place[name] for name in found.request_ids]
+
+    def take(self, rounds: Iterable[Round]) -> None:
+        """Keep rounds of a batch that is not finished."""
+        for each in rounds:
+            self._rounds.setdefault(each.batch, {}).setdefault(each.call, each)
+
+    def rounds(self, requests: Sequence[SummaryRequest]) -> list[Round]:
+        """Those of a batch that was under way, from its first call on."""
+        found = self._rounds.get(batch_name(requests), {})
+        return [found[call] for call in takewhile(found.__contains__, count())]
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The finished batches, in the order of the requests."""
+        for line in self._merged:
+            assert isinstance(line.root, Batch)
+            yield line.root
+
+
+def journals_of(stage: Stage) -> list[Journal[Line]]:
+    """Those of all processes that have worked at the stage."""
+    return [Journal(path, Line) for path in stage.journal_paths()]
+
+
+def batch_name(requests: Sequence[SummaryRequest]) -> str:
+    """What rounds call their batch."""
+    return digest([request.id for request in requests])

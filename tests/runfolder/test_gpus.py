@@ -1,0 +1,103 @@
+"""GPUs that a process may use, and replicas that share them."""
+
+import pytest
+
+from evenhand.config import GenerateSection
+from evenhand.errors import RecipeError
+from evenhand.runfolder.gpus import n_replicas, refuse_too_many, share_of, visible_gpus
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Makes the driver's program say that there are so many GPUs; of None it fails."""
+
+    def with_gpus(n, visible=None):
+        program = tmp_path / "nvidia-smi"
+        lines = "\n".join(f"echo 'GPU {number}: NVIDIA H100 (UUID: GPU-{number})'" for number in range(n or 0))
+        program.write_text(f"#!/bin/sh\n{lines}\n" if n is not None else "#!/bin/sh\nexit 9\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        if visible is None:
+            monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        else:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+
+    return with_gpus
+
+
+def section(replicas="auto", backend="vllm", **engine):
+    return GenerateSection(backend=backend, engine=engine, replicas=replicas, plans={"greedy": {}})
+
+
+@pytest.mark.parametrize(
+    ("n", "visible", "expected"),
+    [
+        (None, None, []),
+        (0, "0,1", []),
+        (2, None, ["0", "1"]),
+        (8, "4, 5,7", ["4", "5", "7"]),
+        (2, "", []),
+        # as CUDA reads it
+        (2, "-1", []),
+        (2, "1,5,0", ["1"]),
+        (2, "GPU-1", ["GPU-1"]),
+    ],
+)
+def test_visible_gpus_are_those_that_cuda_would_show(machine, n, visible, expected):
+    machine(n, visible)
+    assert visible_gpus() == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "made", "expected"),
+    [
+        (None, section(), 1),
+        (8, section(), 8),
+        (8, section(tensor_parallel_size=2), 4),
+        (8, section(tensor_parallel_size=2, pipeline_parallel_size=2), 2),
+        (3, section(tensor_parallel_size=2), 1),
+        (1, section(tensor_parallel_size=2), 1),
+        (8, section(backend="scripted"), 1),
+        (8, section(replicas=3), 3),
+        (None, section(replicas=3), 3),
+    ],
+)
+def test_auto_is_as_many_engines_as_the_gpus_hold(machine, n, made, expected):
+    machine(n)
+    assert n_replicas(made) == expected
+
+
+def test_each_replica_has_gpus_of_its_own(machine):
+    machine(8, "2,3,4,5")
+    shares = [share_of(section(tensor_parallel_size=2), number) for number in range(2)]
+    assert shares == [{"CUDA_VISIBLE_DEVICES": "2,3"}, {"CUDA_VISIBLE_DEVICES": "4,5"}]
+
+
+@pytest.mark.parametrize(
+    ("n", "made", "message"),
+    [
+        (1, section(replicas=2), r"2 replicas of 1 GPU each need 2, and 1 is visible here; write replicas: 1, or rep"),
+        (
+            4,
+            section(replicas=3, tensor_parallel_size=2),
+            r"3 replicas of 2 GPUs each need 6, and 4 are .*replicas: 2, or",
+        ),
+        (
+            2,
+            section(replicas=2, tensor_parallel_size=4),
+            r"need 8, and 2 are visible here; write replicas: 1, and fewer",
+        ),
+    ],
+)
+def test_more_replicas_than_gpus_are_refused(machine, n, made, message):
+    machine(n)
+    with pytest.raises(RecipeError, match=message):
+        refuse_too_many(made)
+
+
+def test_as_many_replicas_as_gpus_are_not_refused_nor_any_where_there_is_no_gpu_or_no_model(machine):
+    machine(2)
+    refuse_too_many(section(replicas=2))
+    refuse_too_many(section(replicas=3, backend="scripted"))
+    machine(0)
+    refuse_too_many(section(replicas=3))

@@ -1,0 +1,154 @@
+"""Replicas: children at one queue; those that die, refuse, print, or lose their parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import psutil
+import pytest
+
+from evenhand.errors import DataError, ModelError
+from evenhand.runfolder.replicas import Start, Task, work_off
+from evenhand.runfolder.timing import account
+
+# appends the places that it finished to the first file; {before} comes before the engine is open, {within} within a batch
+REPLICA = """
+import os, signal, sys, time
+from pathlib import Path
+from evenhand.errors import DataError
+from evenhand.runfolder.replicas import be_replica
+from evenhand.runfolder.timing import book
+
+path, failure = map(Path, sys.argv[1:])
+
+def die_once():
+    once = path.with_name("died")
+    if not once.exists():
+        once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def work(batches):
+    {before}
+    for batch in batches:
+        first = batch.places.start
+        {within}
+        with path.open("a") as file:
+            file.write(f"{{list(batch.places)}} {{batch.beside}}\\n")
+
+sys.exit(be_replica(work, failure))
+"""
+
+
+def starts(folder, n=1, before="pass", within="pass"):
+    code = REPLICA.format(before=before, within=within)
+    return [
+        Start(
+            ("-c", code, str(folder / f"done-{number}"), str(folder / f"failure-{number}")),
+            folder / f"failure-{number}",
+        )
+        for number in range(n)
+    ]
+
+
+def finished(folder):
+    return sorted(line for path in folder.glob("done-*") for line in path.read_text().splitlines())
+
+
+def tasks(n):
+    return [Task(range(2 * number, 2 * number + 2), {"name": str(number)}) for number in range(n)]
+
+
+def outcomes(n, replicas):
+    with closing(work_off(tasks(n), replicas)) as found:
+        return sorted((each.places.start, each.given_up) for each in found)
+
+
+EVERYTHING = [f"[{2 * n}, {2 * n + 1}] {{'name': '{n}'}}" for n in range(5)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_every_batch_is_done_once_by_one_of_them(tmp_path, n):
+    # what libraries print is no answer
+    replicas = starts(tmp_path, n, before="print('loading')", within="print('at', first, flush=True)")
+    assert outcomes(5, replicas) == [(0, ""), (2, ""), (4, ""), (6, ""), (8, "")]
+    assert finished(tmp_path) == EVERYTHING
+    assert psutil.Process().children() == []
+
+
+def test_both_of_two_work_at_the_same_time(tmp_path):
+    # each waits until the other has a batch, too
+    within = (
+        "(path.with_suffix('.has')).touch(); end = time.monotonic() + 60\n"
+        "        while len(list(path.parent.glob('*.has'))) < 2: assert time.monotonic() < end; time.sleep(0.01)"
+    )
+    assert outcomes(4, starts(tmp_path, 2, within=within)) == [(0, ""), (2, ""), (4, ""), (6, "")]
+
+
+@pytest.mark.parametrize("where", ["before", "within"])
+def test_one_that_dies_is_started_anew_and_gets_its_batch_again(tmp_path, where):
+    assert outcomes(5, starts(tmp_path, 1, **{where: "die_once()"})) == [(0, ""), (2, ""), (4, ""), (6, ""), (8, "")]
+    assert finished(tmp_path) == EVERYTHING
+
+
+def test_a_batch_over_which_it_dies_twice_is_given_up_with_the_reason_and_the_others_are_done(tmp_path):
+    replicas = starts(tmp_path, 1, within="if first in (2, 6): os._exit(first)")
+    assert outcomes(5, replicas) == [
+        (0, ""), (2, "ended with exit code 2"), (4, ""), (6, "ended with exit code 6"), (8, ""),
+    ]  # fmt: skip
+    assert finished(tmp_path) == [EVERYTHING[0], EVERYTHING[2], EVERYTHING[4]]
+
+
+def test_one_that_dies_over_every_batch_ends_the_stage(tmp_path):
+    replicas = starts(tmp_path, 1, within="os.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(ModelError, match=r"3 batches were given up one after the other.* was killed by signal 9"):
+        outcomes(5, replicas)
+    assert psutil.Process().children() == []
+
+
+def test_one_that_dies_twice_while_it_loads_ends_the_stage(tmp_path):
+    with pytest.raises(ModelError, match=r"ended with exit code 7, twice before it was ready.*fewer replicas"):
+        outcomes(5, starts(tmp_path, 1, before="os._exit(7)"))
+
+
+def test_what_one_refuses_is_the_stages_own_message_and_ends_the_others(tmp_path):
+    before = "if path.name == 'done-0': raise DataError('docs.jsonl:3: no text; add one')"
+    within = "time.sleep(60)"
+    with pytest.raises(DataError, match=r"docs\.jsonl:3: no text; add one"):
+        outcomes(5, starts(tmp_path, 2, before=before, within=within))
+    assert psutil.Process().children() == []
+
+
+def test_seconds_of_two_are_booked_as_shares_of_the_stages_own(tmp_path):
+    with account() as spent:
+        outcomes(4, starts(tmp_path, 2, before="book('loading', 3.0)", within="book('models', 1.0)"))
+    # 3 s of each, side by side; four batches of 1 s on two
+    assert spent["models"] == 2.0
+    assert spent["loading"] in {1.5, 3.0}  # one of them may have had no batch
+
+
+PARENT = """
+import sys
+from evenhand.runfolder.replicas import Start, Task, work_off
+code = sys.argv[1]
+list(work_off([Task(range(1)), Task(range(1, 2))], [Start(("-c", code, sys.argv[2] + n, sys.argv[2] + ".failed"),
+    __import__("pathlib").Path(sys.argv[2] + ".failed")) for n in "01"]))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_replicas_end_with_their_parent(tmp_path, how):
+    code = REPLICA.format(before="pass", within="path.write_text(str(os.getpid())); time.sleep(120)")
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, code, str(tmp_path / "pid")])
+    deadline = time.monotonic() + 60
+    paths = [tmp_path / "pid0", tmp_path / "pid1"]
+    while not all(path.exists() and path.read_text() for path in paths):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(parent.pid, how)
+    assert parent.wait() == -how
+    while any(psutil.pid_exists(int(path.read_text())) for path in paths):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
