@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, refuse_no_room
+from .model import LanguageModel, ModelSection, ReplicatedSection, refuse_for_training, refuse_no_room
 from .needs import JudgeSection, NeedySection
 from .section import Section, refuse_without_effect
 
@@ -127,7 +127,7 @@ class SplitterSection(NeedySection):
     """A language model that splits a summary into units and rephrases them."""
 
     model: ModelSection
-    backend: BackendSection = BackendSection()
+    backend: ReplicatedSection = ReplicatedSection()
     # longest reply in tokens; a reply that is cut off is not read
     most_reply_tokens: int = Field(default=384, ge=16)
     # attempts with a new seed and temperature 0.7 before the summary is left unscored

@@ -3,7 +3,14 @@
 from collections.abc import Collection
 from typing import Any, ClassVar, Literal
 
-from .model import BackendSection, LanguageModel, ModelSection, refuse_for_training, without_speed
+from .model import (
+    BackendSection,
+    LanguageModel,
+    ModelSection,
+    ReplicatedSection,
+    refuse_for_training,
+    without_speed,
+)
 from .section import Section
 from .trained_encoder import read_trained
 
@@ -116,7 +123,7 @@ class AskingSection(TextJudgeSection):
     """A judge that asks a language model."""
 
     model: ModelSection
-    backend: BackendSection = BackendSection()
+    backend: ReplicatedSection = ReplicatedSection()
 
     @property
     def language_models(self) -> dict[str, LanguageModel]:

@@ -5,11 +5,11 @@ from contextlib import closing
 
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
-from ..runfolder.gpus import share_of
+from ..runfolder.gpus import Engines, waves
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase, resolved_recipe
 from ..runfolder.processes import failure_path
-from ..runfolder.replicas import Start, Task, work_off
+from ..runfolder.replicas import Queue, Start, Task, work_off
 from ..runfolder.stages import Stage
 from ..text import some_of
 from .batches import Batch, Kept, Line
@@ -18,7 +18,7 @@ from .batches import Batch, Kept, Line
 DIED = "the engine's process died"
 
 
-def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept, n: int) -> None:
+def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept, engines: Engines) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
     Args:
@@ -26,7 +26,7 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
         stage: has the journals.
         batches: of the phase's requests.
         kept: what the journals have.
-        n: replicas.
+        engines: one for each replica.
 
     Raises:
         EvenhandError: what a replica refused.
@@ -36,23 +36,24 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
     open_batches = batches.open(kept.done)
     if not open_batches:
         return
+    (((_, shares),),) = waves([engines])
     recipe = str(resolved_recipe(phase.recipe, "replicas"))
     starts = [
         Start(
             argv=("-m", "evenhand.generate.child", recipe, phase.name, stage.key, part),
             failure=failure_path(phase.folder, f"generate.{part}"),
-            variables=share_of(phase.recipe.generate, number),
+            variables=share,
         )
-        for number, part in enumerate(f"replica-{number}" for number in range(1, n + 1))
+        for part, share in ((f"replica-{number}", share) for number, share in enumerate(shares, 1))
     ]
     progress, given_up = batches.counted(open_batches), list[Batch]()
     tasks = [
         Task(each, {"rounds": [kept_round.model_dump(mode="json") for kept_round in kept.rounds(batches.of(each))]})
         for each in open_batches
     ]
-    with closing(work_off(tasks, starts)) as outcomes:
+    with closing(work_off(Queue(tasks, starts))) as outcomes:
         for outcome in outcomes:
-            requests = batches.of(outcome.places)
+            requests = batches.of(outcome.task.places)
             if outcome.given_up:
                 given_up.append(_given_up(requests, outcome.given_up))
             progress.add(len(requests))

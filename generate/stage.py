@@ -20,7 +20,7 @@ from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
-from ..runfolder.gpus import n_replicas
+from ..runfolder.gpus import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.stages import Counts, Receipt, Stage
@@ -161,8 +161,8 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
     write_jsonl(phase.folder / REQUESTS, requests)
     kept = Kept(journals_of(stage), requests)
     batches = Batches(requests, section.requests_per_batch, "requests", stage.progress_path)
-    if (n := n_replicas(section)) > 1:
-        generate_apart(phase, stage, batches, kept, n)
+    if (engines := engines_of(section)).n > 1:
+        generate_apart(phase, stage, batches, kept, engines)
     else:
         journal = Journal(stage.journal_path(), Line)
         batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))

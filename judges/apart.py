@@ -1,40 +1,151 @@
-"""Judges of one model in a process of their own.
+"""Judges of one model in processes of their own.
 
 An engine gives its memory back when its process ends, and hardly before (vLLM's issue 21073). So where a stage has judges on
-several models, each model gets a child, one after another: it writes into the stage's journal and the cache while the parent
-waits. A child that was killed is like any interruption: the same command continues with what it had not written.
+several models, each model gets a process, or several (`backend.replicas`), which take batches of requests from one queue and
+write them into journals of their own. Models whose GPUs are free at the same time work side by side, others one after another.
 """
 
-import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
+from ..config.model import ReplicatedSection
 from ..errors import JudgeError
+from ..runfolder.gpus import Engines, engines_of, waves
 from ..runfolder.phases import Phase, resolved_recipe
 from ..runfolder.processes import failure_path, read_failure, run_attached
+from ..runfolder.progress import Progress
+from ..runfolder.replicas import Outcome, Queue, Start, Task, work_off
 from ..runfolder.stages import Stage
-from ..runfolder.timing import book
-from ..storage import read_text
+from .batch import judge_work
+from .cache import verdict_key
 from .judge import Judge
+from .open_work import Done, Pair, batches_of, n_new, open_pairs, size_of
 
 
-def judge_apart(phase: Phase, stage: Stage, judges: Sequence[Judge]) -> None:
-    """Put what these judges of the recipe say into the stage's journal, by a child that loads their model.
+class Team(NamedTuple):
+    """Judges that hold one model, and the engines that it is to have."""
+
+    # names its journals
+    name: str
+    judges: Sequence[Judge]
+    engines: Engines
+
+
+def teams_of(phase: Phase, groups: Sequence[Sequence[Judge]]) -> list[Team]:
+    """The judges of each model that gets processes of its own: none where one process has one model to itself."""
+    found = [
+        Team(f"model-{number}", group, _engines(phase, group))
+        for number, group in enumerate(groups, 1)
+        if group[0].loads
+    ]
+    return [] if len(found) == 1 and found[0].engines.n == 1 else found
+
+
+def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
+    asked = [each.backend for judge in group for each in phase.recipe.judges[judge.name].language_models.values()]
+    # a model that is no language model has one GPU where there is any
+    found = [engines_of(section) for section in asked if isinstance(section, ReplicatedSection)] or [Engines(1, 1)]
+    return Engines(max(each.n for each in found), max(each.gpus_each for each in found))
+
+
+def judge_apart(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, progress: Progress) -> None:
+    """Have processes of their own put what these judges have not yet said into journals.
+
+    Args:
+        phase: its candidates are judged.
+        stage: has the journals.
+        teams: the judges, which must be the recipe's.
+        done: what the journals have.
+        progress: of the stage.
 
     Raises:
-        EvenhandError: what the child refused.
-        JudgeError: the child ended without a word.
+        EvenhandError: what a process refused.
+        JudgeError: the processes died twice over a batch; all others are judged.
+        ModelError: they died over one batch after the other.
         StorageError: the resolved recipe is not in the run folder.
     """
-    names = [judge.name for judge in judges]
+    open_teams = [(team, tasks) for team, tasks in _tasks(phase, teams, done) if tasks]
+    if not open_teams:
+        return
     recipe = resolved_recipe(phase.recipe, "the judges' processes")
-    arguments = ("evenhand.judges.child", str(recipe), phase.name, stage.key, *names)
-    run_apart(arguments, names, failure_path(phase.folder, "judge"), f"{phase.name}: ")
-    path = spent_path(phase.folder)
-    for part, seconds in json.loads(read_text(path)).items():
-        book(part, seconds)
-    path.unlink()
+    given_up: list[Outcome] = []
+    for wave in waves([team.engines for team, _ in open_teams]):
+        queues = []
+        for place, shares in wave:
+            team, tasks = open_teams[place]
+            queues.append(Queue(tasks, [_start(phase, stage, recipe, team, *share) for share in enumerate(shares, 1)]))
+        with closing(work_off(*queues)) as outcomes:
+            for outcome in outcomes:
+                given_up += [outcome] if outcome.given_up else []
+                for name, n in outcome.task.counts.items():
+                    progress.add(n, name)
+    if given_up:
+        names = ", ".join(dict.fromkeys(name for outcome in given_up for name in outcome.task.counts))
+        raise JudgeError(
+            f"{phase.name}: {len(given_up)} batches were given up, because the process of judges {names} died twice over each; "
+            f"the last time it {given_up[-1].given_up}. All others are judged, and the same command tries these again. When "
+            "memory was short: lower backend.requests_per_batch, backend.replicas or backend.max_model_len"
+        )
+
+
+def _start(phase: Phase, stage: Stage, recipe: Path, team: Team, number: int, share: Mapping[str, str]) -> Start:
+    part, names = f"{team.name}-{number}", [judge.name for judge in team.judges]
+    return Start(
+        argv=("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, part, *names),
+        failure=failure_path(phase.folder, f"judge.{part}"),
+        variables=share,
+        owner=f"judges {', '.join(names)}",
+    )
+
+
+def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, list[Task]]]:
+    """What is open of each team, batch by batch.
+
+    Where several batches have an equal input, the first one asks, and the others find the verdict in the cache. For that to be
+    so with several processes, too, a batch waits for the one before it that has an input in common with it.
+    """
+    n_asking = Counter(
+        name for team in teams for name in {judge.signature for judge in team.judges} for _ in range(team.engines.n)
+    )
+    # key of an input -> the last task that has it
+    having: dict[str, Task] = {}
+    found: list[tuple[Team, list[Task]]] = []
+    for team in teams:
+        tasks: list[Task] = []
+        start = 0
+        for batch in batches_of(phase, size_of(team.judges)):
+            names = list(dict.fromkeys(request.id for request, _ in batch))
+            places, start = range(start, start + len(names)), start + len(names)
+            asked = open_pairs(phase, team.judges, batch, done)
+            if not asked:
+                continue
+            keys = {
+                key
+                for company, pairs in asked
+                for key in _keys([j for j in company if n_asking[j.signature] > 1], pairs)
+            }
+            counts = {name: n for company, pairs in asked for name, n in n_new(phase, company, pairs, done).items()}
+            known = {each.name: sorted(done[each.name].intersection(names)) for each in team.judges}
+            after = {id(having[key]): having[key] for key in sorted(keys) if key in having}
+            task = Task(
+                places, {"done": {name: ids for name, ids in known.items() if ids}}, tuple(after.values()), counts
+            )
+            having |= dict.fromkeys(keys, task)
+            tasks.append(task)
+        found.append((team, tasks))
+    return found
+
+
+def _keys(judges: Sequence[Judge], pairs: Sequence[Pair]) -> Iterator[str]:
+    """Under which the cache has what these judges say."""
+    for judge, inputs in judge_work(judges, pairs):
+        for each in inputs:
+            if judge.against is not None:
+                yield verdict_key(judge.signature, (each.reference, each.text))
 
 
 def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, place: str = "") -> None:
@@ -59,8 +170,3 @@ def run_apart(arguments: Sequence[str], names: Sequence[str], failure: Path, pla
             "continues with what it had not judged. When memory was short: lower backend.max_model_len or, with vLLM on a GPU, "
             "backend.engine.gpu_memory_utilization"
         )
-
-
-def spent_path(folder: Path) -> Path:
-    """Where a child leaves the seconds that its receipt would have."""
-    return folder / "receipts" / "judge.spent.json"

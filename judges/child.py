@@ -1,27 +1,33 @@
-"""The process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY JUDGE...`; see `apart`."""
+"""A process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY PART JUDGE...`; see `apart`."""
 
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from itertools import islice
 from pathlib import Path
 
 from ..config.recipe_file import load_recipe
 from ..errors import StorageError
+from ..runfolder import replicas
+from ..runfolder.journal import Journal
 from ..runfolder.phases import Phase, hold_run
-from ..runfolder.processes import as_child, failure_path
-from ..runfolder.timing import account
-from ..storage import write_json
+from ..runfolder.processes import failure_path
 from . import open_judges
-from .apart import spent_path
-from .stage import judge_models, judge_stage
+from .batch import Batch
+from .cache import VerdictCache, cache_path
+from .journals import done_by
+from .open_work import Pair, batches_of, judge_open, keep_last
+from .stage import judge_stage
 
 
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
-    recipe, name, key, *names = arguments
+    recipe, name, key, part, *names = arguments
 
-    def judge() -> None:
+    def work(batches: Iterator[replicas.Batch]) -> None:
         phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
-        with hold_run(phase.recipe), account() as spent:
+        with hold_run(phase.recipe), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
             judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
             stage = judge_stage(phase, judges)
             if stage.key != key:
@@ -29,11 +35,31 @@ def main(arguments: Sequence[str]) -> int:
                     f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same "
                     "command begins anew"
                 )
-            judge_models(phase, stage, judges, [[each for each in judges if each.name in names]])
-        write_json(spent_path(phase.folder), spent)
+            journal = Journal(stage.journal_path(part), Batch)
+            keep_last(phase, [journal], judges, cache)
+            done = defaultdict(set, done_by([journal]))
+            group = [each for each in judges if each.name in names]
+            for each in group:
+                models.callback(each.close)
+            for pairs, known in _read(phase, batches):
+                for judge, ids in known.items():
+                    done[judge].update(ids)
+                judge_open(phase, group, pairs, done, cache, journal)
 
     # where the parent looks, also when the recipe cannot be read any more
-    return as_child(judge, failure_path(Path(recipe).parent / name, "judge"))
+    return replicas.be_replica(work, failure_path(Path(recipe).parent / name, f"judge.{part}"))
+
+
+def _read(phase: Phase, batches: Iterator[replicas.Batch]) -> Iterator[tuple[list[Pair], dict[str, list[str]]]]:
+    """The candidates of each batch, and the requests among them that a judge has judged."""
+    requests, at = batches_of(phase, 1), 0
+    for places, beside in batches:
+        # mostly a batch stands behind the one before
+        if places.start < at:
+            requests, at = batches_of(phase, 1), 0
+        found = islice(requests, places.start - at, places.stop - at)
+        at = places.stop
+        yield [pair for pairs in found for pair in pairs], beside["done"]
 
 
 if __name__ == "__main__":

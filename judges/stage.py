@@ -3,14 +3,13 @@
 Candidates go to the judges in fixed batches of requests. Judges that ask one language model are asked together, so that a
 document is run once for all of its rubrics and candidates; every other judge is asked alone. What came of a batch is one line of
 the journal, so an interrupted run redoes only the batch that was in flight, and in the same company. Judges on one model follow
-each other batch by batch. Where there are several models, each is loaded by a process of its own; one whose verdicts are all in
-the cache is never loaded.
+each other batch by batch. Where there are several models, or several engines of one, each is loaded by a process of its own
+(`apart`); one whose verdicts are all in the cache is never loaded.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
 from operator import not_
 from typing import Any
 
@@ -18,7 +17,7 @@ from pydantic import Field
 
 from ..errors import LeftOutError
 from ..generate.backend import Usage
-from ..records import Candidate, Judgement, LeftOut, Record, SummaryRequest
+from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
@@ -26,11 +25,13 @@ from ..runfolder.progress import Progress
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
-from .apart import judge_apart
-from .asking import AskingJudge, by_model, companies
-from .batch import Batch, judge_batch, judge_work, keep_verdicts
+from .apart import judge_apart, teams_of
+from .asking import AskingJudge, by_model
+from .batch import Batch
 from .cache import VerdictCache, cache_path
+from .journals import Told, done_by, journals_of
 from .judge import Judge
+from .open_work import Done, batches_of, judge_open, keep_last, size_of
 from .overflow import was_cut
 
 
@@ -103,130 +104,56 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
 
 def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
     groups = by_model(judges)
-    children = [group for group in groups if group[0].loads] if apart else []
-    if len(children) == 1:
-        # alone it has this process to itself
-        children = []
-    judge_models(phase, stage, judges, [group for group in groups if group not in children])
-    for group in children:
-        judge_apart(phase, stage, group)
-    journal = Journal(stage.journal_path(), Batch)
-    told = _Told(journal)
+    teams = teams_of(phase, groups) if apart else []
+    journals = journals_of(stage)
+    done = done_by(journals)
+    # all mistakes are found before the first judge is asked
+    progress, place = _progress(phase, stage, judges, done)
+    with closing(VerdictCache(cache_path())) as cache:
+        keep_last(phase, journals, judges, cache)
+        elsewhere = [team.judges for team in teams]
+        for group in groups:
+            if group not in elsewhere:
+                _judge_here(phase, stage, group, done, cache, progress)
+    judge_apart(phase, stage, teams, done, progress)
+    told = Told(journals_of(stage), place)
     counts = _Counts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
-        for request, candidate in (pair for batch in _batches(phase, 1) for pair in batch):
+        for request, candidate in (pair for batch in batches_of(phase, 1) for pair in batch):
             counts.n_candidates += 1
             for each in judges:
                 if phase.is_judged(candidate, each.name):
                     judgement = told.judgement(each.name, candidate.id)
                     counts.add(request, judgement)
                     write_record(file, judgement)
-    journal.close()
     return counts.total(told)
 
 
-def judge_models(phase: Phase, stage: Stage, judges: Sequence[Judge], groups: Sequence[Sequence[Judge]]) -> None:
-    """Put into the stage's journal what some of its judges have not yet said there.
-
-    Args:
-        phase: its candidates are judged.
-        stage: has the journal.
-        judges: all judges of the stage.
-        groups: those to ask, in groups that hold one model together; a model is closed before the next is loaded.
-
-    Raises:
-        DataError: requests and candidates do not belong together.
-    """
+def _judge_here(
+    phase: Phase, stage: Stage, group: Sequence[Judge], done: Done, cache: VerdictCache, progress: Progress
+) -> None:
+    """Ask judges that hold one model together, or none, in this process; the model is closed in the end."""
     journal = Journal(stage.journal_path(), Batch)
-    # judge -> ids of the requests that it has judged already: a batch holds all candidates of its requests
-    done: dict[str, set[str]] = defaultdict(set)
-    for earlier in journal:
-        for judgement in earlier.judgements:
-            done[judgement.judge].add(judgement.request_id)
-    # all mistakes are found before the first judge is asked
-    progress = _progress(phase, stage, judges, done)
-    with closing(VerdictCache(cache_path())) as cache:
-        # a kill may have come between the journal and the cache
-        if len(journal):
-            last = journal[-1]
-            judged = {each.candidate_id for each in last.judgements}
-            pairs = [pair for batch in _batches(phase, 1) for pair in batch if pair[1].id in judged]
-            keep_verdicts(last, judge_work(judges, pairs), cache)
-        for group in groups:
-            with ExitStack() as models:
-                for each in group:
-                    models.callback(each.close)
-                for batch in _batches(phase, min(each.requests_per_batch for each in group)):
-                    for company in companies(group):
-                        names = [each.name for each in company]
-                        open_pairs = [
-                            (request, candidate)
-                            for request, candidate in batch
-                            if any(phase.is_judged(candidate, name) for name in names)
-                            and any(request.id not in done[name] for name in names)
-                        ]
-                        if open_pairs:
-                            judge_batch(company, open_pairs, cache, journal)
-                        for name in names:
-                            is_new = (r.id not in done[name] and phase.is_judged(c, name) for r, c in open_pairs)
-                            progress.add(sum(is_new), name)
+    with ExitStack() as models:
+        for each in group:
+            models.callback(each.close)
+        for batch in batches_of(phase, size_of(group)):
+            for name, n in judge_open(phase, group, batch, done, cache, journal).items():
+                progress.add(n, name)
 
 
-def _progress(phase: Phase, stage: Stage, judges: Sequence[Judge], done: Mapping[str, set[str]]) -> Progress:
-    """What each judge has judged, of how much."""
+def _progress(phase: Phase, stage: Stage, judges: Sequence[Judge], done: Done) -> tuple[Progress, dict[str, int]]:
+    """What each judge has judged, of how much; and the place of each request among all."""
     n_total: Counter[str] = Counter({each.name: 0 for each in judges})
     n_done: Counter[str] = Counter()
+    place: dict[str, int] = {}
     for request, candidates in with_candidates(phase.folder):
+        place[request.id] = len(place)
         for name in n_total:
             n = sum(phase.is_judged(candidate, name) for candidate in candidates)
             n_total[name] += n
             n_done[name] += n * (request.id in done[name])
-    return Progress(stage.progress_path, "judgements", n_total, n_done)
-
-
-def _batches(phase: Phase, size: int) -> Iterator[list[tuple[SummaryRequest, Candidate]]]:
-    """The candidates of `size` requests at a time, each with its request; requests without a candidate are passed over."""
-    with_any = ([(r, c) for c in candidates] for r, candidates in with_candidates(phase.folder) if candidates)
-    while some := list(islice(with_any, size)):
-        yield [pair for pairs in some for pair in pairs]
-
-
-class _Told:
-    """What a journal says, read again in the order of the candidates: of each company one batch is in memory."""
-
-    def __init__(self, journal: Journal[Batch]) -> None:
-        lines: dict[str, list[int]] = {}
-        # judge -> distinct inputs whose verdict came from the cache
-        self.cached: Counter[str] = Counter()
-        # judges that were asked together -> what their prompts took
-        self.used: dict[tuple[str, ...], Usage] = {}
-        for number, batch in enumerate(journal):
-            self.cached.update(batch.cached)
-            self.used.setdefault(tuple(batch.cached), Usage()).add(batch.prompt_tokens, batch.prefilled_tokens)
-            for name in batch.cached:
-                lines.setdefault(name, []).append(number)
-        # judges that were asked together stand in the same lines, which are then read once for all of them
-        companies = {tuple(mine): _Company(journal, mine) for mine in lines.values()}
-        self._company = {name: companies[tuple(mine)] for name, mine in lines.items()}
-
-    def judgement(self, judge: str, candidate_id: str) -> Judgement:
-        """What a judge says of a candidate; candidates come in the order in which they were judged."""
-        return self._company[judge].judgement(judge, candidate_id)
-
-
-class _Company:
-    """The lines of judges that were asked together."""
-
-    def __init__(self, journal: Journal[Batch], numbers: Sequence[int]) -> None:
-        self._journal = journal
-        self._numbers = iter(numbers)
-        self._read: dict[tuple[str, str], Judgement] = {}
-
-    def judgement(self, judge: str, candidate_id: str) -> Judgement:
-        while (judge, candidate_id) not in self._read:
-            batch = self._journal[next(self._numbers)]
-            self._read = {(each.judge, each.candidate_id): each for each in batch.judgements}
-        return self._read[judge, candidate_id]
+    return Progress(stage.progress_path, "judgements", n_total, n_done), place
 
 
 class _Counts:
@@ -247,7 +174,7 @@ class _Counts:
         self._scored[name] += judgement.score is not None
         self._cut[name] += was_cut(judgement.raw)
 
-    def total(self, told: _Told) -> JudgeCounts:
+    def total(self, told: Told) -> JudgeCounts:
         """All counts, with those of the journal."""
         return JudgeCounts(
             candidates=self.n_candidates,

@@ -9,7 +9,7 @@ from functools import partial
 
 from .. import models
 from ..config import JudgeOptions
-from ..config.model import LanguageModel
+from ..config.model import LanguageModel, ReplicatedSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
@@ -22,6 +22,7 @@ from ..judges.rubric import refuse_unreadable_grades
 from ..models import file_at_hand
 from ..models.opening import open_chat_tokenizer, without_numbers
 from ..records import SummaryRequest
+from ..runfolder.gpus import refuse_too_many
 from ..runfolder.phases import Phase
 
 REMEDIES = {
@@ -40,6 +41,9 @@ def judge_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
     key = f"judges.{name}"
     for below, asked in options.language_models.items():
         yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
+        if isinstance(asked.backend, ReplicatedSection):
+            too_many = partial(refuse_too_many, asked.backend)
+            yield Check(f"{under(key, below)}.backend.replicas", too_many, is_here=True)
     for check in _named(name, options).values():
         yield check._replace(key=f"{key}.{check.key}")
 

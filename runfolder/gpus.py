@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..config.model import ReplicatedSection
 from ..errors import RecipeError
@@ -35,12 +37,20 @@ def visible_gpus() -> list[str]:
     return names
 
 
-def n_replicas(section: ReplicatedSection) -> int:
-    """How many engines are to run side by side; "auto" is as many as the GPUs hold, and 1 without any."""
-    if section.replicas != "auto":
-        return section.replicas
+class Engines(NamedTuple):
+    """Engines of one model."""
+
+    n: int
+    # GPUs of each where there are any; 0 where it needs none
+    gpus_each: int
+
+
+def engines_of(section: ReplicatedSection) -> Engines:
+    """Those that a section asks for; "auto" is as many as the GPUs hold, and 1 without any."""
     each = section.gpus_each
-    return max(1, len(visible_gpus()) // each) if each else 1
+    if section.replicas != "auto":
+        return Engines(section.replicas, each)
+    return Engines(max(1, len(visible_gpus()) // each) if each else 1, each)
 
 
 def refuse_too_many(section: ReplicatedSection) -> None:
@@ -51,7 +61,7 @@ def refuse_too_many(section: ReplicatedSection) -> None:
     """
     if section.replicas in {1, "auto"} or not section.gpus_each:
         return
-    n, each, gpus = n_replicas(section), section.gpus_each, visible_gpus()
+    (n, each), gpus = engines_of(section), visible_gpus()
     if gpus and n * each > len(gpus):
         fitting = len(gpus) // each
         raise RecipeError(
@@ -61,16 +71,26 @@ def refuse_too_many(section: ReplicatedSection) -> None:
         )
 
 
-def share_of(section: ReplicatedSection, number: int) -> dict[str, str]:
-    """The variables that keep a replica to GPUs of its own; none without GPUs.
+def waves(models: Sequence[Engines]) -> list[list[tuple[int, list[dict[str, str]]]]]:
+    """Which models run side by side, wave after wave, and the variables that keep each engine to GPUs of its own.
 
-    Threads of the processor are not shared out: an engine gives other numbers with another number of them.
+    Models whose GPUs are free together share a wave. Without GPUs a model has the machine's memory to itself, unless it needs
+    none. Threads of the processor are not shared out: an engine gives other numbers with another number of them.
 
-    Args:
-        section: says how many replicas there are.
-        number: of the replica, from 0.
+    Returns:
+        Of each wave the places of its models, and the variables of each of their engines.
     """
-    each = section.gpus_each
-    if each and (gpus := visible_gpus()):
-        return {VISIBLE: ",".join(gpus[number * each : (number + 1) * each])}
-    return {}
+    gpus = visible_gpus() if any(each.gpus_each for each in models) else []
+    found: list[list[tuple[int, list[dict[str, str]]]]] = []
+    n_taken = 0
+    for place, (n, each) in enumerate(models):
+        # what does not fit is refused by its library, or has what there is
+        needed = min(n * each, max(len(gpus), 1))
+        if not found or n_taken + needed > max(len(gpus), 1):
+            found.append([])
+            n_taken = 0
+        mine, n_taken = gpus[n_taken : n_taken + needed], n_taken + needed
+        is_shared_out = each and len(mine) == n * each
+        shares = [{VISIBLE: ",".join(mine[i * each : (i + 1) * each])} if is_shared_out else {} for i in range(n)]
+        found[-1].append((place, shares))
+    return found

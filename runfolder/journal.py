@@ -221,7 +221,7 @@ class Batches(Generic[T]):
         return self.items[batch.start : batch.stop]
 
     def counted(self, batches: Sequence[range]) -> Progress:
-        """Says how many items are done: all but those of these batches."""
+        """What says how many items are done: at first all but those of these batches."""
         n = len(self.items)
         return Progress(self.progress, self.unit, {"": n}, {"": n - sum(map(len, batches))})
 

@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -43,12 +42,16 @@ class Task(NamedTuple):
     places: range
     # what the replica is told besides, as JSON
     beside: Mapping[str, Any] = {}
+    # tasks that must be over before it begins; they stand before it in its queue, or in a queue before its own
+    after: Sequence["Task"] = ()
+    # how much of each part of the stage is done with it; see `progress`
+    counts: Mapping[str, int] = {}
 
 
 class Outcome(NamedTuple):
     """What came of a task."""
 
-    places: range
+    task: Task
     # how the replica died the last time, when it gave the task up; "" when the task is done
     given_up: str
     # seconds of the replica since its answer before, by part; see `timing`
@@ -65,38 +68,42 @@ class Start:
     failure: Path
     # variables of its environment, besides the parent's
     variables: Mapping[str, str] = field(default_factory=dict)
+    # whose process it is, as errors say it
+    owner: str = "an engine"
 
 
-def work_off(tasks: Sequence[Task], starts: Sequence[Start]) -> Generator[Outcome, None, None]:
-    """Have replicas work at tasks, the first ones first; what came of each, as it comes.
+class Queue(NamedTuple):
+    """Tasks, and the replicas that take them."""
 
-    Args:
-        tasks: the queue.
-        starts: one for each replica.
+    tasks: Sequence[Task]
+    starts: Sequence[Start]
+
+
+def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
+    """Have the replicas of all queues work side by side, the first tasks first; what came of each task, as it comes.
 
     Raises:
         EvenhandError: what a replica refused.
         ModelError: a replica died twice while it loaded its model, or one batch after the other was given up.
     """
-    waiting, heard = deque(tasks), SimpleQueue[Outcome | BaseException]()
-    replicas = [_Replica(start, waiting, heard) for start in starts[: len(tasks)]]
+    heard = SimpleQueue[Outcome | BaseException]()
+    changed, open_tasks = threading.Condition(), set[int]()
+    waiting = [_Waiting(queue.tasks, changed, open_tasks) for queue in queues]
+    replicas = [
+        _Replica(start, mine, heard)
+        for queue, mine in zip(queues, waiting, strict=True)
+        for start in queue.starts[: len(queue.tasks)]
+    ]
     for replica in replicas:
         replica.thread.start()
-    n_in_a_row = 0
     try:
-        for _ in tasks:
+        for _ in range(sum(len(queue.tasks) for queue in queues)):
             found = heard.get()
             if isinstance(found, BaseException):
                 raise found
             for part, seconds in found.spent.items():
                 # they work side by side: together they take a share each of the stage's seconds
                 book(part, seconds / len(replicas))
-            n_in_a_row = n_in_a_row + 1 if found.given_up else 0
-            if n_in_a_row == MOST_IN_A_ROW:
-                raise ModelError(
-                    f"{n_in_a_row} batches were given up one after the other; of the last one the process {found.given_up}, as "
-                    "it did of the others before. What it said stands above. The same command continues"
-                )
             yield found
         for replica in replicas:
             replica.thread.join()
@@ -105,14 +112,63 @@ def work_off(tasks: Sequence[Task], starts: Sequence[Start]) -> Generator[Outcom
             replica.stop()
 
 
+class _Waiting:
+    """The tasks of a queue that nobody has taken.
+
+    Args:
+        tasks: all of the queue.
+        changed: is told when a task of any queue is over.
+        open_tasks: ids of the tasks of all queues that are not over; those of this one are added.
+    """
+
+    def __init__(self, tasks: Sequence[Task], changed: threading.Condition, open_tasks: set[int]) -> None:
+        self._tasks = list(tasks)
+        self._changed = changed
+        self._open = open_tasks
+        self._open.update(map(id, tasks))
+        self._n_in_a_row = 0
+
+    def take(self) -> Task | None:
+        """The first task that may begin; waits for one, and None when all are taken or the queue is closed."""
+        with self._changed:
+            while self._tasks:
+                for place, task in enumerate(self._tasks):
+                    if self._open.isdisjoint(map(id, task.after)):
+                        return self._tasks.pop(place)
+                self._changed.wait()
+            return None
+
+    def over(self, task: Task, given_up: str) -> None:
+        """Say that a task is over.
+
+        Raises:
+            ModelError: one after the other was given up.
+        """
+        with self._changed:
+            self._open.discard(id(task))
+            self._n_in_a_row = self._n_in_a_row + 1 if given_up else 0
+            self._changed.notify_all()
+            if self._n_in_a_row == MOST_IN_A_ROW:
+                raise ModelError(
+                    f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died twice "
+                    f"over each; the last time it {given_up}. What it said stands above. The same command continues"
+                )
+
+    def close(self) -> None:
+        """Let nobody take another task."""
+        with self._changed:
+            self._tasks.clear()
+            self._changed.notify_all()
+
+
 class _Stopped(Exception):
     """The stage has ended the replicas."""
 
 
 class _Replica:
-    """One place at the queue, in which a process is started anew when it dies."""
+    """One place at a queue, in which a process is started anew when it dies."""
 
-    def __init__(self, start: Start, waiting: deque[Task], heard: "SimpleQueue[Outcome | BaseException]") -> None:
+    def __init__(self, start: Start, waiting: _Waiting, heard: "SimpleQueue[Outcome | BaseException]") -> None:
         self.thread = threading.Thread(target=self._work, name="replica", daemon=True)
         self._start = start
         self._waiting = waiting
@@ -129,20 +185,20 @@ class _Replica:
                 self._process.kill()
                 # also where another process stands between, as under a launcher
                 _hang_up(self._process)
+        self._waiting.close()
         self.thread.join()
 
     def _work(self) -> None:
         try:
-            while self._waiting and not self._is_stopped:
-                try:
-                    task = self._waiting.popleft()
-                except IndexError:
-                    # another was quicker
-                    break
-                self._heard.put(self._outcome(task))
+            while (task := self._waiting.take()) is not None:
+                outcome = self._outcome(task)
+                self._waiting.over(task, outcome.given_up)
+                self._heard.put(outcome)
             if self._process is not None:
                 self._tell(END)
-                self._process.wait(PATIENCE_SECONDS)
+                # its batches are in its journal: one that cannot end is ended
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(PATIENCE_SECONDS)
         except BaseException as error:
             # the thread of the stage raises it
             self._heard.put(error)
@@ -156,9 +212,9 @@ class _Replica:
         for _ in range(MOST_DEATHS):
             process = self._process or self._opened()
             if self._tell(message) and (answer := _answer(process)) is not None:
-                return Outcome(task.places, "", answer)
+                return Outcome(task, "", answer)
             how = self._death()
-        return Outcome(task.places, how)
+        return Outcome(task, how)
 
     def _opened(self) -> "subprocess.Popen[bytes]":
         """A process that has said that it is ready for batches."""
@@ -178,9 +234,9 @@ class _Replica:
                 return process
             how = self._death()
         raise ModelError(
-            f"the process of an engine {how}, twice before it was ready for its first batch; what it said stands above. The same "
-            "command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM on a GPU, "
-            "engine.gpu_memory_utilization"
+            f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; what it said stands "
+            "above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "
+            "on a GPU, engine.gpu_memory_utilization"
         )
 
     def _tell(self, line: bytes) -> bool:

@@ -1,6 +1,5 @@
 """Candidates by replicas: the same files as one process makes, whoever is killed, and however many there are when it goes on."""
 
-import stat
 import subprocess
 import sys
 import time
@@ -9,6 +8,7 @@ from contextlib import suppress
 import psutil
 import pytest
 from method_runs import make_recipe
+from poisoned import poisoned
 
 from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import ModelError, StorageError
@@ -17,24 +17,6 @@ from evenhand.loop import work_in
 from evenhand.records import Failure
 from evenhand.runfolder.phases import CANDIDATES, FAILURES, open_phase
 from evenhand.storage import read_jsonl
-
-# an interpreter whose scripted model kills its process when it is asked about a topic
-FATAL = """#!{python}
-import os, runpy, sys
-from evenhand.generate.scripted import ScriptedBackend
-
-complete = ScriptedBackend.complete
-
-def die_or_complete(self, asks):
-    if any({word!r} in message.content for ask in asks for message in ask.prompt):
-        os.kill(os.getpid(), 9)
-    return complete(self, asks)
-
-ScriptedBackend.complete = die_or_complete
-del sys.argv[1]
-sys.argv.pop(0)
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-"""
 
 
 def phase(folder, replicas=1, method="zero-shot", size=3, seconds=0.0, **changes):
@@ -129,14 +111,6 @@ def test_killed_with_its_replicas_the_stage_goes_on_with_another_number_of_them(
         process.wait()
     # its replicas end by themselves, and the next command waits for the last one
     assert made(phase(folder, 2, method)) == alone(method)
-
-
-def poisoned(folder, word, monkeypatch):
-    """Replicas run in an interpreter in which asking about a word is the end of the process."""
-    program = folder / "python"
-    program.write_text(FATAL.format(python=sys.executable, word=word))
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
 
 
 def topic_of(phase, place):

@@ -1,19 +1,26 @@
 """Judges on several models: each model in a process of its own, and the same judgements as in one."""
 
 import contextlib
+import subprocess
+import sys
 import threading
+import time
 
 import psutil
 import pytest
 from conftest import make_candidate, make_request
+from poisoned import poisoned
 
 from evenhand.config import Recipe
+from evenhand.config.model import ReplicatedSection
+from evenhand.config.recipe_file import dump_recipe
 from evenhand.errors import JudgeError, RecipeError
 from evenhand.judges import open_judges
 from evenhand.judges.stage import judge, judge_by
 from evenhand.loop import work_in
+from evenhand.records import SummaryRequest
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
-from evenhand.storage import write_jsonl
+from evenhand.storage import read_jsonl, write_jsonl
 
 RUBRICS = ("coverage", "faithfulness")
 
@@ -110,25 +117,96 @@ def watch(look):
     return done
 
 
-def test_killed_child_is_one_message_and_the_same_command_continues(two_models):
-    expected, _ = in_this_process(two_models("whole"))
+def test_killed_child_is_started_anew_and_the_judgements_are_the_same(two_models):
+    expected, receipt = in_this_process(two_models("whole"))
     phase = two_models("broken", engine={"seconds_per_batch": 0.2})
 
     def kill():
-        """Kill the second model's process once it has written something."""
+        """Kill a model's process once the judges have written something."""
         lines = sum(path.read_bytes().count(b"\n") for path in phase.folder.glob("receipts/*.partial.jsonl"))
-        # a line for each batch of the judge without a model and of the first model
-        if lines > 10:
-            for child in children():
-                child.kill()
+        # a line for each batch of the judge without a model, and some of the models
+        if lines > 7:
+            children()[-1].kill()
             done.set()
 
     done = watch(kill)
-    with pytest.raises(JudgeError, match=r"judges coverage-1, faithfulness-1 was killed by signal 9.* same command"):
-        judged(phase)
+    found, again = judged(phase)
+    assert done.is_set()
+    assert (found, again.counts) == (expected, receipt.counts)
     assert children() == []
+
+
+@pytest.mark.parametrize("replicas", [2, 5])
+def test_replicas_leave_the_judgements_and_counts_of_one_process(two_models, replicas):
+    expected, receipt = in_this_process(two_models("whole"))
+    found, again = judged(two_models("replicas", replicas=replicas))
+    assert (found, again.counts) == (expected, receipt.counts)
+    # one model is judged by several as well
+    expected, receipt = in_this_process(two_models("one", models=["org/one"]))
+    found, again = judged(two_models("one-replicas", models=["org/one"], replicas=replicas))
+    assert (found, again.counts) == (expected, receipt.counts)
+
+
+def test_a_batch_that_was_given_up_stops_the_stage_and_is_all_that_the_same_command_tries_again(
+    two_models, tmp_path, monkeypatch
+):
+    expected, _ = in_this_process(two_models("whole"))
+    phase = two_models("broken", replicas=2)
+    with monkeypatch.context() as patch:
+        # the candidates of the third request say its name
+        poisoned(tmp_path, "ferry-2", patch)
+        with pytest.raises(
+            JudgeError,
+            match=r"2 batches were given up.* of judges coverage-0, faithfulness-0, coverage-1, faithfulness-1 died twice over "
+            r"each; the last time it was killed by signal 9\. All others are judged",
+        ):
+            judged(phase)
     assert not (phase.folder / JUDGEMENTS).exists()
+    # four batches of each model, and one of the judge without a model
+    assert sum(path.read_bytes().count(b"\n") for path in phase.folder.glob("receipts/*.partial.jsonl")) == 9
     assert judged(phase)[0] == expected
+
+
+def test_equal_inputs_in_several_batches_are_asked_once_whoever_gets_them(two_models):
+    def twins(name, **backend):
+        phase = two_models(name, **backend)
+        requests = read_jsonl(phase.folder / REQUESTS, SummaryRequest)
+        write_jsonl(phase.folder / CANDIDATES, [make_candidate(r, "The ferry.", 0) for r in requests])
+        return phase
+
+    expected, receipt = in_this_process(twins("whole"))
+    # all five requests have the same source, and the scripted models one signature: the second finds what the first has said
+    assert [receipt.counts["cached"][name] for name in ("coverage-0", "coverage-1")] == [4, 5]
+    found, again = judged(twins("replicas", replicas=3, engine={"seconds_per_batch": 0.1}))
+    assert (found, again.counts) == (expected, receipt.counts)
+
+
+def test_killed_with_its_children_the_stage_goes_on_with_another_number_of_them(two_models, monkeypatch):
+    expected, receipt = in_this_process(two_models("whole"))
+    phase = two_models("killed", replicas=3, engine={"seconds_per_batch": 0.2})
+    recipe = phase.recipe.output / "mine.yaml"
+    recipe.write_text(dump_recipe(phase.recipe))
+    command = [sys.executable, "-m", "evenhand.cli", "judge", str(recipe), "--phase", phase.name]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while sum(path.read_bytes().count(b"\n") for path in phase.folder.glob("receipts/*.partial.jsonl")) < 8:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.kill()
+    assert not (phase.folder / JUDGEMENTS).exists()
+    section = {"backend": "scripted", "requests_per_batch": 1, "replicas": 2}
+    changed = [
+        each.model_copy(update={"backend": ReplicatedSection.model_validate(section)})
+        if hasattr(each, "backend")
+        else each
+        for each in phase.recipe.judges.values()
+    ]
+    judges = dict(zip(phase.recipe.judges, changed, strict=True))
+    again = open_phase(phase.recipe.model_copy(update={"judges": judges}), phase.name)
+    found, continued = judged(again)
+    assert found == expected
+    assert continued.counts["scored"] == receipt.counts["scored"]
 
 
 def test_what_a_child_refuses_is_the_stages_own_message(two_models):

@@ -247,14 +247,16 @@ def test_an_engine_argument_that_vllm_does_not_have(values, tiny_model):
     assert "'gpu_memory_utilisation' is not an argument of vllm.LLM; did you mean 'gpu_memory_utilization'?" in found
 
 
-def test_more_replicas_than_gpus(values, tmp_path, monkeypatch):
+def test_more_replicas_than_gpus(values, tiny_model, tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)'\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     values["generate"]["replicas"] = 2
-    assert "key 'generate.replicas': 2 replicas of 1 GPU each need 2, and 1 is visible here" in refusal(values)
+    found = refusal(asking(values, tiny_model, {"backend": "transformers", "replicas": 3}))
+    assert "key 'generate.replicas': 2 replicas of 1 GPU each need 2, and 1 is visible here" in found
+    assert "key 'judges.mine.backend.replicas': 3 replicas of 1 GPU each need 3, and 1 is visible here" in found
 
 
 def test_more_tokens_than_the_model_has_positions(values, tiny_model):

@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.config import GenerateSection
 from evenhand.errors import RecipeError
-from evenhand.runfolder.gpus import n_replicas, refuse_too_many, share_of, visible_gpus
+from evenhand.runfolder.gpus import Engines, engines_of, refuse_too_many, visible_gpus, waves
 
 
 @pytest.fixture
@@ -64,13 +64,35 @@ def test_visible_gpus_are_those_that_cuda_would_show(machine, n, visible, expect
 )
 def test_auto_is_as_many_engines_as_the_gpus_hold(machine, n, made, expected):
     machine(n)
-    assert n_replicas(made) == expected
+    assert engines_of(made).n == expected
 
 
-def test_each_replica_has_gpus_of_its_own(machine):
+def on(*gpus):
+    return [{"CUDA_VISIBLE_DEVICES": each} for each in gpus]
+
+
+def test_each_engine_has_gpus_of_its_own(machine):
     machine(8, "2,3,4,5")
-    shares = [share_of(section(tensor_parallel_size=2), number) for number in range(2)]
-    assert shares == [{"CUDA_VISIBLE_DEVICES": "2,3"}, {"CUDA_VISIBLE_DEVICES": "4,5"}]
+    assert waves([Engines(2, 2)]) == [[(0, on("2,3", "4,5"))]]
+
+
+def test_models_whose_gpus_are_free_together_work_side_by_side(machine):
+    machine(4)
+    models = [Engines(1, 2), Engines(2, 1), Engines(1, 1), Engines(1, 4), Engines(1, 0)]
+    assert waves(models) == [
+        [(0, on("0,1")), (1, on("2", "3"))],
+        [(2, on("0"))],
+        # one without a model needs no room
+        [(3, on("0,1,2,3")), (4, [{}])],
+    ]
+
+
+def test_without_gpus_a_model_has_the_memory_to_itself(machine):
+    machine(None)
+    assert waves([Engines(1, 1), Engines(2, 1), Engines(2, 0), Engines(1, 0)]) == [
+        [(0, [{}])],
+        [(1, [{}, {}]), (2, [{}, {}]), (3, [{}])],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from evenhand.errors import DataError, ModelError
-from evenhand.runfolder.replicas import Start, Task, work_off
+from evenhand.runfolder.replicas import Queue, Start, Task, work_off
 from evenhand.runfolder.timing import account
 
 # appends the places that it finished to the first file; {before} comes before the engine is open, {within} within a batch
@@ -62,8 +62,8 @@ def tasks(n):
 
 
 def outcomes(n, replicas):
-    with closing(work_off(tasks(n), replicas)) as found:
-        return sorted((each.places.start, each.given_up) for each in found)
+    with closing(work_off(Queue(tasks(n), replicas))) as found:
+        return sorted((each.task.places.start, each.given_up) for each in found)
 
 
 EVERYTHING = [f"[{2 * n}, {2 * n + 1}] {{'name': '{n}'}}" for n in range(5)]
@@ -103,7 +103,7 @@ def test_a_batch_over_which_it_dies_twice_is_given_up_with_the_reason_and_the_ot
 
 def test_one_that_dies_over_every_batch_ends_the_stage(tmp_path):
     replicas = starts(tmp_path, 1, within="os.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(ModelError, match=r"3 batches were given up one after the other.* was killed by signal 9"):
+    with pytest.raises(ModelError, match=r"3 batches were given up one after the other.* it was killed by signal 9"):
         outcomes(5, replicas)
     assert psutil.Process().children() == []
 
@@ -121,6 +121,35 @@ def test_what_one_refuses_is_the_stages_own_message_and_ends_the_others(tmp_path
     assert psutil.Process().children() == []
 
 
+@pytest.mark.slow
+def test_one_that_does_not_end_is_ended_after_its_last_batch(tmp_path):
+    # as an engine that hangs when it is shut down
+    before = "import atexit; atexit.register(lambda: time.sleep(600))"
+    assert outcomes(2, starts(tmp_path, 1, before=before)) == [(0, ""), (2, "")]
+    assert psutil.Process().children() == []
+
+
+def test_a_task_waits_for_those_that_it_comes_after_and_queues_work_side_by_side(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    within = (
+        "(path.parent.parent / f'{path.parent.name}.has').touch(); end = time.monotonic() + 60\n"
+        "        while len(list(path.parent.parent.glob('*.has'))) < 2: assert time.monotonic() < end; time.sleep(0.01)"
+    )
+    # two replicas of the first queue, of which one has nothing to do until the other is ready
+    chain: list[Task] = []
+    for n in range(3):
+        chain.append(Task(range(n, n + 1), after=chain[-1:]))
+    queues = [
+        Queue(chain, starts(tmp_path / "one", 2, within=within)),
+        Queue(tasks(1), starts(tmp_path / "two", within=within)),
+    ]
+    with closing(work_off(*queues)) as found:
+        done = [each.task for each in found]
+    assert [each for each in done if each in chain] == chain
+    assert len(done) == 4
+
+
 def test_seconds_of_two_are_booked_as_shares_of_the_stages_own(tmp_path):
     with account() as spent:
         outcomes(4, starts(tmp_path, 2, before="book('loading', 3.0)", within="book('models', 1.0)"))
@@ -131,10 +160,10 @@ def test_seconds_of_two_are_booked_as_shares_of_the_stages_own(tmp_path):
 
 PARENT = """
 import sys
-from evenhand.runfolder.replicas import Start, Task, work_off
+from evenhand.runfolder.replicas import Queue, Start, Task, work_off
 code = sys.argv[1]
-list(work_off([Task(range(1)), Task(range(1, 2))], [Start(("-c", code, sys.argv[2] + n, sys.argv[2] + ".failed"),
-    __import__("pathlib").Path(sys.argv[2] + ".failed")) for n in "01"]))
+list(work_off(Queue([Task(range(1)), Task(range(1, 2))], [Start(("-c", code, sys.argv[2] + n, sys.argv[2] + ".failed"),
+    __import__("pathlib").Path(sys.argv[2] + ".failed")) for n in "01"])))
 """
 
 

@@ -1,0 +1,87 @@
+"""What judges have not judged yet: batches of requests with their candidates, for one process or for several."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from ..records import Candidate, SummaryRequest
+from ..runfolder.files import with_candidates
+from ..runfolder.journal import Journal
+from ..runfolder.phases import Phase
+from .asking import companies
+from .batch import Batch, judge_batch, judge_work, keep_verdicts
+from .cache import VerdictCache
+from .judge import Judge
+
+# a candidate with its request
+Pair = tuple[SummaryRequest, Candidate]
+# judge -> ids of the requests that it has judged
+Done = Mapping[str, set[str]]
+
+
+def batches_of(phase: Phase, size: int) -> Iterator[list[Pair]]:
+    """The candidates of `size` requests at a time, each with its request; requests without a candidate are passed over."""
+    with_any = ([(r, c) for c in candidates] for r, candidates in with_candidates(phase.folder) if candidates)
+    while some := list(islice(with_any, size)):
+        yield [pair for pairs in some for pair in pairs]
+
+
+def size_of(group: Sequence[Judge]) -> int:
+    """Requests of a batch for judges that hold one model."""
+    return min(each.requests_per_batch for each in group)
+
+
+def open_pairs(
+    phase: Phase, group: Sequence[Judge], batch: Sequence[Pair], done: Done
+) -> list[tuple[list[Judge], list[Pair]]]:
+    """What judges of one model are to be asked about in a batch, by company; companies with nothing to do are left out."""
+    found = []
+    for company in companies(group):
+        names = [each.name for each in company]
+        pairs = [
+            (request, candidate)
+            for request, candidate in batch
+            if any(phase.is_judged(candidate, name) for name in names)
+            and any(request.id not in done[name] for name in names)
+        ]
+        if pairs:
+            found.append((company, pairs))
+    return found
+
+
+def n_new(phase: Phase, company: Sequence[Judge], pairs: Sequence[Pair], done: Done) -> Counter[str]:
+    """How much each judge of a company has not judged of these."""
+    new = (
+        each.name for each in company for r, c in pairs if r.id not in done[each.name] and phase.is_judged(c, each.name)
+    )
+    return Counter(new)
+
+
+def judge_open(
+    phase: Phase,
+    group: Sequence[Judge],
+    batch: Sequence[Pair],
+    done: Done,
+    cache: VerdictCache,
+    journal: Journal[Batch],
+) -> Counter[str]:
+    """Put what a batch lacks into the journal; how much of it is new, by judge."""
+    new: Counter[str] = Counter()
+    for company, pairs in open_pairs(phase, group, batch, done):
+        judge_batch(company, pairs, cache, journal)
+        new += n_new(phase, company, pairs, done)
+    return new
+
+
+def keep_last(phase: Phase, journals: Sequence[Journal[Batch]], judges: Sequence[Judge], cache: VerdictCache) -> None:
+    """Put the last batch of each journal into the cache: a kill may have come between the two."""
+    last = [journal[-1] for journal in journals if len(journal)]
+    if not last:
+        return
+    judged = [{each.candidate_id for each in batch.judgements} for batch in last]
+    pairs: list[list[Pair]] = [[] for _ in last]
+    for batch in batches_of(phase, 1):
+        for names, mine in zip(judged, pairs, strict=True):
+            mine += [pair for pair in batch if pair[1].id in names]
+    for each, mine in zip(last, pairs, strict=True):
+        keep_verdicts(each, judge_work(judges, mine), cache)
