@@ -46,6 +46,10 @@ class JudgeError(EvenhandError, RuntimeError):
     """A judge could not run at all (an unreadable reply is not an error: it is unscored)."""
 
 
+class CostLimitError(EvenhandError, RuntimeError):
+    """The next request to a server might pass limits.cost; what was paid for is kept."""
+
+
 class StorageError(EvenhandError, OSError):
     """A file of the run cannot be read or written."""
 

@@ -25,6 +25,8 @@ EXTRAS: dict[str, str] = {
     "gguf": "train",
     "huggingface_hub": "train",
     "vllm": "vllm",
+    "openai": "openai",
+    "aiolimiter": "openai",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",
@@ -50,6 +52,7 @@ CHATTY = {
     "datasets": logging.WARNING,
     "filelock": logging.WARNING,
     "httpx": logging.WARNING,
+    "httpx2": logging.WARNING,
     "sentence_transformers": logging.WARNING,
 }
 # what transformers alone can tell of weights; those that are missing or left out are looked at by `models.opening`

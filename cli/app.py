@@ -153,6 +153,7 @@ def loop(
     preflight(loaded)
     if dry_run:
         print_plan(loaded)
+        estimate.print_costs(loaded)
         return
     note(f"{loaded.name}: {len(steps(loaded))} steps in {loaded.output}")
     run_with_progress(loaded)
@@ -292,7 +293,9 @@ app.command(name="build-controlled", epilog=controlled.EXAMPLE, rich_help_panel=
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget all of them.")] = False,
 ) -> None:
-    """Show the cached judgements of each judge, embeddings and reference log-probabilities of training, or forget them."""
+    """Show the cached judgements of each judge, embeddings, reference log-probabilities of training and answers of servers, or
+    forget them."""
+    from ..generate.server import kept
     from ..judges.cache import cache_counts, cache_path, clear_cache
     from ..judges.embeddings import embeddings_path, forget_embeddings, n_embeddings
     from ..train import reference
@@ -300,7 +303,8 @@ def cache(
     if clear:
         n_judgements, n_vectors, n_pairs = clear_cache(), forget_embeddings(), reference.forget()
         say(
-            f"{n_judgements} judgements, {n_vectors} embeddings and {n_pairs} pairs' reference log-probabilities forgotten"
+            f"{n_judgements} judgements, {n_vectors} embeddings, {n_pairs} pairs' reference log-probabilities and "
+            f"{kept.forget_answers()} answers of servers forgotten"
         )
         return
     for count in cache_counts():
@@ -309,7 +313,9 @@ def cache(
     say(f"{n_embeddings():8,} embeddings")
     say(f"in {embeddings_path()}")
     say(f"{reference.n_kept():8,} pairs' reference log-probabilities")
-    say(f"in {reference.reference_path()} (set EVENHAND_CACHE to move all)")
+    say(f"in {reference.reference_path()}")
+    say(f"{kept.n_answers():8,} answers of servers")
+    say(f"in {kept.answers_path()} (set EVENHAND_CACHE to move all)")
 
 
 @app.command(epilog="Example: evenhand env", rich_help_panel=HERE)

@@ -1,6 +1,7 @@
 """`evenhand estimate`: what a recipe needs, before anything is run."""
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
@@ -16,7 +17,8 @@ from .terminal import say, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..estimate.recipe import Estimate
+    from ..config import Recipe
+    from ..estimate.recipe import Estimate, Stage
     from ..train.memory import TrainMemory
 
 EXAMPLE = "Example: evenhand estimate recipes/quickstart.yaml --gpu a100-40"
@@ -66,7 +68,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
 
     found = run(loaded, device, utilisation, Assumed(dict(map(_requests, requests or [])), prompt_tokens))
     if as_json:
-        derived = {"gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours}
+        derived = {"gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours, "cost": found.cost}
         say(json.dumps(asdict(found) | derived, indent=2))
     else:
         _show(found)
@@ -99,13 +101,33 @@ def _show(found: "Estimate") -> None:
         f"{device.bandwidth / 1e12:g} TB/s; loading models and judges that ask no language model are not counted"
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
+    _say_costs(found.stages)
     for problem in found.problems:
         say(f"- {problem}")
-    if found.memory is not None and found.hours is not None:
+    if found.gpus and found.memory is not None and found.hours is not None:
         say(
             f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; about {_hours(found.hours)} hours on {device.name}"
             " (metrics not counted)"
         )
+
+
+def print_costs(recipe: "Recipe") -> None:
+    """What the recipe's servers will be asked and paid, before they are."""
+    from ..estimate.recipe import served
+    from ..estimate.work import Assumed, splits
+
+    if not recipe.servers:
+        return
+    by_server = [served(split, work) for split in splits(recipe, Assumed({})) for work in split.work]
+    _say_costs([each for each in by_server if each is not None])
+
+
+def _say_costs(stages: "Iterable[Stage]") -> None:
+    for each in stages:
+        if each.server is not None:
+            paid = "its prices are not known: write server.price" if each.cost is None else f"about {each.cost:,.4g}"
+            tokens = f"{_count(each.prompt_tokens)} tokens in, at most {_count(each.generated_tokens)} out"
+            say(f"- {each.split} {each.name} by {each.server}: {tokens}; {paid}")
 
 
 def _table(*columns: str, title: str) -> "Table":
@@ -152,9 +174,9 @@ def _stages(found: "Estimate") -> "Table":
             _short(each.model),
             _count(each.prompt_tokens),
             _count(each.generated_tokens) if each.name != "train" else "-",
-            "?" if each.flops is None else _significant(each.flops / 1e15),
+            _known(each, _significant, each.flops and each.flops / 1e15),
             str(each.gpus),
-            "?" if each.hours is None else _hours(each.hours),
+            _known(each, _hours, each.hours),
         )
     return table
 
@@ -194,6 +216,11 @@ def _engines(found: "Estimate") -> "Table":
         fit = f"{each.room / each.max_model_len:,.0f} of {each.max_model_len:,} tokens"
         table.add_row(_short(each.model), str(each.gpus), _gib(each.weights), f"{kv / GIB:.2f}", fit)
     return table
+
+
+def _known(stage: "Stage", written: Callable[[float], str], value: float | None) -> str:
+    """A number of a stage; "-" for one that a server has, "?" where it is not known."""
+    return "-" if stage.server is not None else "?" if value is None else written(value)
 
 
 def _gpus(n: int) -> str:

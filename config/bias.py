@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ..records import Sampling
+from ..records import Sampling, is_none
 from .model import BackendSection, ModelSection, refuse_for_training
 from .section import Section
+from .server import refuse_unpriced
 
 Simulated = Literal["lead", "random", "topic", "sexist", "one-sided"]
 
@@ -96,6 +97,8 @@ class BiasRecipe(Section):
     measures: BiasMeasuresSection = BiasMeasuresSection()
     # share of the inputs that may be left without a summary before the command ends with exit code 3
     most_left_out: float = Field(default=0.1, ge=0, le=1)
+    # what the server may be paid in all, in the currency of its price: the command stops before the request that might pass it
+    most_cost: float | None = Field(default=None, gt=0, exclude_if=is_none)
 
     def refuse(self) -> None:
         """There must be one summarizer, and an instruction is for a model alone."""
@@ -105,5 +108,8 @@ class BiasRecipe(Section):
             raise ValueError(f"write exactly one of model, simulated and summaries, {found}")
         if self.model is not None:
             refuse_for_training(self.model)
+            if self.backend.server is not None:
+                refuse_unpriced("most_cost", self.most_cost, {"backend": self.backend.server})
+                self.backend.server.refuse_drawing(self.sampling)
         if self.instruction is not None and self.model is None:
             raise ValueError("instruction is for a model's prompt and has no effect here; leave it out")

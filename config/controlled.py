@@ -4,9 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from ..records import Sampling
+from ..records import Sampling, is_none
 from .model import BackendSection, ModelSection, refuse_for_training
 from .section import Section
+from .server import refuse_unpriced
 
 
 class ControlledRecipe(Section):
@@ -29,10 +30,15 @@ class ControlledRecipe(Section):
     attempts: int = Field(default=4, ge=1)
     # share of the articles, and of the planned summaries, that may be left out before the command ends with exit code 3
     most_left_out: float = Field(default=0.1, ge=0, le=1)
+    # what the server may be paid in all, in the currency of its price: the command stops before the request that might pass it
+    most_cost: float | None = Field(default=None, gt=0, exclude_if=is_none)
 
     def refuse(self) -> None:
         """The model must be one that is only asked, and its attempts must be able to differ."""
         refuse_for_training(self.model)
+        if self.backend.server is not None:
+            refuse_unpriced("most_cost", self.most_cost, {"backend": self.backend.server})
+            self.backend.server.refuse_drawing(self.sampling)
         if self.attempts > 1 and self.sampling.temperature == 0:
             raise ValueError(
                 f"sampling.temperature 0 is greedy, so all of {self.attempts} attempts would fail alike; "

@@ -85,6 +85,9 @@ class GenerateSection(ReplicatedSection):
             )
         if self.options:
             self.options.refuse_plans(self.plans)
+        if self.server is not None:
+            for plan in self.plans.values():
+                self.server.refuse_drawing(plan)
 
     @property
     def options(self) -> MethodSection | None:

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from ..records import is_none
 from .keywords import Keywords
 from .section import Section, refuse_without_effect
+from .server import ONLY_WHERE, ServerSection
 
 # torch's own flash kernel (torch.nn.attention.varlen) in training, of which transformers knows nothing
 TORCH_VARLEN = "torch_varlen"
@@ -54,7 +56,15 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
     "enable_lora": "the adapter of the phase is served or merged; write adapter: serve beside 'engine'",
     "max_lora_rank": "it is read from the adapter",
 }
-# backend -> keys of its `engine`; vLLM checks its own
+# fields of a server's requests that a recipe must not set -> where it says so, or why not
+OWNED_REQUEST_KEYS: dict[str, str] = {
+    **dict.fromkeys(("max_tokens", "seed", "temperature", "top_p"), "write it in 'plans', or leave it to evenhand"),
+    **dict.fromkeys(("messages", "n", "prompt", "stream"), "evenhand writes it"),
+    **dict.fromkeys(("logprobs", "top_logprobs"), "evenhand asks for them where it reads them"),
+    "model": "write server.model",
+    "api_key": "secrets do not belong into a recipe; write the name of their variable as server.api_key_env",
+}
+# backend -> keys of its `engine`; vLLM checks its own, a server those of its requests
 ENGINE_KEYS: dict[str, frozenset[str]] = {
     "transformers": frozenset(),
     "scripted": frozenset({"tokenize", "seconds_per_batch"}),
@@ -73,14 +83,18 @@ ONLY_WAYS = frozenset({"requests_per_batch", "replicas"})
 
 def without_speed(values: dict[str, Any]) -> dict[str, Any]:
     """The values of a backend section without those that change speed and memory alone."""
-    engine = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
-    return {key: value for key, value in values.items() if key not in ONLY_WAYS} | {"engine": engine}
+    kept = {key: value for key, value in values.items() if key not in ONLY_WAYS}
+    kept["engine"] = {key: value for key, value in values["engine"].items() if key not in ONLY_SPEED}
+    if values.get("server"):
+        kept["server"] = {key: value for key, value in values["server"].items() if key not in ONLY_WHERE}
+    return kept
 
 
 # backend -> import names of the libraries that it needs
 BACKEND_LIBRARIES: dict[str, tuple[str, ...]] = {
     "vllm": ("vllm",),
     "transformers": ("torch", "transformers"),
+    "openai": ("openai", "aiolimiter"),
     "scripted": (),
 }
 
@@ -88,8 +102,10 @@ BACKEND_LIBRARIES: dict[str, tuple[str, ...]] = {
 class BackendSection(Section):
     """What runs a model."""
 
-    # "scripted" answers from the prompt by rules, for trials without a model
-    backend: Literal["vllm", "transformers", "scripted"] = "vllm"
+    # "openai" asks the server of `server`; "scripted" answers from the prompt by rules, for trials without a model
+    backend: Literal["vllm", "transformers", "openai", "scripted"] = "vllm"
+    # where a server with OpenAI's interface is; for backend: openai
+    server: ServerSection | None = Field(default=None, exclude_if=is_none)
     # longest prompt plus answer in tokens; longer prompts are left out and counted before the engine sees them
     max_model_len: int = Field(default=4096, ge=16)
     # requests whose candidates go to the engine together: the unit that an interruption can lose. The engine runs empty at its
@@ -97,17 +113,31 @@ class BackendSection(Section):
     requests_per_batch: int = Field(default=64, ge=1)
     # "serve" hands the LoRA adapter to the engine, "merge" folds it into the weights first; None: merge on the CPU, else serve
     adapter: Literal["serve", "merge"] | None = None
-    # keyword arguments of vllm.LLM, as they stand; the scripted backend has `tokenize` and `seconds_per_batch`
+    # keyword arguments of vllm.LLM, as they stand, or fields of each request to a server (reasoning_effort); the scripted backend
+    # has `tokenize` and `seconds_per_batch`
     engine: Keywords = Field(default_factory=dict)
 
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries that it needs."""
-        return BACKEND_LIBRARIES[self.backend]
+        sends_tokens = self.server is not None and self.server.prompts == "tokens"
+        return BACKEND_LIBRARIES[self.backend] + (("transformers",) if sends_tokens else ())
+
+    @property
+    def reads_model(self) -> bool:
+        """Whether files of the model are read on this machine."""
+        return self.backend != "scripted" and (self.server is None or self.server.prompts == "tokens")
 
     def refuse(self) -> None:
-        """Keys of the engine must be those of the backend."""
-        owned = {key: OWNED_ENGINE_KEYS[key] for key in self.engine if key in OWNED_ENGINE_KEYS}
+        """Keys of the engine must be those of the backend, and a server is there for one that asks it."""
+        if (self.backend == "openai") != (self.server is not None):
+            raise ValueError(
+                "backend: openai asks a server; write server: {base_url: http://localhost:8000/v1}"
+                if self.server is None
+                else f"server has no effect with backend: {self.backend}; write backend: openai, or leave it out"
+            )
+        keys = OWNED_ENGINE_KEYS if self.server is None else OWNED_REQUEST_KEYS
+        owned = {key: keys[key] for key in self.engine if key in keys}
         if owned:
             raise ValueError("; ".join(f"engine.{key} is not for a recipe: {why}" for key, why in owned.items()))
         known = ENGINE_KEYS.get(self.backend)
@@ -125,11 +155,21 @@ class ReplicatedSection(BackendSection):
     # without any. Each has a process and GPUs of its own (engine.tensor_parallel_size); what is made does not depend on it
     replicas: Literal["auto"] | Annotated[int, Field(ge=1)] = 1
 
+    def refuse(self) -> None:
+        """A server has engines of its own."""
+        super().refuse()
+        if self.server is not None and self.replicas != 1:
+            raise ValueError(
+                "replicas are engines on this machine, and a server has its own; write server.concurrency instead"
+            )
+
     @property
     def gpus_each(self) -> int:
-        """GPUs that one engine takes where there are any; 0 for the scripted backend."""
+        """GPUs that one engine takes where there are any; 0 where none is on this machine."""
         sizes = [self.engine.get(key) for key in ("tensor_parallel_size", "pipeline_parallel_size")]
-        return 0 if self.backend == "scripted" else math.prod(size for size in sizes if isinstance(size, int))
+        return (
+            0 if self.backend in {"scripted", "openai"} else math.prod(size for size in sizes if isinstance(size, int))
+        )
 
 
 class LanguageModel(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from ..records import is_none
 from ..storage import shortened
 from ..text import did_you_mean
 from .fairness import FairnessJudgeSection
@@ -17,6 +18,7 @@ from .methods import Plan
 from .model import TORCH_VARLEN, ModelSection
 from .reward import PairsSection, RewardSection
 from .section import Section
+from .server import ServerSection, refuse_unpriced
 from .task import CorpusSection, TaskSection
 from .train import (
     LOSS_TYPES,
@@ -68,6 +70,8 @@ class LimitsSection(Section):
     unscored: float = Field(default=0.02, ge=0, le=1)
     # requests without any candidate
     failed: float = Field(default=0.0, ge=0, le=1)
+    # what servers may be paid in all, in the currency of server.price: the run stops before the request that might pass it
+    cost: float | None = Field(default=None, gt=0, exclude_if=is_none)
     # checked before any work
     judge: JudgeLimitsSection | None = None
 
@@ -134,11 +138,31 @@ class Recipe(Section):
         self._evaluation_fits()
         self._fairpo_has_its_parts()
         self._trainer_can()
+        self._servers_fit()
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(
                 "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "
                 "FOLDER/calibration.json, which `evenhand audit-judge SETS --judges RECIPE --out FOLDER` writes"
             )
+
+    def _servers_fit(self) -> None:
+        """Refuse training what a server keeps for itself, and a limit of cost without prices."""
+        if self.rounds and not self.generate.reads_model and self.generate.server is not None:
+            raise ValueError(
+                f"rounds: {self.rounds} trains the model that writes, and generate.server has it; write rounds: 0, or "
+                "server.prompts: tokens with a vLLM server that shares the run folder"
+            )
+        refuse_unpriced("limits.cost", self.limits.cost, self.servers)
+
+    @property
+    def servers(self) -> dict[str, ServerSection]:
+        """The servers that are asked, by the key of their backend."""
+        asked = {"generate": self.generate.server} | {
+            f"judges.{name}{'.' * bool(below)}{below}.backend": each.backend.server
+            for name, judge in self.judges.items()
+            for below, each in judge.language_models.items()
+        }
+        return {key: server for key, server in asked.items() if server is not None}
 
     @property
     def evaluated_rounds(self) -> list[int]:

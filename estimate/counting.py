@@ -28,6 +28,8 @@ class Tokens:
     calls: float = 0
     # of the prompts, each counted as often as it is asked
     prompts: float = 0
+    # of the prompts, where equal ones are asked in one request: what a server is paid for
+    paid: float = 0
     # of the prompts, where those that begin alike share their beginning
     prefilled: float = 0
     # at most
@@ -85,6 +87,7 @@ class Counter:
         for segment in _distinct(sorted(set(prompts.values()))):
             self.tokens.prefilled += len(segment.tokens)
             self.tokens.seen_by_prefilled += seen_from(segment.start, len(segment.tokens))
+        self.tokens.paid += sum(map(len, prompts.values()))
         for ask in asks:
             n_prompt, n_answer = len(prompts[ask.prompt]), 1 if ask.choices else ask.sampling.max_tokens
             self.tokens.calls += 1

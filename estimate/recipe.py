@@ -68,6 +68,9 @@ class Stage:
     flops: float | None
     gpus: int
     hours: float | None
+    # address of the server that does it, and what it is paid at most; None for an engine, and where prices are not known
+    server: str | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,15 @@ class Estimate:
 
     @property
     def hours(self) -> float | None:
-        """Of all stages, one after another."""
-        return None if any(each.hours is None for each in self.stages) else sum(each.hours or 0 for each in self.stages)
+        """Of all stages that run here, one after another."""
+        here = [each.hours for each in self.stages if each.server is None]
+        return None if None in here else sum(each or 0 for each in here)
+
+    @property
+    def cost(self) -> float | None:
+        """What servers are paid at most, in the currency of their prices; None where one of them is not known."""
+        there = [each.cost for each in self.stages if each.server is not None]
+        return None if None in there else sum(each or 0 for each in there)
 
     @property
     def problems(self) -> list[str]:
@@ -149,7 +159,7 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
     machine = _Machine(device, utilisation)
     strategy, gpus = strategy_of(recipe)
     stages = [
-        machine.stage(split, work, known.sizes(work.model.model.name, work.model))
+        served(split, work) or machine.stage(split, work, known.sizes(work.model.model.name, work.model))
         for split in found
         for work in split.work
     ]
@@ -232,6 +242,9 @@ class _Known:
                 by.append(name)
                 keys.append(f"judges.{name}.{below}")
         for name, (each, by, keys) in asked.items():
+            if each.backend.server is not None and "train" not in by:
+                found.append(Model(name, tuple(by)))
+                continue
             sizes = self.sizes(name, each)
             if sizes is None:
                 found.append(Model(name, tuple(by), problem=_remedied(self._problems[name], keys)))
@@ -287,6 +300,8 @@ def _engines(found: Sequence[Split], known: _Known, device: Device) -> list[Engi
     engines: dict[tuple[str, int, int], EngineMemory] = {}
     for work in (work for split in found for work in split.work):
         section, backend = work.model
+        if backend.server is not None:
+            continue
         sizes = known.sizes(section.name, work.model)
         if sizes is None:
             continue
@@ -309,6 +324,19 @@ def engine_gpus(asked: LanguageModel) -> int:
 def kv_of_token(sizes: Sizes, dtype: str) -> float:
     """Bytes of a token's keys and values in all layers."""
     return 2 * sizes.layers * sizes.kv_width * BYTES[dtype]
+
+
+def served(split: Split, work: Work) -> Stage | None:
+    """A stage that a server does, over all phases of the split; None for one that runs here."""
+    server = work.model.backend.server
+    if server is None:
+        return None
+    tokens = work.tokens.times(len(split.phases))
+    return Stage(
+        work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests, tokens.paid,
+        tokens.generated, flops=None, gpus=0, hours=None, server=server.base_url,
+        cost=server.price.cost(round(tokens.paid), 0, round(tokens.generated)) if server.price else None,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,10 @@ def open_backend(section: BackendSection, model: ModelSection, adapter: Path | N
         from .transformers_backend import TransformersBackend
 
         return TransformersBackend(section, model, adapter, signature)
+    if section.backend == "openai":
+        from .server.backend import ServerBackend
+
+        return ServerBackend(section, model, adapter, signature)
     from .vllm_backend import VllmBackend
 
     return VllmBackend(section, model, adapter, signature)
@@ -63,6 +67,9 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     """Text that names model, adapter, number type and backend; known without loading anything."""
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
+    if not section.reads_model:
+        # another server's model of that name counts as the same
+        return f"{(section.server and section.server.model) or model.name}|openai"
     name = models.signature(model.name, model.revision, adapter)
     return f"{name}|{model.dtype}|{section.backend}"
 

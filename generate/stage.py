@@ -23,6 +23,7 @@ from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
 from ..runfolder.gpus import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
+from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
 from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
 from . import (
@@ -111,7 +112,8 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     """
     requests = phase_requests(phase)
     stage = generate_stage(phase, requests)
-    receipt, reused = stage.run(lambda: _work(phase, stage, requests))
+    with spending(phase.recipe.output, phase.recipe.limits.cost):
+        receipt, reused = stage.run(lambda: _work(phase, stage, requests))
     failed, total = sum(row.count for row in receipt.left_out), receipt.counted(GenerateCounts).requests
     if failed > phase.recipe.limits.failed * total:
         raise LeftOutError(

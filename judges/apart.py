@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from ..config.model import ReplicatedSection
+from ..config.model import BackendSection, ReplicatedSection
 from ..errors import JudgeError
 from ..runfolder.gpus import Engines, engines_of, waves
 from ..runfolder.phases import Phase, resolved_recipe
@@ -36,19 +36,27 @@ class Team(NamedTuple):
 
 
 def teams_of(phase: Phase, groups: Sequence[Sequence[Judge]]) -> list[Team]:
-    """The judges of each model that gets processes of its own: none where one process has one model to itself."""
+    """The judges of each model that gets processes of its own: none where one process has one model to itself.
+
+    A server's model takes no memory here, and one process alone keeps the account of what servers cost.
+    """
     found = [
         Team(f"model-{number}", group, _engines(phase, group))
         for number, group in enumerate(groups, 1)
-        if group[0].loads
+        if group[0].loads and not any(section.server for section in _backends(phase, group))
     ]
     return [] if len(found) == 1 and found[0].engines.n == 1 else found
 
 
+def _backends(phase: Phase, group: Sequence[Judge]) -> list[BackendSection]:
+    return [each.backend for judge in group for each in phase.recipe.judges[judge.name].language_models.values()]
+
+
 def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
-    asked = [each.backend for judge in group for each in phase.recipe.judges[judge.name].language_models.values()]
     # a model that is no language model has one GPU where there is any
-    found = [engines_of(section) for section in asked if isinstance(section, ReplicatedSection)] or [Engines(1, 1)]
+    found = [engines_of(section) for section in _backends(phase, group) if isinstance(section, ReplicatedSection)] or [
+        Engines(1, 1)
+    ]
     return Engines(max(each.n for each in found), max(each.gpus_each for each in found))
 
 

@@ -116,6 +116,9 @@ def _expected_verdict(reply: Reply, grades: Sequence[str]) -> Verdict:
         return refused(reply, 1)
     shares = {grade: reply.choice_probabilities.get(grade, 0.0) for grade in grades}
     if not reply.choice_probabilities:
+        # a server without logprobs: the grade that it wrote, and `raw` says so
+        if (grade := reply.text.strip()) in grades:
+            return Verdict(float(grade), raw=canonical_json({"greedy": reply.text}))
         return Verdict(None, "no grade probabilities", reply.text)
     # not-a-number fails this as well
     if not math.isclose(math.fsum(shares.values()), 1.0, abs_tol=1e-3):

@@ -22,6 +22,7 @@ from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
 from ..runfolder.progress import Progress
+from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
 from . import open_judges
@@ -109,7 +110,8 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
     done = done_by(journals)
     # all mistakes are found before the first judge is asked
     progress, place = _progress(phase, stage, judges, done)
-    with closing(VerdictCache(cache_path())) as cache:
+    limit = phase.recipe.limits.cost
+    with closing(VerdictCache(cache_path())) as cache, spending(phase.recipe.output, limit):
         keep_last(phase, journals, judges, cache)
         elsewhere = [team.judges for team in teams]
         for group in groups:

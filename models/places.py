@@ -109,7 +109,11 @@ def file_at_hand(name: str, revision: str | None, file: str) -> Path | None:
         return folder / file if (folder / file).is_file() else None
     if not is_hub_id(name):
         return None
-    found = need("huggingface_hub", f"model {name!r}").try_to_load_from_cache(name, file, revision=revision)
+    try:
+        found = need("huggingface_hub", f"model {name!r}").try_to_load_from_cache(name, file, revision=revision)
+    except ValueError:
+        # a name that no hub can have: a server's, or a mistake that is found where the model is opened
+        return None
     return Path(found) if isinstance(found, str) else None
 
 
@@ -126,7 +130,7 @@ def refuse_out_of_reach(model: str, revision: str | None, feature: str, patience
         ModelError: there is no such model, or no network.
     """
     hub = need("huggingface_hub", feature)
-    if Path(model).exists() or isinstance(hub.try_to_load_from_cache(model, "config.json", revision=revision), str):
+    if Path(model).exists() or file_at_hand(model, revision, "config.json"):
         return
     try:
         hub.HfApi().model_info(model, revision=revision, timeout=patience)

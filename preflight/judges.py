@@ -40,7 +40,8 @@ def judge_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
     """That what a judge names is there: models, prompts, weights."""
     key = f"judges.{name}"
     for below, asked in options.language_models.items():
-        yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
+        if asked.backend.reads_model:
+            yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
         if isinstance(asked.backend, ReplicatedSection):
             too_many = partial(refuse_too_many, asked.backend)
             yield Check(f"{under(key, below)}.backend.replicas", too_many, is_here=True)
@@ -79,7 +80,7 @@ def _refuse_unreadable(reader: Reader, is_there: Check) -> None:
 
 def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
     """Refuse a judge's language model that is on this machine, and not whole."""
-    if asked.backend.backend != "scripted" and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
+    if asked.backend.reads_model and file_at_hand(asked.model.name, asked.model.revision, "config.json"):
         is_for_transformers = asked.backend.backend == "transformers"
         check_causal_lm(asked.model, asked.model.adapter, f"judge {name!r}", is_for_transformers=is_for_transformers)
 
@@ -87,8 +88,8 @@ def _refuse_incomplete(name: str, asked: LanguageModel) -> None:
 def _refuse_grades(name: str, options: JudgeOptions, grades: Sequence[Sequence[str]]) -> None:
     """Refuse grades that the model's tokenizer, if it is on this machine, cannot tell apart."""
     model, backend = options.language_models[""]
-    path = file_at_hand(model.name, model.revision, "tokenizer_config.json")
-    if path is not None and backend.backend != "scripted":
+    path = file_at_hand(model.name, model.revision, "tokenizer_config.json") if backend.reads_model else None
+    if path is not None:
         tokenizer = open_chat_tokenizer(str(path.parent), f"judge {name!r}")
         refuse_unreadable_grades(name, model.name, grades, tokenizer)
 

@@ -14,6 +14,7 @@ from ..config.model import LanguageModel
 from ..config.section import Check
 from ..errors import RecipeError
 from ..extras import missing_extra
+from ..generate.server.client import refuse_unreachable
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
 from ..runfolder import tracking
@@ -30,7 +31,7 @@ PATIENCE_OF_THE_HUB = 4
 
 def named_checks(recipe: Recipe) -> Iterator[Check]:
     """Models, prompts, weights, programs."""
-    if recipe.generate.has_model or recipe.rounds:
+    if (recipe.generate.has_model and recipe.generate.reads_model) or recipe.rounds:
         yield Check("model.name", partial(models.check, recipe.model.name), is_here=True)
     for name, options in recipe.judges.items():
         yield from judge_checks(name, options)
@@ -129,7 +130,11 @@ def _asked_checks(engine: str, model: str, asked: LanguageModel) -> Iterator[Che
 
     if asked.backend.backend == "vllm":
         yield Check(f"{engine}.engine", refuse_arguments, is_here=True)
-    if asked.backend.backend != "scripted":
+    if asked.backend.server is not None:
+        yield Check(
+            f"{engine}.server", partial(refuse_unreachable, asked.backend.server, asked.model.name), is_here=True
+        )
+    if asked.backend.reads_model:
         reach = partial(_refuse_out_of_reach, asked.model.name, asked.model.revision)
         yield Check(f"{model}.name", reach, is_here=True)
 

@@ -252,7 +252,7 @@ def _refuse_long(
 
 def _tokenizer(asked: LanguageModel) -> "Tokenizer | None":
     """The model's tokenizer, if it is here."""
-    if asked.model.name == "none":
+    if asked.model.name == "none" or (asked.backend.server is not None and not asked.backend.reads_model):
         return None
     path = file_at_hand(asked.model.name, asked.model.revision, "tokenizer.json")
     return need("tokenizers", "counting tokens").Tokenizer.from_file(str(path)) if path else None

@@ -14,6 +14,7 @@ from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
 from ...runfolder.processes import hold
+from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...storage import digest, file_digest, read_json, write_json, write_jsonl, write_text
 from ..pages.write import PAGE, write_page
@@ -82,13 +83,13 @@ def bias_study(recipe: BiasRecipe, open_engine: Opener = open_model) -> Study:
         RecipeError: the folder holds the study of another summarizer.
         LeftOutError: more inputs are without summary than `most_left_out` allows; the report is written all the same.
     """
-    if recipe.model is not None and recipe.backend.backend != "scripted":
+    if recipe.model is not None and recipe.backend.reads_model:
         models.check(recipe.model.name)
 
     preflight(recipe)
     refuse_taken(recipe)
     receipts, reused = {}, {}
-    with hold(recipe.output):
+    with hold(recipe.output), spending(recipe.output, recipe.most_cost):
         inputs, receipts["inputs"], reused["inputs"] = write_inputs(recipe)
         summaries, receipts["summaries"], reused["summaries"] = summarise(recipe, inputs.inputs, open_engine)
         persons, receipts["persons"], reused["persons"] = find_persons(recipe, inputs.inputs, summaries)

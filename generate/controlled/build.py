@@ -25,6 +25,7 @@ from ...errors import LeftOutError
 from ...extras import installed_versions
 from ...records import LeftOut
 from ...runfolder.processes import hold
+from ...runfolder.spending import spending
 from ...runfolder.stages import RECORDED, Counts, Receipt, Stage
 from ...runfolder.timing import booked
 from ...storage import as_given, digest, file_digest, write_json, write_jsonl, write_text
@@ -101,9 +102,9 @@ def build_controlled(recipe: ControlledRecipe, open_engine: Opener = _open) -> B
         LeftOutError: more articles or summaries were left out than `most_left_out` allows; the files are written all the same.
     """
     articles = read_input(recipe)
-    if recipe.backend.backend != "scripted":
+    if recipe.backend.reads_model:
         models.check(recipe.model.name)
-    with hold(recipe.output):
+    with hold(recipe.output), spending(recipe.output, recipe.most_cost):
         built = _build(recipe, articles, open_engine)
     n_summaries = sum(len(each.summaries) for each in built.sets)
     short = [

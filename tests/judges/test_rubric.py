@@ -57,7 +57,8 @@ def test_expected_score_is_the_mean_grade():
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (text_reply("4"), "no grade probabilities"),
+        (text_reply("4 of 5"), "no grade probabilities"),
+        (text_reply("6"), "no grade probabilities"),
         (grades(0.1, 0.1, 0.1, 0.1, 0.1), "grade probabilities do not sum to 1"),
         (grades(float("nan"), 0, 0, 0, 1), "grade probabilities do not sum to 1"),
         (Reply(text="", finish_reason="failed", error="prompt of 9000 tokens"), "no reply from the model"),
@@ -66,6 +67,11 @@ def test_expected_score_is_the_mean_grade():
 def test_reply_without_a_distribution_is_unscored(reply, reason):
     verdict = judged_by(lambda ask: reply)[0].score([make_input("A.")])[0]
     assert (verdict.score, verdict.unscored) == (None, reason)
+
+
+def test_grade_of_a_server_that_gives_no_distribution_is_the_one_it_wrote_and_says_so():
+    verdict = judged_by(lambda ask: text_reply(" 4\n"))[0].score([make_input("A.")])[0]
+    assert (verdict.score, verdict.unscored, verdict.raw) == (4.0, None, '{"greedy":" 4\\n"}')
 
 
 def test_why_a_prompt_was_refused_is_kept():

@@ -1,0 +1,127 @@
+"""A server that speaks OpenAI's protocol: where it is, what it is sent, how fast, and at what price."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from ..records import Sampling
+from .section import Section
+
+# what a variable of the environment is called; keys hold lower-case letters or hyphens
+VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+# what users write a key under
+KEYS = frozenset({"api_key", "key", "token", "authorization"})
+
+
+class PriceSection(Section):
+    """What a million tokens cost, in any currency, which is that of limits.cost."""
+
+    # of prompts
+    input: float = Field(ge=0)
+    # of answers
+    output: float = Field(ge=0)
+    # input that the server had cached; None: as other input
+    cached: float | None = Field(default=None, ge=0)
+
+    def cost(self, n_input: int, n_cached: int, n_output: int) -> float:
+        """The cost of some tokens; cached ones are part of the input."""
+        cached = self.input if self.cached is None else self.cached
+        return ((n_input - n_cached) * self.input + n_cached * cached + n_output * self.output) / 1e6
+
+
+class ServerSection(Section):
+    """A server with an OpenAI-compatible interface."""
+
+    # up to and with the version: "https://api.openai.com/v1", "http://localhost:8000/v1"
+    base_url: str
+    # "messages": any server; it writes the prompt by the model's chat template. "tokens": vLLM; it gets the token ids that
+    # backend: vllm would, made with the tokenizer of model.name, so that replies are the same and can be trained on, grades are
+    # exact, and adapters of rounds are served (vllm serve --enable-lora with VLLM_ALLOW_RUNTIME_LORA_UPDATING=True)
+    prompts: Literal["messages", "tokens"] = "messages"
+    # what the server calls the model; None: model.name
+    model: str | None = None
+    # name of the environment variable that holds the key; None: the server asks for none
+    api_key_env: str | None = None
+    # requests that are under way at a time
+    concurrency: int = Field(default=16, ge=1)
+    # seconds for one answer
+    timeout: float = Field(default=300, gt=0)
+    # how often a request is sent again after 408, 409, 429, 5xx, a broken answer or a lost connection: the server's Retry-After
+    # is waited for, else .5 to 8 seconds
+    retries: int = Field(default=10, ge=0)
+    # None: no limit
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    # needed for limits.cost
+    price: PriceSection | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_key(cls, values: Any) -> Any:
+        """Refuse keys before anything is said of their values."""
+        if isinstance(values, dict) and (found := sorted(KEYS & {str(key).lower() for key in values})):
+            raise ValueError(
+                f"{found[0]}: secrets do not belong into a recipe; put the key into a variable of the environment, and write the "
+                "variable's name as api_key_env"
+            )
+        variable = values.get("api_key_env") if isinstance(values, dict) else None
+        if isinstance(variable, str) and not VARIABLE.fullmatch(variable):
+            raise ValueError(
+                "api_key_env is the name of a variable of the environment, in capitals (OPENAI_API_KEY), not a key; if it was "
+                "one, take it out of the recipe"
+            )
+        return values
+
+    def refuse(self) -> None:
+        """The address must be one, and hold no secret."""
+        place = urlsplit(self.base_url)
+        if place.scheme not in {"http", "https"} or not place.hostname:
+            raise ValueError("base_url must begin with http:// or https:// and name a host: http://localhost:8000/v1")
+        if place.username or place.password or place.query:
+            raise ValueError("base_url must hold no user, password or query; name the key's variable as api_key_env")
+
+    def refuse_drawing(self, drawing: Sampling) -> None:
+        """Refuse what the server cannot be asked for: silently another distribution would be drawn from.
+
+        Raises:
+            ValueError: it asks for more than temperature and nucleus, or vLLM's server has no such thing.
+        """
+        if drawing.no_repeat_ngram_size:
+            raise ValueError("no server bans repeated n-grams; leave no_repeat_ngram_size out, or write backend: vllm")
+        asked = {"top_k": drawing.top_k, "min_p": drawing.min_p, "repetition_penalty": drawing.repetition_penalty - 1}
+        beyond = [key for key, value in asked.items() if value]
+        if beyond and self.prompts == "messages":
+            raise ValueError(
+                f"{' and '.join(beyond)}: OpenAI's protocol has temperature and top_p alone; leave the others out, or write "
+                "server.prompts: tokens for vLLM, or engine: {top_k: 40} for a server that is known to take it"
+            )
+        if drawing.repetition_penalty != 1 and not drawing.include_prompt:
+            raise ValueError(
+                "repetition_penalty: a server penalises the prompt's words as well; write include_prompt: true, or backend: vllm"
+            )
+
+
+# keys of `server` that say where, how fast and at what price, and nothing of what comes back
+ONLY_WHERE = frozenset(ServerSection.model_fields) - {"prompts", "model"}
+
+
+def refuse_unpriced(key: str, limit: float | None, servers: Mapping[str, ServerSection]) -> None:
+    """Refuse a limit of what servers may be paid where a server's prices are not known.
+
+    Args:
+        key: the limit's.
+        limit: None for none.
+        servers: by the key of their backend.
+
+    Raises:
+        ValueError: prices are missing; all of them are named.
+    """
+    without = [each for each, server in servers.items() if server.price is None]
+    if limit is not None and without:
+        raise ValueError(
+            f"{key} needs to know what tokens cost: write {', '.join(f'{each}.server.price' for each in without)}: {{input: ..., "
+            "output: ...}, for a million tokens each"
+        )

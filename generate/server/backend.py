@@ -1,0 +1,265 @@
+"""A server that speaks OpenAI's protocol, as a backend.
+
+Asks of one prompt go in one request where the server can give several answers, so that the prompt is paid for once. Each
+answered request is kept at once (`kept`) and booked (`runfolder.spending`). When a request fails for good, no other begins, those
+under way are waited for, and the stage stops: nothing that was paid for is lost, nothing is written that the server did not say.
+
+What a server draws under a seed is its own affair: most promise nothing. Answers that are kept stay the same, those of another
+machine may differ.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...config import BackendSection, ModelSection
+from ...errors import UnfitModelError
+from ...extras import need
+from ...models import adapter_digest
+from ...models.opening import open_chat_tokenizer
+from ...runfolder.spending import Cost, Spending, current
+from ...runfolder.timing import booked
+from ..backend import TOO_LONG, Ask, Reply, Usage, failed, too_long
+from .client import FEATURE, open_client, refusal
+from .kept import Answer, KeptAnswers, ask_key
+from .requests import FILTERED, Messages, Sending, Tokens, prompt_bytes
+
+log = logging.getLogger(__name__)
+
+# reason of an ask that the server answers by a refusal
+REFUSED = "refused by the server"
+# how servers say that a prompt is too long for the model
+LENGTH = re.compile(
+    r"context.?(?:length|window|size)|maximum context|too (?:long|many tokens)|exceeds? the .*(?:context|token)", re.I
+)
+# how they say that they give one answer at a time
+ONE_ANSWER = re.compile(r"(?:\bn\b|\bbest_of\b|completion choice|multiple choices)", re.I)
+# parameters that some models refuse -> what is sent in their place
+INSTEAD = {"max_tokens": "max_completion_tokens", "seed": None, "logprobs": None, "top_logprobs": None}
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Asks of one prompt that one request answers."""
+
+    asks: tuple[Ask, ...]
+    keys: tuple[str, ...]
+
+
+class ServerBackend:
+    """A server with a model and, where its prompts are tokens, a LoRA adapter."""
+
+    def __init__(self, section: BackendSection, model: ModelSection, adapter: Path | None, signature: str) -> None:
+        assert section.server is not None
+        self.signature = signature
+        self.usage = Usage()
+        self._section, self._server, self._model = section, section.server, model
+        self._errors = need("openai", FEATURE)
+        self._sending: Sending = Messages()
+        if self._server.prompts == "tokens":
+            self._sending = Tokens(open_chat_tokenizer(model.name, FEATURE, model.revision))
+        self._name = self._server.model or model.name
+        self._rates = _rates(self._server.requests_per_minute), _rates(self._server.tokens_per_minute)
+        # what this server was found not to take
+        self._without: set[str] = set()
+        self._runner = asyncio.Runner()
+        self._client = open_client(self._server)
+        self._kept = KeptAnswers()
+        if adapter is not None:
+            self._runner.run(self._load(adapter))
+
+    async def _load(self, adapter: Path) -> None:
+        """Have the server load an adapter, which lies on a file system that it shares."""
+        name = f"evenhand-{adapter_digest(adapter)}"
+        try:
+            body = {"lora_name": name, "lora_path": str(adapter.absolute())}
+            await self._client.post("/load_lora_adapter", body=body, cast_to=str)
+        except self._errors.OpenAIError as error:
+            if "already" not in str(error):
+                raise UnfitModelError(
+                    f"{self._server.base_url} does not load the adapter {adapter}: {error}; start it with --enable-lora, "
+                    f"--max-lora-rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read that folder"
+                ) from error
+        self._name = name
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order; what was answered before is not asked again.
+
+        Raises:
+            ModelError: the server refuses key or model, or gives no answer after all retries.
+            CostLimitError: the next request might pass limits.cost.
+        """
+        keys = [ask_key(self.signature, ask) for ask in asks]
+        found = self._kept.find(keys)
+        for ask, key in zip(asks, keys, strict=True):
+            if key not in found and (refused := self._refused(ask)):
+                found[key] = Answer(reply=refused)
+        calls = _calls([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
+        with booked("models"):
+            self._runner.run(self._answer(iter(calls), found))
+        for answer in found.values():
+            if answer.reply.finish_reason != "failed":
+                # counts are the same however often the work was interrupted
+                self.usage.add(answer.reply.n_prompt_tokens, answer.prefilled)
+        return [found[key].reply for key in keys]
+
+    def _refused(self, ask: Ask) -> Reply | None:
+        """The reply to an ask that need not be sent."""
+        try:
+            self._server.refuse_drawing(ask.sampling)
+        except ValueError as error:
+            raise UnfitModelError(f"{FEATURE}: {error}") from error
+        prompt = self._sending.prompt(ask)
+        reason = too_long(len(prompt.token_ids), ask, self._section.max_model_len)
+        return failed(prompt, TOO_LONG, reason) if reason else None
+
+    async def _answer(self, calls: Iterator[_Call], found: dict[str, Answer]) -> None:
+        """Answer the calls, several at a time; after the first failure none begins, and those under way are waited for."""
+        failures: list[Exception] = []
+
+        async def work() -> None:
+            while not failures and (call := next(calls, None)) is not None:
+                try:
+                    found.update(await self._ask(call))
+                except Exception as error:
+                    failures.append(error)
+
+        await asyncio.gather(*(work() for _ in range(self._server.concurrency)))
+        if failures:
+            raise failures[0]
+
+    async def _ask(self, call: _Call) -> dict[str, Answer]:
+        """The answers to one call, kept; asks that one request did not answer are asked one by one."""
+        found: dict[str, Answer] = {}
+        while len(found) < len(call.asks):
+            n = 1 if "n" in self._without else len(call.asks) - len(found)
+            asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
+            try:
+                response = await self._send(asks)
+            except self._errors.APIStatusError as error:
+                if self._do_without(error, n):
+                    continue
+                if error.status_code in {400, 413, 422}:
+                    found |= dict.fromkeys(keys, Answer(reply=self._refusal(asks[0], error)))
+                    continue
+                raise refusal(error, self._server, self._model.name) from error
+            except self._errors.OpenAIError as error:
+                raise refusal(error, self._server, self._model.name) from error
+            answers = dict(zip(keys, self._read(asks, response), strict=False))
+            self._kept.keep({key: each for key, each in answers.items() if each.reply.finish_reason != "failed"})
+            found |= answers
+            if len(answers) < n:
+                self._without.add("n")
+        return found
+
+    async def _send(self, asks: Sequence[Ask]) -> dict[str, Any]:
+        """The response to one request, booked, within the limits of rate and cost."""
+        body = {"model": self._name, **self._sending.body(asks[0], len(asks))}
+        for key, other in INSTEAD.items():
+            if key in self._without and key in body:
+                value = body.pop(key)
+                body |= {other: value} if other else {}
+        most_input, most_output = (
+            prompt_bytes(asks[0].prompt),
+            len(asks) * body.get("max_tokens", asks[0].sampling.max_tokens),
+        )
+        requests, tokens = self._rates
+        if requests is not None:
+            await requests.acquire(1)
+        if tokens is not None:
+            await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
+        account, price = current(), self._server.price
+        most = price.cost(most_input, 0, most_output) if price else 0.0
+        await self._reserve(account, most)
+        try:
+            response: dict[str, Any] = await self._client.post(
+                self._sending.path, body=body | self._section.engine, cast_to=dict[str, Any]
+            )
+            self._book(account, response)
+        finally:
+            if account is not None:
+                account.release(most)
+        return response
+
+    async def _reserve(self, account: Spending | None, most: float) -> None:
+        """Wait until the request has room in what may be spent, beside those under way."""
+        if account is None:
+            return
+        while not account.has_room(most):
+            if account.is_idle:
+                raise account.refusal(most)
+            await asyncio.sleep(0.01)
+        account.reserve(most)
+
+    def _book(self, account: Spending | None, response: dict[str, Any]) -> None:
+        if account is None:
+            return
+        given, cached, written = _tokens(response)
+        price = self._server.price
+        cost = price.cost(given, cached, written) if price else None
+        account.book(Cost(model=self._name, input=given, cached=cached, output=written, cost=cost))
+
+    def _read(self, asks: Sequence[Ask], response: dict[str, Any]) -> list[Answer]:
+        """The answers that a response holds, in its own order."""
+        given, cached, _ = _tokens(response)
+        choices = sorted(response["choices"], key=lambda each: each.get("index") or 0)
+        found: list[Answer] = []
+        for ask, choice in zip(asks, choices, strict=False):
+            if choice.get("finish_reason") == FILTERED:
+                reply = failed(self._sending.prompt(ask), REFUSED, "its filter held the answer back")
+            else:
+                reply = self._sending.reply(ask, choice, given)
+            # a prompt that is asked n times in one request is run once
+            found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
+        return found
+
+    def _do_without(self, error: Any, n: int) -> bool:
+        """Whether the request can be sent again in another form, after a refusal that names a parameter."""
+        if error.status_code not in {400, 422}:
+            return False
+        said = str(error)
+        named = [error.param] if getattr(error, "param", None) else [key for key in INSTEAD if f"'{key}'" in said]
+        new = {key for key in named if key in INSTEAD} - self._without
+        if n > 1 and "n" not in self._without and (error.param == "n" or ONE_ANSWER.search(said)):
+            new = {"n"}
+        if new:
+            log.warning("%s does not take %s, so requests go without", self._server.base_url, ", ".join(sorted(new)))
+        self._without |= new
+        return bool(new)
+
+    def _refusal(self, ask: Ask, error: Any) -> Reply:
+        said = str(error)
+        is_length = getattr(error, "code", None) == "context_length_exceeded" or LENGTH.search(said)
+        return failed(self._sending.prompt(ask), TOO_LONG if is_length else REFUSED, said)
+
+    def close(self) -> None:
+        """Close the connections and the file of answers."""
+        self._kept.close()
+        self._runner.run(self._client.close())
+        self._runner.close()
+
+
+def _calls(asks: Sequence[tuple[Ask, str]]) -> list[_Call]:
+    """The requests for these asks: those that differ in their seed alone are drawn together."""
+    together: dict[Any, dict[str, Ask]] = {}
+    for ask, key in asks:
+        is_drawn = ask.sampling.temperature > 0 and not ask.choices
+        group = (ask.prompt, ask.sampling) if is_drawn else key
+        together.setdefault(group, {})[key] = ask
+    return [_Call(tuple(each.values()), tuple(each)) for each in together.values()]
+
+
+def _tokens(response: dict[str, Any]) -> tuple[int, int, int]:
+    """Tokens of the prompt, those of them that the server had cached, and of all answers; 0 where it does not say."""
+    used = response.get("usage") or {}
+    cached = (used.get("prompt_tokens_details") or {}).get("cached_tokens")
+    return int(used.get("prompt_tokens") or 0), int(cached or 0), int(used.get("completion_tokens") or 0)
+
+
+def _rates(per_minute: int | None) -> Any:
+    """What spreads so many units over a minute; None for no limit."""
+    return need("aiolimiter", FEATURE).AsyncLimiter(per_minute, 60) if per_minute else None

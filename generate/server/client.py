@@ -1,0 +1,144 @@
+"""The client of a server: opened with a key that nobody sees; what it refuses is said in evenhand's words."""
+
+import json
+import os
+import ssl
+from typing import Any
+
+from ...config.server import ServerSection
+from ...errors import EvenhandError, ModelError, UnfitModelError
+from ...extras import need
+
+FEATURE = "backend 'openai'"
+# seconds that a server has to say which models it has, before any work
+PATIENCE = 5.0
+CONTINUES = "what was answered is kept, and the same command continues"
+# models that an error names
+MOST_NAMED = 8
+
+
+def open_client(section: ServerSection) -> Any:
+    """An `openai.AsyncOpenAI`; its retries include answers that are cut off or no JSON.
+
+    Raises:
+        MissingExtra: the library is not installed.
+        UnfitModelError: the variable that is to hold the key is not set.
+    """
+    openai = need("openai", FEATURE)
+    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_refuse_broken]})
+    return openai.AsyncOpenAI(
+        base_url=section.base_url,
+        api_key=_key(section),
+        timeout=section.timeout,
+        max_retries=section.retries,
+        http_client=http,
+    )
+
+
+def _key(section: ServerSection) -> str:
+    """The key; a word that is none for a server without: the library would take one from the environment unasked."""
+    if section.api_key_env is None:
+        return "none"
+    key = os.environ.get(section.api_key_env, "").strip()
+    if not key:
+        raise UnfitModelError(
+            f"the environment variable {section.api_key_env}, which server.api_key_env names, is not set; export it, or leave "
+            "api_key_env out for a server without keys"
+        )
+    return key
+
+
+async def _refuse_broken(response: Any) -> None:
+    """Have the library ask again, as after a lost connection, when an answer is not what its status says."""
+    from anyio import EndOfStream
+
+    if response.status_code != 200:
+        return
+    try:
+        content = json.loads(await response.aread())
+    except ValueError as error:
+        raise EndOfStream("the answer is no JSON") from error
+    if not isinstance(content, dict) or content.get("choices", True) in (None, []):
+        raise EndOfStream("the answer holds no choices")
+
+
+def refuse_unreachable(section: ServerSection, model: str) -> None:
+    """Ask the server which models it has, before any work; one that does not tell is believed.
+
+    Raises:
+        MissingExtra, UnfitModelError: as `open_client`.
+        ModelError: it gives no answer, refuses the key, or lacks the model.
+    """
+    openai = need("openai", FEATURE)
+    client = openai.OpenAI(base_url=section.base_url, api_key=_key(section), timeout=PATIENCE, max_retries=0)
+    try:
+        with client:
+            known = [each.id for each in client.models.list().data or ()]
+    except openai.NotFoundError:
+        # some servers have no such list, and a wrong address has nothing at all: the first request will tell
+        return
+    except openai.OpenAIError as error:
+        raise refusal(error, section, model, remedy="start it, or mend server.base_url") from error
+    except (ValueError, AttributeError) as error:
+        raise UnfitModelError(f"{section.base_url} answers, but not as an OpenAI-compatible server does") from error
+    wanted = section.model or model
+    if known and wanted not in known:
+        named = ", ".join(map(repr, known[:MOST_NAMED])) + (" and others" if len(known) > MOST_NAMED else "")
+        raise UnfitModelError(
+            f"{section.base_url} has no model {wanted!r}; it has {named}. Write one of them as server.model"
+        )
+
+
+def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES) -> EvenhandError:
+    """What a server's refusal means, and how to mend it; its words are the server's, which show no key.
+
+    Args:
+        error: the library's.
+        section: the server.
+        model: name of its model in the recipe.
+        remedy: what helps where the server is slow, gone or broken.
+    """
+    openai, place = need("openai", FEATURE), section.base_url
+    said = _said(error)
+    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+        key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
+        mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"
+        return UnfitModelError(f"{place} refuses {key}: {said}; {mend}")
+    if isinstance(error, openai.NotFoundError):
+        return UnfitModelError(
+            f"{place} does not know model {section.model or model!r}, or is not the address of its version (…/v1): {said}"
+        )
+    if _is_of(error, ssl.SSLError):
+        return UnfitModelError(
+            f"{place}: its certificate is not trusted: {said}; name the authority's file in SSL_CERT_FILE"
+        )
+    what = f"gives no whole answer: {said}"
+    if isinstance(error, openai.RateLimitError):
+        what = (
+            f"still refuses after {section.retries} retries: {said}; wait, or lower server.concurrency or "
+            "requests_per_minute"
+        )
+    elif isinstance(error, openai.APITimeoutError):
+        what = f"gives no answer within {section.timeout:g} seconds; raise server.timeout or lower server.concurrency"
+    return ModelError(f"{place} {what}; {remedy}")
+
+
+def _said(error: Exception) -> str:
+    """The first line of what was said, or of what caused it."""
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None and isinstance(cause, Exception):
+        causes.append(cause)
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    texts = [str(message or ""), *(str(each) for each in reversed(causes))]
+    lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
+
+
+def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Whether the error, or what caused it, is of a kind."""
+    while error is not None:
+        if isinstance(error, kind) or "CERTIFICATE_VERIFY_FAILED" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,102 @@
+"""Answers of servers, kept from run to run in one SQLite file, found again by what was asked.
+
+An answer is written the moment it arrives, so whatever is killed, nothing is asked twice. It also keeps the promise of every
+backend that equal asks get equal replies, which most servers do not give: the first answer to a prompt under a seed stays.
+The key is the SHA-256 of the model's signature, the chat, the sampling, the seed and the choices; texts of prompts are not kept.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ...models.cache import cache_folder, opened_cache, usable_cache
+from ...records import Record
+from ...storage import digest
+from ..backend import Ask, Reply
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+WHAT, OTHERWISE = "answers of servers", " (what is not kept is asked and paid for again)"
+# hexadecimal digits of a key
+LENGTH = 64
+
+
+class Answer(Record):
+    """What came of an ask: a row."""
+
+    reply: Reply
+    # tokens of the prompt that the server ran for it: none where it had them cached, or for another answer of the same request
+    prefilled: int = 0
+
+
+def answers_path() -> Path:
+    """Where they lie: answers.sqlite in the cache folder, which all runs share."""
+    return cache_folder() / "answers.sqlite"
+
+
+def ask_key(signature: str, ask: Ask) -> str:
+    """What an answer is found by."""
+    turns = [turn.model_dump() for turn in ask.prompt]
+    return digest([signature, turns, ask.sampling.model_dump(), ask.seed, list(ask.choices)], LENGTH)
+
+
+class KeptAnswers:
+    """The open file; made if it is not there. Several processes may read and write at once.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+
+    def __init__(self) -> None:
+        with ExitStack() as opened:
+            self._database = opened.enter_context(opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE))
+            self._opened = opened.pop_all()
+
+    def find(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """The answers that are kept, by key; the others are absent."""
+        found = {}
+        with usable_cache(answers_path(), WHAT, OTHERWISE):
+            for key in keys:
+                row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    found[key] = _answer(row[0])
+        return found
+
+    def keep(self, answers: Mapping[str, Answer]) -> None:
+        """Store answers, all or none; one that is there already stays."""
+        rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
+        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+            self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._opened.close()
+
+
+def _answer(kept: object) -> Answer:
+    """SQLite keeps values of any type in any column, so a damaged or foreign file may hold some."""
+    try:
+        return Answer.model_validate_json(kept if isinstance(kept, str) else b"")
+    except ValidationError as error:
+        raise sqlite3.DataError("it holds a row that is no answer of a server") from error
+
+
+def n_answers() -> int:
+    """How many are kept."""
+    if not answers_path().exists():
+        return 0
+    with opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE) as database:
+        return int(database.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+
+def forget_answers() -> int:
+    """Delete them; how many there were."""
+    n = n_answers()
+    if n:
+        with opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE) as database:
+            with database:
+                database.execute("DELETE FROM answers")
+            database.execute("VACUUM")
+    return n

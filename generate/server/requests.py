@@ -1,0 +1,190 @@
+"""What a server is sent, and how its answers are read: chats for any server, token ids for vLLM's."""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from ...prompts import broken
+from ...records import Message
+from ...storage import digest
+from ..answers import reading
+from ..backend import Ask, Prompt, Reply, normalised, prompt_tokens, tokens_digest
+
+# marks of turns, as texts are read where they are looked for, that servers' chat templates may take for their own: of Llama,
+# Mistral, Qwen, Gemma, DeepSeek and Phi
+MARKS = re.compile(
+    r"<\|[^<>|]{1,40}\|>|<(?:start|end)_of_turn>|</?s>|<<?/?SYS>?>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]"
+    r"|<(?:bos|eos|pad|unk)>|</?think>",
+    re.IGNORECASE,
+)
+# the most alternatives to a token that OpenAI's protocol gives
+MOST_ALTERNATIVES = 20
+# tokens within which a choice begins: some vocabularies write white space first
+CHOICE_TOKENS = 4
+# how far probabilities of choices may be off because one is not among the alternatives
+MOST_UNSEEN = 0.01
+# prompts that are kept as token ids between their request and its answers
+PROMPTS_KEPT = 256
+# OpenAI's reason for an answer that its filter held back
+FILTERED = "content_filter"
+
+
+class Sending(ABC):
+    """How asks become requests."""
+
+    # the path behind the server's address
+    path: str
+
+    @abstractmethod
+    def prompt(self, ask: Ask) -> Prompt:
+        """The ask's prompt as it is known here."""
+
+    @abstractmethod
+    def body(self, ask: Ask, n: int) -> dict[str, Any]:
+        """The request for n answers, without the model's name."""
+
+    @abstractmethod
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
+        """One answer of a response."""
+
+
+class Messages(Sending):
+    """Chats as OpenAI's protocol has them: the server's template writes the prompt."""
+
+    path = "/chat/completions"
+
+    def prompt(self, ask: Ask) -> Prompt:
+        """No token ids are known; the digest is the chat's own."""
+        return Prompt((), digest([turn.model_dump() for turn in ask.prompt]))
+
+    def body(self, ask: Ask, n: int) -> dict[str, Any]:
+        """Temperature, nucleus and seed; of choices the alternatives to the first tokens."""
+        asked: dict[str, Any] = {
+            "messages": [{"role": turn.role, "content": broken(turn.content, MARKS)} for turn in ask.prompt],
+            "temperature": ask.sampling.temperature,
+            "top_p": ask.sampling.top_p,
+            "seed": ask.seed % 2**31,
+            "max_tokens": CHOICE_TOKENS if ask.choices else ask.sampling.max_tokens,
+        }
+        if n > 1:
+            asked["n"] = n
+        if ask.choices:
+            asked |= {"logprobs": True, "top_logprobs": MOST_ALTERNATIVES}
+        return asked
+
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
+        """The text; of choices the likeliest, with their probabilities where the server gives them."""
+        text, prompt = str((choice.get("message") or {}).get("content") or ""), self.prompt(ask)
+        shares = _shares(ask.choices, (choice.get("logprobs") or {}).get("content") or ()) if ask.choices else {}
+        return Reply(
+            text=max(shares, key=lambda each: shares[each]) if shares else text,
+            finish_reason=_finish(choice),
+            n_prompt_tokens=n_prompt_tokens,
+            prompt_digest=prompt.digest,
+            choice_probabilities=shares,
+        )
+
+
+class Tokens(Sending):
+    """Token ids, as vLLM's server takes them: the prompts and answers of backend: vllm.
+
+    Args:
+        tokenizer: the model's own.
+    """
+
+    path = "/completions"
+
+    def __init__(self, tokenizer: Any) -> None:
+        # each is read for what is sent, and again for what comes back
+        self._prompt = lru_cache(PROMPTS_KEPT)(partial(_tokens, tokenizer))
+        self._reading = lru_cache(partial(reading, tokenizer))
+
+    def prompt(self, ask: Ask) -> Prompt:
+        """The token ids that the model reads."""
+        return self._prompt(ask.prompt)
+
+    def body(self, ask: Ask, n: int) -> dict[str, Any]:
+        """All of the sampling; of choices, the tokens that tell them apart and no others."""
+        sampling, read = ask.sampling, self._reading(ask.choices)
+        asked: dict[str, Any] = {
+            "prompt": [*self.prompt(ask).token_ids, *read.opening],
+            "temperature": sampling.temperature,
+            "return_token_ids": True,
+            "return_tokens_as_token_ids": True,
+            "logprobs": 0,
+        }
+        if ask.choices:
+            ids = list(read.ids)
+            return asked | {
+                "max_tokens": 1,
+                "allowed_token_ids": ids,
+                "logprob_token_ids": ids,
+                "logprobs": len(ids),
+            }
+        asked |= {"n": n, "max_tokens": sampling.max_tokens, "seed": ask.seed, "top_p": sampling.top_p}
+        beyond = {"top_k": sampling.top_k, "min_p": sampling.min_p}
+        asked |= {key: value for key, value in beyond.items() if value}
+        if sampling.repetition_penalty != 1:
+            asked["repetition_penalty"] = sampling.repetition_penalty
+        return asked
+
+    def reply(self, ask: Ask, choice: Mapping[str, Any], n_prompt_tokens: int) -> Reply:
+        """The text and its token ids; of choices their probabilities among each other."""
+        prompt, logprobs = self.prompt(ask), choice.get("logprobs") or {}
+        found = [each for each in logprobs.get("token_logprobs") or () if each is not None]
+        shares = {}
+        if ask.choices:
+            ids = self._reading(ask.choices).ids
+            top = (logprobs.get("top_logprobs") or [{}])[0] or {}
+            named = {each: top.get(f"token_id:{i}") for each, i in zip(ask.choices, ids, strict=True)}
+            if None not in named.values():
+                shares = normalised({each: float(value) for each, value in named.items() if value is not None})
+        return Reply(
+            text=str(choice.get("text") or ""),
+            finish_reason=_finish(choice),
+            n_prompt_tokens=len(prompt.token_ids),
+            prompt_digest=prompt.digest,
+            token_ids=tuple(choice.get("token_ids") or ()),
+            logps=math.fsum(found) if found else None,
+            choice_probabilities=shares,
+        )
+
+
+def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:
+    token_ids = tuple(prompt_tokens(tokenizer, prompt))
+    return Prompt(token_ids, tokens_digest(token_ids))
+
+
+def _finish(choice: Mapping[str, Any]) -> str:
+    """ "length" or "stop": an answer that ended for another reason of the server's was not cut."""
+    return "length" if choice.get("finish_reason") == "length" else "stop"
+
+
+def _shares(choices: Sequence[str], places: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Probabilities among choices, read at the first token of an answer that is no white space; {} where they cannot be told.
+
+    A choice that is not among the alternatives is less likely than all of them. Where those that are unseen could move a share by
+    more than a hundredth, nothing is told.
+    """
+    place = next((each for each in places if str(each.get("token", "")).strip()), None)
+    top = (place or {}).get("top_logprobs") or ()
+    found = dict.fromkeys(choices, 0.0)
+    for each in top:
+        begins = str(each.get("token", "")).strip()
+        meant = [choice for choice in choices if begins and choice.startswith(begins)]
+        if len(meant) == 1:
+            found[meant[0]] += math.exp(each["logprob"])
+    total = math.fsum(found.values())
+    unseen = sum(share == 0 for share in found.values())
+    least = min((math.exp(each["logprob"]) for each in top), default=1.0)
+    if not total or unseen * least > MOST_UNSEEN * total:
+        return {}
+    return {choice: share / total for choice, share in found.items()}
+
+
+def prompt_bytes(prompt: Sequence[Message]) -> int:
+    """Bytes of a chat: no token is less than one, but for the few that a template puts around turns."""
+    return sum(len(turn.content.encode()) + 32 for turn in prompt)

@@ -1,0 +1,131 @@
+"""Commands that ask a server: the shipped recipe, what is refused before any request, and the limit of cost."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai")
+pytest.importorskip("aiolimiter")
+pytest.importorskip("rouge_score")
+
+from serving import Server
+from typer.testing import CliRunner
+
+from evenhand.cli.app import app
+from evenhand.errors import EvenhandError
+
+# of the shipped recipe
+OUTPUT = Path("runs/server-rerank")
+GRADES = {str(grade): math.log(share) for grade, share in zip(range(1, 6), (0.1, 0.1, 0.2, 0.5, 0.1), strict=True)}
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+
+def changed(server, **more):
+    """The options of the shipped recipe at this server."""
+    backends = ["generate", *(f"judges.rubric_{name}.backend" for name in ("coverage", "faithfulness"))]
+    keys = {f"{each}.server.base_url": server.base_url for each in backends}
+    models = ["model", *(f"judges.rubric_{name}.model" for name in ("coverage", "faithfulness"))]
+    keys |= {f"{each}.name": "tiny" for each in models} | {"corpus.test.limit": 2}
+    keys |= {f"{each}.server.price": "{input: 1000, output: 2000}" for each in backends}
+    return [part for key, value in (keys | more).items() for part in ("--set", f"{key}={value}")]
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def run(*arguments):
+    """Exit code of a command, and what it says."""
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    error = result.exception
+    code = error.exit_code if isinstance(error, EvenhandError) else result.exit_code
+    return code, " ".join(f"{result.output} {error}".split())
+
+
+def stages(server, **more):
+    """Candidates, judgements and best ones of the shipped recipe; the first exit code that is not 0, or the last."""
+    for verb in ("generate", "judge", "rerank"):
+        code, said = run(verb, "server/rerank", *changed(server, **more))
+        if code:
+            break
+    return code, said
+
+
+def test_shipped_recipe_runs_and_says_before_what_it_costs():
+    with Server(logprobs=GRADES) as server:
+        code, said = run("loop", "server/rerank", *changed(server), "--dry-run")
+        assert code == 0, said
+        assert "tokens in" in said
+        assert server.asked == []
+        assert stages(server)[0] == 0
+    judgements = lines(OUTPUT / "evaluation/base/judgements.jsonl")
+    grades = {each["score"] for each in judgements if each["judge"].startswith("rubric")}
+    assert sorted(grades) == pytest.approx([3.4])
+    costs = [line["record"]["cost"] for line in lines(OUTPUT / "costs.jsonl")]
+    assert len(costs) == len(server.asked)
+
+
+def test_server_without_alternatives_gives_whole_grades_and_says_so():
+    with Server() as server:
+        # it writes sentences, which are no grades
+        code, said = stages(server)
+        assert code == 3
+        assert "no grade probabilities" in said
+    with Server(logprobs=dict.fromkeys(["4"], 0.0)) as server:
+        # one alternative, and the others unseen, as likely as it for all that is known
+        assert stages(server, name="other", output="other")[0] == 0
+    raw = {each["raw"] for each in lines(Path("other/evaluation/base/judgements.jsonl"))}
+    assert '{"greedy":"4"}' in raw
+
+
+def test_limit_of_cost_stops_the_run_and_raised_it_goes_on():
+    with Server(logprobs=GRADES) as server:
+        code, said = stages(server, **{"limits.cost": 4})
+        assert code == 1
+        assert "raise limits.cost, and the same command continues" in said
+        n_before = len(server.asked)
+        assert n_before > 0
+        assert stages(server, **{"limits.cost": 1000})[0] == 0
+        # the same requests as without the limit, none of them twice
+        bodies = [json.dumps(body, sort_keys=True) for body in server.asked]
+        assert len(set(bodies)) == len(bodies) > n_before
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"generate.server.base_url": "http://127.0.0.1:9/v1"}, "gives no whole answer"),
+        ({"model.name": "huge"}, "has no model 'huge'; it has 'tiny'"),
+        ({"generate.server.api_key_env": "NO_SUCH_KEY"}, "NO_SUCH_KEY, which server.api_key_env names, is not set"),
+        ({"generate.server.api_key": "sk-secret-value"}, "secrets do not belong into a recipe"),
+        ({"generate.server.api_key_env": "sk-secret-value"}, "is the name of a variable of the environment"),
+        ({"generate.plans.hot.top_k": 5}, "top_k: OpenAI's protocol has temperature and top_p alone"),
+        ({"rounds": 1}, "trains the model that writes, and generate.server has it"),
+        ({"limits.cost": 1, "generate.server.price": "null"}, "write generate.server.price: {input"),
+        ({"generate.server.timeout": 0}, "generate.server.timeout"),
+    ],
+)
+def test_mistakes_are_told_before_any_request(changes, said):
+    with Server() as server:
+        code, told = run("validate", "server/rerank", *changed(server, **changes))
+        assert code == 2
+        assert said in told
+        assert "secret-value" not in told
+        assert server.asked == []
+
+
+def test_wrong_key_is_told_before_any_request(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-secret-value")
+    with Server(key="another") as server:
+        code, said = run("validate", "server/rerank", *changed(server, **{"generate.server.api_key_env": "MY_KEY"}))
+    assert code == 2
+    assert "refuses the key in MY_KEY" in said
+    assert "secret-value" not in said

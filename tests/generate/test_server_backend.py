@@ -1,0 +1,368 @@
+"""A server as a backend: what it is sent, how it is read, what is kept, and what happens when it fails."""
+
+import asyncio
+import json
+import math
+from contextlib import closing
+
+import pytest
+
+pytest.importorskip("openai")
+pytest.importorskip("aiolimiter")
+
+from serving import Server
+
+from evenhand.config import BackendSection, ModelSection
+from evenhand.config.model import ReplicatedSection
+from evenhand.errors import CostLimitError, ModelError, UnfitModelError
+from evenhand.generate.backend import TOO_LONG, Ask
+from evenhand.generate.backends import open_backend
+from evenhand.generate.server.client import refuse_unreachable
+from evenhand.generate.server.kept import forget_answers, n_answers
+from evenhand.records import Message, Sampling
+from evenhand.runfolder.journal import Journal
+from evenhand.runfolder.spending import COSTS, Cost, spending
+
+GREEDY = Sampling(temperature=0.0, max_tokens=8)
+DRAWN = Sampling(temperature=1.0, max_tokens=8)
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+
+
+def opened(server, engine=None, **options):
+    section = {"base_url": server.base_url, "retries": 3, **options}
+    return closing(
+        open_backend(BackendSection(backend="openai", server=section, engine=engine or {}), ModelSection(name="tiny"))
+    )
+
+
+def ask(text, seed=1, sampling=GREEDY, choices=()):
+    return Ask((Message(role="user", content=text),), sampling, seed, choices)
+
+
+def texts(backend, asks):
+    return [reply.text for reply in backend.complete(asks)]
+
+
+def test_asks_of_one_prompt_are_one_request_and_replies_keep_their_order():
+    asks = [ask(text, seed, DRAWN) for seed in (1, 2, 3) for text in ("a ferry", "a bridge")]
+    with Server() as server, opened(server) as backend:
+        found = texts(backend, asks)
+        assert sorted(body["n"] for body in server.asked) == [3, 3]
+        # the prompts of two words are paid for once each, and asked three times
+        assert (backend.usage.prompt_tokens, backend.usage.prefilled_tokens) == (12, 4)
+    assert len(set(found)) == 6
+
+
+def test_server_without_n_is_asked_one_by_one_and_says_the_same_of_other_prompts():
+    asks = [ask("a ferry", seed, DRAWN) for seed in (1, 2, 3)]
+    with Server(has_n=False) as server, opened(server) as backend:
+        found = texts(backend, asks)
+        assert [body.get("n", 1) for body in server.asked] == [3, 1, 1]
+        texts(backend, [ask("a bridge", seed, DRAWN) for seed in (1, 2)])
+        assert [body.get("n", 1) for body in server.asked][3:] == [1, 1]
+    assert len(set(found)) == 3
+
+
+def test_refused_n_is_asked_one_by_one():
+    asks = [ask("a ferry", seed, DRAWN) for seed in (1, 2)]
+    with Server(refuses=("n",)) as server, opened(server) as backend:
+        assert len(set(texts(backend, asks))) == 2
+        assert len(server.answered) == 2
+
+
+@pytest.mark.parametrize(("refused", "instead"), [("max_tokens", "max_completion_tokens"), ("seed", None)])
+def test_parameter_that_a_model_refuses_is_left_out_or_renamed(refused, instead, caplog):
+    with Server(refuses=(refused,)) as server, opened(server) as backend:
+        texts(backend, [ask("a ferry"), ask("a bridge")])
+        assert all(refused not in body for body in server.answered)
+        assert all(instead is None or body[instead] == 8 for body in server.answered)
+    assert refused in caplog.text
+
+
+def test_answers_are_kept_at_once_and_asked_for_once():
+    asks = [ask(f"text {n}") for n in range(6)]
+    with Server() as server:
+        with opened(server) as backend:
+            first = texts(backend, asks[:4])
+        with opened(server) as backend:
+            assert texts(backend, asks)[:4] == first
+        assert len(server.asked) == 6
+    assert n_answers() == 6
+    assert forget_answers() == 6
+
+
+FAULTS = [429, 500, 503, "close", "cut", "text", "empty", "nothing"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_broken_answer_is_asked_for_again(fault, monkeypatch):
+    _hurry(monkeypatch)
+    asks = [ask(f"text {n}") for n in range(10)]
+    with Server() as server, opened(server) as backend:
+        whole = texts(backend, asks)
+    forget_answers()
+    with Server(lambda number, body: fault if number % 5 == 2 else None) as server, opened(server) as backend:
+        assert texts(backend, asks) == whole
+        assert len(server.asked) > 10
+
+
+def _hurry(monkeypatch):
+    import openai._base_client
+
+    monkeypatch.setattr(openai._base_client, "INITIAL_RETRY_DELAY", 0.01)
+
+
+def test_slow_answer_runs_into_the_timeout(monkeypatch):
+    import time
+
+    _hurry(monkeypatch)
+
+    def slow(number, body):
+        time.sleep(1.0 if number < 2 else 0)
+
+    with Server(slow) as server, opened(server, timeout=0.3) as backend:
+        assert len(texts(backend, [ask("a ferry")])) == 1
+    forget_answers()
+    too_slow = Server(lambda number, body: time.sleep(1))
+    said = pytest.raises(ModelError, match=r"no answer within 0.2 seconds.*the same command continues")
+    with too_slow as server, opened(server, timeout=0.2, retries=1) as backend, said:
+        backend.complete([ask("a bridge")])
+
+
+def test_after_a_failure_for_good_what_was_under_way_is_kept(monkeypatch):
+    _hurry(monkeypatch)
+    asks = [ask(f"text {n}") for n in range(30)]
+    bad = "text 7"
+
+    def broken(number, body):
+        return 500 if body["messages"][0]["content"] == bad else None
+
+    with Server(broken) as server, opened(server, concurrency=4, retries=1) as backend:
+        with pytest.raises(ModelError, match=r"fault 500.*the same command continues"):
+            backend.complete(asks)
+        assert n_answers() == len(server.answered) >= 7
+        # no further request began but those that were on their way
+        assert len(server.asked) < 20
+        before = len(server.answered)
+        server.fault = lambda number, body: None
+        backend.complete(asks)
+        assert len(server.answered) == 30
+        assert before == n_answers() - (30 - before)
+
+
+def test_concurrency_is_kept():
+    import time
+
+    with Server(lambda number, body: time.sleep(0.05)) as server, opened(server, concurrency=3) as backend:
+        texts(backend, [ask(f"text {n}") for n in range(12)])
+        assert server.most_at_once == 3
+
+
+def test_requests_are_spread_over_their_minute(monkeypatch):
+    import time
+
+    from aiolimiter import AsyncLimiter
+
+    import evenhand.generate.server.backend as module
+
+    # a minute of .3 seconds
+    monkeypatch.setattr(module, "_rates", lambda n: AsyncLimiter(n, 0.3) if n else None)
+    start = time.monotonic()
+    with Server() as server, opened(server, requests_per_minute=3) as backend:
+        texts(backend, [ask(f"text {n}") for n in range(12)])
+    # three may come at once, the others at ten a second
+    assert time.monotonic() - start > 0.85
+
+
+def test_key_comes_from_the_variable_and_goes_nowhere_else(monkeypatch, caplog, tmp_path):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    caplog.set_level("DEBUG")
+    with Server(key="sk-very-secret") as server, opened(server, api_key_env="MY_KEY") as backend:
+        texts(backend, [ask("a ferry")])
+        server.key = "another"
+        with pytest.raises(UnfitModelError, match="refuses the key in MY_KEY") as error:
+            backend.complete([ask("a bridge")])
+    assert "very-secret" not in caplog.text + str(error.value)
+    assert not any(b"very-secret" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_server_without_a_named_key_is_not_sent_one_of_the_environment(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    with Server() as server, opened(server) as backend:
+        texts(backend, [ask("a ferry")])
+        assert "very-secret" not in str(server.headers)
+
+
+def test_missing_variable_is_one_message(monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with (
+        Server() as server,
+        pytest.raises(UnfitModelError, match=r"MY_KEY, which server.api_key_env names, is not set"),
+    ):
+        opened(server, api_key_env="MY_KEY")
+
+
+def test_prompt_too_long_and_filtered_answer_are_failed_replies():
+    too_long = {"message": "This model's maximum context length is 8 tokens", "code": "context_length_exceeded"}
+
+    def refusing(number, body):
+        said = body["messages"][0]["content"]
+        return {"long": (400, too_long, {}), "rude": (400, {"message": "not allowed"}, {})}.get(said)
+
+    with Server(refusing) as server, opened(server) as backend:
+        replies = backend.complete([ask("long"), ask("rude"), ask("fine")])
+    assert [reply.finish_reason for reply in replies] == ["failed", "failed", "stop"]
+    assert [reply.reason for reply in replies[:2]] == [TOO_LONG, "refused by the server"]
+    # they may be answered tomorrow
+    assert n_answers() == 1
+
+
+PROBABLE = {"4": math.log(0.5), " 4": math.log(0.1), "3": math.log(0.2), "5": math.log(0.1), "The": math.log(0.05)}
+
+
+def test_grades_are_read_from_the_alternatives():
+    probable = {**PROBABLE, "2": math.log(0.03), "1": math.log(0.02)}
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    total = 0.95
+    assert reply.choice_probabilities == pytest.approx(
+        {"1": 0.02 / total, "2": 0.03 / total, "3": 0.2 / total, "4": 0.6 / total, "5": 0.1 / total}
+    )
+    assert reply.text == "4"
+
+
+def test_grades_that_are_unseen_and_may_be_likely_are_not_told():
+    # 1 and 2 may have up to .05 each
+    with Server(logprobs=PROBABLE) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities == {}
+    assert reply.text == "4"
+
+
+def test_cost_is_booked_and_the_limit_is_never_passed(tmp_path):
+    asks = [ask(f"word number {n}", sampling=GREEDY) for n in range(40)]
+    # 3 tokens in and 4 out
+    price = {"input": 1000, "output": 2000}
+    each = (3 * 1000 + 4 * 2000) / 1e6
+    with Server() as server:
+        said = pytest.raises(CostLimitError, match=r"raise limits.cost, and the same command continues")
+        with spending(tmp_path, limit=20.5 * each), opened(server, price=price, concurrency=8) as backend, said:
+            backend.complete(asks)
+        booked = [line.cost for line in Journal(tmp_path / COSTS, Cost)]
+        assert booked == pytest.approx([each] * len(server.answered))
+        assert math.fsum(booked) <= 20.5 * each
+        # what a request may cost at most is known by its bytes only, so a few are not sent that would have had room
+        assert 10 < len(booked) <= 20
+        before = len(server.answered)
+        with spending(tmp_path, limit=100 * each), opened(server, price=price) as backend:
+            backend.complete(asks)
+        assert len(server.asked) == len(server.answered) == 40 > before
+        assert len(Journal(tmp_path / COSTS, Cost)) == 40
+
+
+def test_marks_of_turns_in_documents_are_broken():
+    marks = (
+        "<|im_end|>",
+        "<|im_start|>",
+        "[INST]",
+        "</s>",
+        "<end_of_turn>",
+        "<\uff5cAssistant\uff5c>",
+        "<<SYS>>",
+        "<|EOT_ID|>",
+    )
+    with Server() as server, opened(server) as backend:
+        texts(backend, [ask(f"before {mark} after") for mark in marks])
+        said = [body["messages"][0]["content"] for body in server.asked]
+    assert not [text for text in said if any(mark in text for mark in marks)]
+
+
+def test_request_fields_of_the_recipe_are_sent():
+    with Server() as server, opened(server, engine={"reasoning_effort": "none"}) as backend:
+        texts(backend, [ask("a ferry")])
+        assert server.asked[0]["reasoning_effort"] == "none"
+
+
+def test_reach_is_tried_before_any_work():
+    def section(server, **options):
+        return BackendSection(backend="openai", server={"base_url": server.base_url, **options}).server
+
+    with Server() as server:
+        refuse_unreachable(section(server), "tiny")
+        refuse_unreachable(section(server, model="tiny"), "another name here")
+        with pytest.raises(UnfitModelError, match="has no model 'huge'; it has 'tiny'"):
+            refuse_unreachable(section(server), "huge")
+    gone = section(server)
+    with pytest.raises(ModelError, match="gives no whole answer"):
+        refuse_unreachable(gone, "tiny")
+    with Server(models=None) as server:
+        refuse_unreachable(section(server), "tiny")
+    with Server(key="k") as server, pytest.raises(UnfitModelError, match=r"a request without key.*api_key_env"):
+        refuse_unreachable(section(server), "tiny")
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ({"base_url": "localhost:8000"}, "must begin with http"),
+        ({"base_url": "http://u:p@h/v1"}, "no user, password"),
+        ({"base_url": "http://h/v1", "api_key": "sk-abc"}, "secrets do not belong into a recipe"),
+        ({"base_url": "http://h/v1", "api_key_env": "sk-abc"}, "the name of a variable"),
+    ],
+)
+def test_server_section_refuses(server, said):
+    with pytest.raises(ValueError, match=said):
+        BackendSection(backend="openai", server=server)
+
+
+def test_backend_and_server_go_together():
+    with pytest.raises(ValueError, match="backend: openai asks a server"):
+        BackendSection(backend="openai")
+    with pytest.raises(ValueError, match="server has no effect"):
+        BackendSection(backend="vllm", server={"base_url": "http://h/v1"})
+    with pytest.raises(ValueError, match=r"write server.concurrency"):
+        ReplicatedSection(backend="openai", server={"base_url": "http://h/v1"}, replicas="auto")
+    with pytest.raises(ValueError, match=r"engine.model is not for a recipe: write server.model"):
+        BackendSection(backend="openai", server={"base_url": "http://h/v1"}, engine={"model": "x"})
+
+
+def test_drawing_that_a_server_does_not_know_is_refused():
+    with (
+        Server() as server,
+        opened(server) as backend,
+        pytest.raises(UnfitModelError, match=r"top_k.*server.prompts: tokens"),
+    ):
+        backend.complete([ask("a ferry", sampling=Sampling(top_k=5))])
+
+
+def test_interrupt_ends_the_wait(monkeypatch):
+    # asyncio turns Ctrl-C into one KeyboardInterrupt, and the answers before it are kept
+    with Server() as server, opened(server) as backend:
+        texts(backend, [ask("a ferry")])
+
+        async def interrupted(*_):
+            await asyncio.sleep(0)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(type(backend), "_answer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            backend.complete([ask("a bridge")])
+    assert n_answers() == 1
+
+
+def test_bodies_are_json_of_the_protocol():
+    with Server() as server, opened(server) as backend:
+        texts(backend, [ask("a ferry", 5, DRAWN)])
+    (body,) = server.asked
+    assert json.loads(json.dumps(body)) == {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": "a ferry"}],
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "seed": 5,
+        "max_tokens": 8,
+    }

@@ -1,0 +1,191 @@
+"""A server of OpenAI's protocol that answers by rules, counts what it is asked, and breaks as a test says.
+
+Its answers depend on the request alone, so that a run against it can be compared with another one.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from evenhand.storage import digest
+
+# what becomes of the nth request: None for an answer, "close", "cut", "text", "empty", "slow", or a status
+Fault = Callable[[int, dict[str, Any]], Any]
+SENTENCES = ("The ferry is cheap.", "The bridge costs too much.", "Nobody asked the island.", "Trains are late.")
+
+
+class Server:
+    """A server on a port of its own; use as a context.
+
+    Args:
+        fault: what goes wrong.
+        models: ids that it lists; None: it has no list.
+        key: that it asks for.
+        has_n: whether it gives several answers to a request.
+        logprobs: grades' probabilities by text; None: it gives none.
+        refuses: parameter -> the error that OpenAI's servers give for it.
+    """
+
+    def __init__(
+        self,
+        fault: Fault = lambda number, body: None,
+        *,
+        models: tuple[str, ...] | None = ("tiny",),
+        key: str | None = None,
+        has_n: bool = True,
+        logprobs: dict[str, float] | None = None,
+        refuses: tuple[str, ...] = (),
+    ) -> None:
+        self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
+            fault, models, key, has_n, logprobs, refuses,
+        )  # fmt: skip
+        # requests for answers, in the order in which they came; and those whose answer was sent whole
+        self.asked: list[dict[str, Any]] = []
+        self.answered: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(_Handler):
+            server_of_test = outer
+
+        class Quiet(ThreadingHTTPServer):
+            def handle_error(self, *_: Any) -> None:
+                """A client that was killed is no news."""
+
+        self._http = Quiet(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def __enter__(self) -> "Server":
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def begins(self, body: dict[str, Any]) -> int:
+        with self._lock:
+            self.asked.append(body)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+            return len(self.asked) - 1
+
+    def ends(self) -> None:
+        with self._lock:
+            self._at_once -= 1
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server_of_test: Server
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        server = self.server_of_test
+        if not self._may():
+            return
+        if self.path.endswith("/models") and server.models is not None:
+            self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models]})
+        else:
+            self._send(404, {"error": {"message": "not found"}})
+
+    def do_POST(self) -> None:
+        server = self.server_of_test
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server.headers.append(dict(self.headers))
+        if not self._may():
+            return
+        number = server.begins(body)
+        try:
+            self._answer(server, number, body)
+        finally:
+            server.ends()
+
+    def _may(self) -> bool:
+        key = self.server_of_test.key
+        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
+            return True
+        self._send(401, {"error": {"message": "Incorrect API key provided: sk-***", "code": "invalid_api_key"}})
+        return False
+
+    def _answer(self, server: Server, number: int, body: dict[str, Any]) -> None:
+        for parameter in server.refuses:
+            if parameter in body:
+                message = f"Unsupported parameter: '{parameter}' is not supported with this model."
+                error = {"message": message, "param": parameter, "code": "unsupported_parameter"}
+                self._send(400, {"error": error})
+                return
+        fault = server.fault(number, body)
+        if fault == "close":
+            self.close_connection = True
+            return
+        if isinstance(fault, tuple):
+            status, error, headers = fault
+            self._send(status, {"error": error}, headers)
+            return
+        if isinstance(fault, int):
+            self._send(fault, {"error": {"message": f"fault {fault}"}}, {"Retry-After": "0.01"} if fault == 429 else {})
+            return
+        answer = json.dumps(respond(server, body)).encode()
+        if fault == "empty":
+            answer = b""
+        elif fault == "text":
+            answer = b"<html>a gateway's error</html>"
+        elif fault == "nothing":
+            answer = json.dumps({"choices": None}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        if fault == "cut":
+            self.wfile.write(answer[: len(answer) // 2])
+            self.wfile.flush()
+            self.close_connection = True
+            self.connection.close()
+            return
+        self.wfile.write(answer)
+        self.wfile.flush()
+        if fault is None:
+            server.answered.append(body)
+
+    def _send(self, status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        answer = json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
+def respond(server: Server, body: dict[str, Any]) -> dict[str, Any]:
+    """The response to a request: sentences chosen by prompt and seed, or a grade."""
+    n = body.get("n", 1) if server.has_n else 1
+    text = body["messages"][-1]["content"]
+    choices = []
+    for index in range(n):
+        number = int(digest([text, body.get("seed"), body.get("temperature"), index], 8), 16)
+        said = SENTENCES[number % len(SENTENCES)]
+        choice: dict[str, Any] = {
+            "index": index,
+            "finish_reason": "stop",
+            "message": {"content": f"{said} {number % 997}"},
+        }
+        if body.get("logprobs") and server.logprobs:
+            top = [{"token": token, "logprob": value} for token, value in server.logprobs.items()]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+            choice["message"]["content"] = top[0]["token"]
+        choices.append(choice)
+    used = {"prompt_tokens": len(text.split()), "completion_tokens": 4 * n, "total_tokens": 0}
+    return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used}
