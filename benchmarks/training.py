@@ -13,6 +13,11 @@ pass of the reference included everywhere.
     limit           a plain forward and backward pass, and a plain forward pass for the reference, over evenhand's packed
                     tokens, causal attention, logits and log-probabilities for the same number of tokens, and nothing else
 
+With --sets it times both sides of a document set instead, whose prompts differ in their last tokens alone:
+
+    both sides      their common beginning once, as with train.shuffle: sets
+    each side       one beside the other, each with its prompt
+
 Of TRL's pairs and of "each pair" only some are run, and the seconds are scaled. "tokens" are those that ran through policy and
 reference, "TFLOP" what `models.flops` counts for them, "loss" the mean over the pairs that were run. With --peak, the device's
 TFLOP/s in the data type, model FLOPs utilisation is given as well.
@@ -23,13 +28,14 @@ import contextlib
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from ..config import PACKED_ATTENTION, CorpusSection
 from ..corpora import load_corpus
 from ..extras import need
+from ..generate.prefixes import LEAST_SHARED
 from ..models import locate
 from ..models.flops import lora_flops, packed_tokens, seen_from
 from ..models.sizes import Sizes, sizes_of
@@ -39,6 +45,9 @@ from . import Contender, Counts, Extrapolated, Report, Table, bench_options, com
 
 OURS, STOCK, LIMIT = "evenhand", "TRL", "limit"
 ALONE, PAIRED, COMPACT = "each candidate", "each pair", "TRL, compact"
+TOGETHER, APART = "both sides", "each side"
+# tokens that the shipped template has after the documents: of the sample corpus on average
+OF_A_SIDE = 43
 # tokens of the candidates in turn: 60 on average
 CANDIDATE_TOKENS = (48, 60, 72)
 # of the drawn tokens
@@ -84,13 +93,18 @@ def main(argv: Sequence[str] | None = None) -> None:
             "help": "of the device in this data type, for model FLOPs utilisation",
         },
         checkpointing={"action": "store_true", "help": "gradient checkpointing in all trainers"},
+        sets={"action": "store_true", "help": "time both sides of a document set instead"},
     )
     report = Report("training", vars(options))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, folder)
+        table = bench.sides if options.sets else bench.table
         for n_prompt in options.prompts:
             for n in options.candidates:
-                report.add(bench.table(n_prompt, n))
+                report.add(table(n_prompt, n))
+        if options.sets:
+            report.finish()
+            return
         notes = growth(report.tables, options.prompts, options.candidates)
         report.finish([*notes, *map(shares, report.tables), *bench.rates(report.tables)])
 
@@ -157,6 +171,35 @@ class Bench:
             (STOCK, LIMIT),
             warm_up=not self.options.quick,
         )
+
+    def sides(self, n_prompt: int, n: int) -> Table:
+        """Both sides of a set: what their prompts begin with alike once, and twice."""
+        one = self.pairs(n_prompt, n)
+        documents, end = one[0].prompt_ids[:-OF_A_SIDE], one[0].prompt_ids[-OF_A_SIDE:]
+        other = [Row("", [*documents, *end[::-1]], row.chosen_ids[::-1], row.rejected_ids[::-1]) for row in one]
+        groups = build_groups([*one, *other])
+        return compare(
+            f"both sides, n = {n}, prompts of {n_prompt} tokens, {OF_A_SIDE} of them a side's own",
+            [
+                Contender(TOGETHER, partial(self._packed, groups)),
+                Contender(APART, partial(self._packed, groups, least=n_prompt)),
+            ],
+            self.options.repeats,
+            (APART,),
+            warm_up=not self.options.quick,
+        )
+
+    def _packed(self, groups: Sequence[Group], least: int = LEAST_SHARED) -> Counts:
+        """Requests in one pass; beginnings of at least so many tokens run once."""
+        trainer = self.shared_prefix
+        batch = replace(trainer.data_collator, least_shared=least)([group.columns for group in groups])
+        (one,) = batch["passes"]
+        n_seen = sum(
+            seen_from(span.n_before, span.n_prompt) + sum(seen_from(span.n_before + span.n_prompt, n) for n in span.own)
+            for span in one["layout"].spans
+        )
+        loss = step(trainer, batch)
+        return self._counts(one["n_tokens"], n_seen, len(one["scored"])) | {"loss": loss}
 
     def rates(self, tables: Sequence[Table]) -> list[str]:
         """The model FLOPs per second of shared-prefix DPO, and which share of the device's that is, where that is given."""
@@ -250,8 +293,9 @@ class Bench:
     def _sizes(self) -> Sizes:
         torch, transformers = need("torch", "benchmark 'training'"), need("transformers", "benchmark 'training'")
         # without the adapter
+        config = self.shared_prefix.model.get_base_model().config
         with torch.device("meta"):
-            return sizes_of(transformers.AutoModelForCausalLM.from_config(self._pairwise.model.get_base_model().config))
+            return sizes_of(transformers.AutoModelForCausalLM.from_config(config))
 
     @cached_property
     def _text_ids(self) -> list[int]:

@@ -1,6 +1,8 @@
 """The adapter, and how the training process is run."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
+from operator import eq
 from pathlib import Path
 from typing import Any, Literal
 
@@ -98,6 +100,9 @@ class TrainSection(Section):
     # shared-prefix: most tokens that run through the model side by side. A micro-batch beyond it runs in several passes, a long
     # request split by candidates, with the same loss; lower it when memory is short
     max_tokens_per_pass: int = Field(default=16384, ge=16)
+    # shared-prefix: what is shuffled, "requests" one by one, or "sets": requests whose prompts begin alike, as both sides of a
+    # document set do, then stay together in steps and micro-batches, where that beginning runs once
+    shuffle: Literal["requests", "sets"] = Field(default="requests", exclude_if=partial(eq, "requests"))
     # accelerate configuration file: a path, or a name from accelerate_configs/
     accelerate_config: str = "cpu"
     # processes, when the file should not decide
@@ -117,9 +122,9 @@ class TrainSection(Section):
     python: str | None = None
 
     def refuse(self) -> None:
-        """Passes are the shared prefix's alone."""
-        has_passes = self.trainer == "shared-prefix"
-        refuse_without_effect(self, ("max_tokens_per_pass",), has_passes, "with trainer: shared-prefix")
+        """Passes and beginnings that run once are the shared prefix's alone."""
+        is_shared = self.trainer == "shared-prefix"
+        refuse_without_effect(self, ("max_tokens_per_pass", "shuffle"), is_shared, "with trainer: shared-prefix")
 
 
 def loss_types(trainer: Mapping[str, Any]) -> list[str]:

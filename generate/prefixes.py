@@ -39,20 +39,21 @@ class Segment:
         return found[::-1]
 
 
-def segments(prompts: Sequence[tuple[int, ...]]) -> list[Segment]:
+def segments(prompts: Sequence[tuple[int, ...]], least: int = LEAST_SHARED) -> list[Segment]:
     """The last segment of each prompt; it belongs to that prompt alone and has at least one token.
 
     Args:
         prompts: distinct and sorted, none empty.
+        least: tokens of a beginning that is worth a segment of its own.
     """
-    common = [_n_common(one, other) for one, other in pairwise(prompts)]
+    common = [n_common(one, other) for one, other in pairwise(prompts)]
     ends: dict[int, Segment] = {}
     # ranges of prompts below one parent
     pending: list[tuple[range, Segment | None]] = [(range(len(prompts)), None)]
     while pending:
         below, parent = pending.pop()
         start, level = (parent.end, parent.level + 1) if parent else (0, 0)
-        for group in _alike(below, common, start + LEAST_SHARED):
+        for group in _alike(below, common, start + least):
             first = prompts[group[0]]
             if len(group) == 1:
                 ends[group[0]] = Segment(parent, first[start:], start, level)
@@ -71,7 +72,7 @@ def _alike(prompts: range, common: Sequence[int], least: int) -> Iterator[range]
             first = i + 1
 
 
-def _n_common(one: Sequence[int], other: Sequence[int]) -> int:
+def n_common(one: Sequence[int], other: Sequence[int]) -> int:
     """Tokens that both begin with, short of the last one of either: something must be left to run."""
     most = min(len(one), len(other)) - 1
     return next((i for i in range(most) if one[i] != other[i]), most)

@@ -37,8 +37,16 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         {"head_dim": 16, "sliding_window": 12, "layer_types": WINDOW, "query_pre_attn_scalar": 16},
     ),
 }  # fmt: skip
-# two requests: a prompt of 23 tokens with candidates of 5, none and 9, and one of 11 with candidates of 3 and 4; 5 of padding
-LAYOUT = Layout((Span(0, 23, (5, 0, 9)), Span(37, 11, (3, 4)), Span(55, 5)))
+# two requests: a prompt of 23 tokens with candidates of 5, none and 9, and one of 11 with candidates of 3 and 4; then a beginning
+# of 14 that three share: one goes on with 3 and has candidates of 4 and 2, two go on with 5 and have one of 3, and 2 and 6; 5 of
+# padding
+SHARED = (55, 69)
+LAYOUT = Layout(
+    (
+        Span(0, 23, (5, 0, 9)), Span(37, 11, (3, 4)), Span(55, 14), Span(69, 3, (4, 2), (SHARED,)),
+        Span(78, 5, (), (SHARED,)), Span(83, 2, (3,), (SHARED, (78, 83))), Span(88, 1, (2, 6), (SHARED, (78, 83))), Span(97, 5),
+    )
+)  # fmt: skip
 
 
 def build(name: str, attention: str = "sdpa") -> Any:
@@ -52,7 +60,7 @@ def sequences(ids: Any, layout: Layout) -> list[tuple[Any, list[int]]]:
     """Every candidate behind its prompt as a sequence of its own, and where its tokens lie in the packed one."""
     found = []
     for span in layout.spans:
-        prompt, start = list(range(span.start, span.prompt_end)), span.prompt_end
+        prompt, start = [place for part in span.prompt for place in range(*part)], span.prompt_end
         for n in span.own or (0,):
             places = prompt + list(range(start, start + n))
             found.append((ids[:, places], places))

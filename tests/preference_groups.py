@@ -1,5 +1,6 @@
 """Small groups of candidates as token ids, and the same pairs as TRL's rows."""
 
+from dataclasses import replace
 from typing import Any
 
 from evenhand.generate.backend import prompt_tokens, tokens_digest
@@ -24,6 +25,15 @@ def make_rows() -> list[Row]:
     pairs = [[(0, 1), (0, 2), (3, 1), (2, 1)], [(0, 1), (2, 0), (2, 1)], [(1, 0)]]
     return [
         Row("left", prompts[g], candidates[g][c], candidates[g][r]) for g in range(3) for c, r in pairs[g]
+    ]  # fmt: skip
+
+
+def make_alike_rows() -> list[Row]:
+    """`make_rows` behind a beginning of 40 tokens that the three prompts share, and of 80 that two of them do."""
+    rows = make_rows()
+    lengths = {41: 80, 17: 40, 60: 80}
+    return [
+        replace(row, prompt_ids=tokens(lengths[len(row.prompt_ids)], 4) + row.prompt_ids) for row in rows
     ]  # fmt: skip
 
 
@@ -61,7 +71,7 @@ def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = No
     from evenhand.train.trainer import tokenised_trainer
 
     rows = rows or make_rows()
-    fairness = options.pop("fairness", None)
+    fairness, together = options.pop("fairness", None), options.pop("together", False)
     max_tokens, reference_logps = options.pop("max_tokens", 4096), options.pop("reference_logps", None)
     lora = {"r": 4, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": False} | options.pop("lora", {})
     tokenizer = AutoTokenizer.from_pretrained(model)
@@ -89,6 +99,7 @@ def make_trainer(kind: str, model: Any, folder: Any, rows: list[Row] | None = No
         data_collator=PackingCollator(tokenizer.pad_token_id, max_tokens),
         reference_logps=reference_logps,
         fairness=fairness,
+        together=together,
         callbacks=[fairness_callback(fairness)] if fairness else [],
         **parts,
     )

@@ -21,7 +21,7 @@ from ..config import PACKED_ATTENTION, VARLEN_ATTENTION
 from ..errors import RecipeError
 from ..models.rope import global_rope
 from .joined_attention import can_join, joined_attention
-from .packing import Layout, Span
+from .packing import Layout, Span, taken
 from .varlen import open_kernel, varlen_attention
 
 # model.attn_implementation -> name under which transformers calls the packed one. Without "flash" in it, which transformers
@@ -151,7 +151,8 @@ def masked(  # noqa: PLR0913 - as transformers calls it
     key, value = _repeated(query, key, value)
     out = []
     for span in shared_prefix.spans:
-        q, k, v = (each[:, :, span.start : span.end] for each in (query, key, value))
+        q = query[:, :, span.start : span.end]
+        k, v = (taken(each, span.seen) for each in (key, value))
         mask = _span_mask(shared_prefix, span, sliding_window, query.device)
         if softcap is None:
             out.append(scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scaling))
@@ -211,14 +212,12 @@ def block_mask(layout: Layout, window: int | None, device: torch.device, make: C
 
     made = ("blocks", window, device)
     if made not in layout.memo:
-        span_of, candidate_of = (each.to(device) for each in layout.owners())
-        position_of = layout.positions().to(device)
+        ends, position_of = layout.ends().to(device), layout.positions().to(device)
         # a tensor also without a window, since each number would be compiled anew
         reach = torch.tensor(layout.length if window is None else window, device=device)
 
         def seen(_batch: Any, _head: Any, q: Any, k: Any) -> Any:
-            mine = (candidate_of[k] < 0) | (candidate_of[k] == candidate_of[q])
-            return (k <= q) & (span_of[q] == span_of[k]) & mine & (position_of[q] - position_of[k] < reach)
+            return (k <= q) & (q < ends[k]) & (position_of[q] - position_of[k] < reach)
 
         n = layout.length
         make = make or (_compiled_mask() if device.type == "cuda" else create_block_mask)
@@ -227,15 +226,15 @@ def block_mask(layout: Layout, window: int | None, device: torch.device, make: C
 
 
 def _span_mask(layout: Layout, span: Span, window: int | None, device: torch.device) -> torch.Tensor:
-    """Which tokens of a span each of its tokens sees, (tokens, tokens)."""
+    """Which of the tokens at `Span.seen` each token of a span sees, (tokens, tokens that any sees)."""
     made = ("mask", span, window, device)
     if made not in layout.memo:
-        alone = Layout((Span(0, span.n_prompt, span.own),))
-        candidate_of, position_of = alone.owners()[1].to(device), alone.positions().to(device)
-        place = torch.arange(alone.length, device=device)
-        seen = (place[:, None] >= place) & ((candidate_of < 0) | (candidate_of[:, None] == candidate_of))
+        ends, position_of = layout.ends(), layout.positions()
+        k = torch.cat([torch.arange(*part) for part in span.seen])
+        q = torch.arange(span.start, span.end)[:, None]
+        seen = (k <= q) & (q < ends[k])
         if window is not None:
-            seen &= position_of[:, None] - position_of < window
-        layout.memo[made] = seen
+            seen &= position_of[q] - position_of[k] < window
+        layout.memo[made] = seen.to(device)
     mask: torch.Tensor = layout.memo[made]
     return mask

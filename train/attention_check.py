@@ -18,8 +18,11 @@ from .packing import Layout, Span
 
 log = logging.getLogger(__name__)
 
-# longer than the blocks that kernels work in; a candidate of one token, and padding
-SPANS = (Span(0, 150, (70, 0, 33, 1)), Span(254, 20, (40, 17)), Span(331, 53))
+# longer than the blocks that kernels work in; a candidate of one token, two prompts that begin alike, and padding
+SPANS = (
+    Span(0, 150, (70, 0, 33, 1)), Span(254, 20, (40, 17)), Span(331, 17), Span(348, 5, (9,), ((331, 348),)),
+    Span(362, 3, (4, 2), ((331, 348),)), Span(371, 13),
+)  # fmt: skip
 # largest error of a token's head, in its size and the root mean square of all: more than twice what kernels that are right
 # have, and less than what a key too many makes. float32 leaves room for the TF32 of a GPU
 TOLERANCES = {torch.float32: 0.005, torch.float16: 0.02, torch.bfloat16: 0.08}
@@ -154,13 +157,14 @@ def attention_errors(
 
 
 def alone(drawn: list[torch.Tensor], scaling: float, window: int | None, softcap: float | None) -> torch.Tensor:
-    """Attention of each prompt, and of each candidate alone behind its prompt, (1, heads, length, head size)."""
+    """Attention of each prompt, and of each candidate alone behind its whole prompt, (1, heads, length, head size)."""
     query, key, value = drawn
     group, parts = query.shape[1] // key.shape[1], []
     for span in SPANS:
-        prompt, first = list(range(span.start, span.prompt_end)), span.prompt_end
-        for n in (0, *filter(None, span.own)):
-            places = [*prompt, *range(first, first + n)]
+        prompt = [place for part in span.prompt for place in range(*part)]
+        first, behind = span.start, prompt[: span.n_before]
+        for n in filter(None, (span.n_prompt, *span.own)):
+            places = [*behind, *range(first, first + n)]
             k, v = (each[:, :, places].repeat_interleave(group, dim=1) for each in (key, value))
             scores = query[:, :, places] @ k.transpose(2, 3) * scaling
             if softcap is not None:
@@ -169,8 +173,8 @@ def alone(drawn: list[torch.Tensor], scaling: float, window: int | None, softcap
             back = step[:, None] - step
             seen = (back >= 0) & (back < (window or len(places)))
             out = scores.masked_fill(~seen, float("-inf")).softmax(dim=-1) @ v
-            parts.append(out[:, :, -n:] if n else out)
-            first += n
+            parts.append(out[:, :, -n:])
+            first, behind = first + n, prompt
     return torch.cat(parts, dim=2)
 
 

@@ -6,9 +6,11 @@ shared-prefix DPO needs to see.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 from ..errors import RecipeError
+from ..generate.prefixes import LEAST_SHARED, n_common
 from .examples import Row
 
 
@@ -74,6 +76,25 @@ def build_groups(rows: Sequence[Row], *, slots: bool = False) -> list[Group]:
             sides = (fairness.weight_chosen, fairness.pow_chosen, fairness.weight_rejected, fairness.pow_rejected)
             group.slots.append([list(side) for side in sides])
     return list(groups.values())
+
+
+def families(prompts: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Of each prompt the number of its family, and the tokens that all prompts of the family begin with alike.
+
+    Prompts that follow each other in the order of their tokens are of one family where they share at least half of the longer
+    one, and LEAST_SHARED tokens: both sides of a document set, where the template has the documents first.
+    """
+    order = sorted(range(len(prompts)), key=prompts.__getitem__)
+    numbers: dict[int, int] = {order[0]: 0}
+    shared = [len(prompts[order[0]])]
+    for one, other in pairwise(order):
+        n_alike = n_common(prompts[one], prompts[other])
+        if n_alike >= max(LEAST_SHARED, len(prompts[one]) / 2, len(prompts[other]) / 2):
+            shared[-1] = min(shared[-1], n_alike)
+        else:
+            shared.append(len(prompts[other]))
+        numbers[other] = len(shared) - 1
+    return [(numbers[place], shared[numbers[place]]) for place in range(len(prompts))]
 
 
 def refuse_unsplittable(groups: Sequence[Group], most_tokens: int) -> None:

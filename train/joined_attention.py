@@ -1,20 +1,21 @@
-"""Packed attention on the CPU without a mask: three dense parts, joined exactly.
+"""Packed attention on the CPU without a mask: dense parts, joined exactly.
 
-The prompt attends to itself causally; all candidates attend to the prompt side by side; each attends to itself causally.
-A candidate's two parts are joined by their log-sum-exp l: out = sum_i exp(l_i - l) out_i with l = logaddexp(l_1, l_2). Given the
-joined output and log-sum-exp, the kernel's backward pass of each part is that part of the whole gradient. A mask would make
-the kernel work through every pair of tokens, seen or not.
+The prompt attends to itself causally, and to the beginning that it continues; all candidates attend to the prompt side by side;
+each attends to itself causally. Two parts are joined by their log-sum-exp l: out = sum_i exp(l_i - l) out_i with
+l = logaddexp(l_1, l_2). Given the joined output and log-sum-exp, the kernel's backward pass of each part is that part of the
+whole gradient. A mask would make the kernel work through every pair of tokens, seen or not.
 
 Source: the split of the softmax is that of Milakov & Gimelshein 2018 (arXiv:1805.02867); the backward pass by parts that of
 Liu et al. 2023 (arXiv:2310.01889).
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
-from .packing import Layout, Span
+from .packing import Layout, Part, Span, taken
 
 FORWARD = "_scaled_dot_product_flash_attention_for_cpu"
 BACKWARD = f"{FORWARD}_backward"
@@ -41,7 +42,7 @@ def joined_attention(
 
 
 class JoinedAttention(torch.autograd.Function):
-    """The three parts of every span, forward and backward."""
+    """The parts of every span, forward and backward."""
 
     @staticmethod
     def forward(
@@ -52,18 +53,17 @@ class JoinedAttention(torch.autograd.Function):
         for span in layout.spans:
             prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
             q, k, v = (each[:, :, prompt] for each in (query, key, value))
-            out[:, :, prompt], lse[:, :, prompt] = kernel(q, k, v, 0.0, True)
+            found = kernel(q, k, v, 0.0, True)
+            if span.before:
+                found = _joined(found, kernel(q, *_seen(key, value, span.before), 0.0, False))
+            out[:, :, prompt], lse[:, :, prompt] = found
             if not sum(span.own):
                 continue
-            on_prompt, lse_prompt = kernel(query[:, :, own], k, v, 0.0, False)
+            on_prompt = kernel(query[:, :, own], *_seen(key, value, span.prompt), 0.0, False)
             rows, kept = _rows(layout, span)
             q, k, v = (_candidates(each, rows) for each in (query, key, value))
-            on_self, lse_self = (_packed(each, kept) for each in kernel(q, k, v, 0.0, True))
-            whole = torch.logaddexp(lse_prompt, lse_self)
-            lse[:, :, own] = whole
-            out[:, :, own] = (
-                on_prompt * (lse_prompt - whole).exp()[..., None] + on_self * (lse_self - whole).exp()[..., None]
-            )
+            on_self = [_packed(each, kept) for each in kernel(q, k, v, 0.0, True)]
+            out[:, :, own], lse[:, :, own] = _joined(on_prompt, on_self)
         ctx.save_for_backward(query, key, value, out, lse)
         ctx.layout, ctx.scaling = layout, scaling
         return out
@@ -72,26 +72,45 @@ class JoinedAttention(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         kernel = partial(getattr(torch.ops.aten, BACKWARD), scale=ctx.scaling)
         (grad,), (query, key, value, out, lse) = gradients, ctx.saved_tensors
-        found = d_query, d_key, d_value = tuple(map(_empty_like, (query, key, value)))
+        found = tuple(map(_empty_like, (query, key, value)))
         for span in ctx.layout.spans:
             prompt, own = slice(span.start, span.prompt_end), slice(span.prompt_end, span.end)
             g, q, k, v, o, s = (each[:, :, prompt] for each in (grad, query, key, value, out, lse))
             for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
                 whole[:, :, prompt] = mine
+            if span.before:
+                _add(found, prompt, span.before, kernel(g, q, *_seen(key, value, span.before), o, s, 0.0, False))
             if not sum(span.own):
                 continue
             g, q, o, s = (each[:, :, own] for each in (grad, query, out, lse))
-            q_part, k_part, v_part = kernel(g, q, k, v, o, s, 0.0, False)
+            on_prompt = kernel(g, q, *_seen(key, value, span.prompt), o, s, 0.0, False)
             rows, kept = _rows(ctx.layout, span)
             g, q, k, v, o, s = (_candidates(each, rows) for each in (grad, query, key, value, out, lse))
             # a row's padding repeats its last token: nothing came of it, so nothing flows back through it
             g = g.masked_fill(~kept[:, None, :, None], 0)
             for whole, mine in zip(found, kernel(g, q, k, v, o, s, 0.0, True), strict=True):
                 whole[:, :, own] = _packed(mine, kept)
-            d_query[:, :, own] += q_part
-            d_key[:, :, prompt] += k_part
-            d_value[:, :, prompt] += v_part
+            _add(found, own, span.prompt, on_prompt)
         return *found, None, None
+
+
+def _seen(key: torch.Tensor, value: torch.Tensor, parts: Sequence[Part]) -> tuple[torch.Tensor, torch.Tensor]:
+    return taken(key, parts), taken(value, parts)
+
+
+def _joined(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Output and log-sum-exp of queries over two lots of keys, of those over each."""
+    whole = torch.logaddexp(one[1], other[1])
+    parts = [out * (lse - whole).exp()[..., None] for out, lse in (one, other)]
+    return parts[0] + parts[1], whole
+
+
+def _add(found: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], more: Sequence[torch.Tensor]) -> None:
+    """Add gradients of the queries of `rows`, and of the keys and values at `parts`, to the whole ones."""
+    found[0][:, :, rows] += more[0]
+    for whole, mine in zip(found[1:], more[1:], strict=True):
+        for (start, end), piece in zip(parts, mine.split([end - start for start, end in parts], dim=2), strict=True):
+            whole[:, :, start:end] += piece
 
 
 def _rows(layout: Layout, span: Span) -> tuple[torch.Tensor, torch.Tensor]:

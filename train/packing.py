@@ -3,7 +3,9 @@
     request 0: prompt, candidate, candidate, ... | request 1: prompt, candidate, ... | padding
 
 Candidates have all of their tokens there but the last one, which predicts nothing. Positions of each candidate go on where its
-prompt ends, as if it stood alone behind it.
+prompt ends, as if it stood alone behind it. What prompts begin with alike, as both sides of a document set do, is there once:
+
+    shared beginning | rest of prompt 0, candidate, ... | rest of prompt 1, candidate, ... | padding
 
 TRL's loss wants one row for each chosen and each rejected summary. A batch therefore says two things: the packed sequences
 to run through the model (`passes`), and for each row of TRL's which of the resulting log-probabilities are its tokens
@@ -12,21 +14,45 @@ to run through the model (`passes`), and for each row of TRL's which of the resu
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from ..generate.prefixes import LEAST_SHARED, Segment, segments
+
+# first place of a packed sequence, and one past the last
+Part = tuple[int, int]
+
 
 @dataclass(frozen=True)
 class Span:
-    """One prompt and its candidates within a packed sequence."""
+    """One prompt, or its end, and its candidates within a packed sequence."""
 
     start: int
     n_prompt: int
     # tokens of each candidate that lie in the sequence
     own: tuple[int, ...] = ()
+    # where the beginnings lie that the prompt continues: spans without candidates, which those that
+    # continue it follow
+    before: tuple[Part, ...] = ()
+
+    @property
+    def prompt(self) -> tuple[Part, ...]:
+        """Where the whole prompt lies."""
+        return (*self.before, (self.start, self.prompt_end))
+
+    @property
+    def seen(self) -> tuple[Part, ...]:
+        """Where all tokens lie that any token of the span sees."""
+        return (*self.before, (self.start, self.end))
+
+    @property
+    def n_before(self) -> int:
+        """Tokens that the prompt continues."""
+        return sum(end - start for start, end in self.before)
 
     @property
     def prompt_end(self) -> int:
@@ -41,7 +67,7 @@ class Span:
     @property
     def reach(self) -> int:
         """Tokens of the prompt and the longest candidate: the farthest that one token looks back, and one more."""
-        return self.n_prompt + max(self.own, default=0)
+        return self.n_before + self.n_prompt + max(self.own, default=0)
 
 
 @dataclass(frozen=True)
@@ -61,18 +87,19 @@ class Layout:
         """Position ids, (length,)."""
         parts = []
         for span in self.spans:
-            parts.append(torch.arange(span.n_prompt))
-            parts += [torch.arange(n) + span.n_prompt for n in span.own]
+            parts.append(torch.arange(span.n_prompt) + span.n_before)
+            parts += [torch.arange(n) + span.n_before + span.n_prompt for n in span.own]
         return torch.cat(parts)
 
-    def owners(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Number of the span, and of the candidate in it (-1 for the prompt), of each token; both (length,)."""
-        spans, candidates = [], []
-        for number, span in enumerate(self.spans):
-            spans += [number] * (span.end - span.start)
-            candidates += [-1] * span.n_prompt
-            candidates += [place for place, n in enumerate(span.own) for _ in range(n)]
-        return torch.tensor(spans), torch.tensor(candidates)
+    def ends(self) -> torch.Tensor:
+        """One past the last place from which each token is seen, (length,): those from its own place up to there see it."""
+        found = []
+        for span in self.spans:
+            mine = (span.start, span.prompt_end)
+            found += [max(each.end for each in self.spans if each is span or mine in each.before)] * span.n_prompt
+            for n, end in zip(span.own, accumulate(span.own, initial=span.prompt_end), strict=False):
+                found += [end + n] * n
+        return torch.tensor(found)
 
 
 @dataclass(frozen=True)
@@ -84,6 +111,8 @@ class PackingCollator:
     max_tokens: int
     # passes are padded to a multiple of this, so that fewer shapes are met
     pad_to_multiple_of: int | None = None
+    # tokens that prompts must begin with alike to have them once
+    least_shared: int = LEAST_SHARED
 
     def __call__(self, groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The batch.
@@ -135,24 +164,46 @@ class PackingCollator:
                     pieces.append((number, [*candidates, place], tokens + n))
                 else:
                     pieces.append((number, [place], len(group["prompt_ids"]) + n))
-        bins: list[list[tuple[int, list[int], int]]] = []
-        for piece in pieces:
-            fits = (b for b in bins if sum(other[2] for other in b) + piece[2] <= self.max_tokens)
-            found = next(fits, None)
-            if found is None:
-                bins.append([piece])
+        bins: list[_Bin] = []
+        for number, candidates, _ in pieces:
+            piece = groups[number], candidates, number
+            tried = [_Bin([*b.pieces, piece], self.least_shared) for b in bins]
+            # tokens that the piece adds to each bin that has room: where its prompt's beginning is, they are fewest
+            added = {
+                i: new.n_tokens - bins[i].n_tokens for i, new in enumerate(tried) if new.n_tokens <= self.max_tokens
+            }
+            if added:
+                best = min(added, key=lambda i: added[i])
+                bins[best] = tried[best]
             else:
-                found.append(piece)
+                bins.append(_Bin([piece], self.least_shared))
         places: dict[tuple[int, int], int] = {}
         passes, n_scored = [], 0
-        for taken in bins:
+        for each in bins:
             packed = _Pass()
-            for number, candidates, _ in taken:
-                for place, first in packed.add(groups[number], candidates).items():
+            for (group, candidates, number), end in zip(each.pieces, each.ends, strict=True):
+                for place, first in packed.add(group, candidates, end).items():
                     places[number, place] = n_scored + first
             n_scored += len(packed.scored)
             passes.append(packed.tensors(self.pad_token_id, self.pad_to_multiple_of or 1))
         return passes, places
+
+
+# a group, those of its candidates that go into a pass, and the number of the group
+Piece = tuple[Mapping[str, Any], list[int], int]
+
+
+class _Bin:
+    """What goes into a pass, in the order of its prompts' tokens."""
+
+    def __init__(self, pieces: list[Piece], least_shared: int) -> None:
+        self.pieces = sorted(pieces, key=lambda piece: piece[0]["prompt_ids"])
+        # the last segment of each piece's prompt in the tree of all
+        self.ends = segments([tuple(group["prompt_ids"]) for group, _, _ in self.pieces], least_shared)
+        distinct = {segment for end in self.ends for segment in end.path()}
+        self.n_tokens = sum(len(segment.tokens) for segment in distinct) + sum(
+            len(group["candidate_ids"][place]) - 1 for group, places, _ in pieces for place in places
+        )
 
 
 class _Pass:
@@ -161,14 +212,24 @@ class _Pass:
     def __init__(self) -> None:
         self.ids: list[int] = []
         self.spans: list[Span] = []
+        # where the beginnings lie that prompts share
+        self.shared: dict[Segment, Part] = {}
         # places of the sequence whose next token is scored, and that token
         self.scored: list[int] = []
         self.targets: list[int] = []
 
-    def add(self, group: Mapping[str, Any], candidates: Sequence[int]) -> dict[int, int]:
-        """Append the prompt and these candidates; the first scored position of each."""
+    def add(self, group: Mapping[str, Any], candidates: Sequence[int], end: Segment) -> dict[int, int]:
+        """Append these candidates and what is not there yet of the prompt, which `end` ends; their first scored positions."""
+        before: tuple[Part, ...] = ()
+        for segment in end.path()[:-1]:
+            if segment not in self.shared:
+                span = Span(len(self.ids), len(segment.tokens), before=before)
+                self.spans.append(span)
+                self.shared[segment] = span.start, span.end
+                self.ids += segment.tokens
+            before = (*before, self.shared[segment])
         start, firsts = len(self.ids), {}
-        self.ids += group["prompt_ids"]
+        self.ids += end.tokens
         last_of_prompt = len(self.ids) - 1
         for place in candidates:
             tokens = group["candidate_ids"][place]
@@ -178,7 +239,7 @@ class _Pass:
             self.targets += tokens
             self.ids += tokens[:-1]
         own = tuple(len(group["candidate_ids"][place]) - 1 for place in candidates)
-        self.spans.append(Span(start, len(group["prompt_ids"]), own))
+        self.spans.append(Span(start, len(end.tokens), own, before))
         return firsts
 
     def tensors(self, pad_token_id: int, multiple: int) -> dict[str, Any]:
@@ -195,6 +256,12 @@ class _Pass:
             "layout": layout,
             "n_tokens": n_tokens,
         }
+
+
+def taken(tensor: torch.Tensor, parts: Sequence[Part]) -> torch.Tensor:
+    """What lies at these places of (1, heads, length, ...); a copy only where it is several parts."""
+    found = [tensor[:, :, start:end] for start, end in parts]
+    return found[0] if len(found) == 1 else torch.cat(found, dim=2)
 
 
 def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:

@@ -2,10 +2,12 @@
 
 A step always has the same number of requests, whatever their lengths. Packed sequences need no padding, so a micro-batch
 costs its tokens: the longest request goes to the micro-batch with the fewest tokens so far (Graham 1969), which leaves
-processes waiting for each other the least.
+processes waiting for each other the least. Families of requests, where there are any, go together, and what their prompts begin
+with alike costs once.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -20,7 +22,13 @@ class RequestSampler(BatchRebalanceSampler):
     """
 
     def __init__(
-        self, lengths: Sequence[int], shape: tuple[int, int, int], rank: int, seed: int, epoch: Callable[[], int]
+        self,
+        lengths: Sequence[int],
+        shape: tuple[int, int, int],
+        rank: int,
+        seed: int,
+        epoch: Callable[[], int],
+        families: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         """See the class.
 
@@ -30,8 +38,11 @@ class RequestSampler(BatchRebalanceSampler):
             rank: number of this process.
             seed: of the order of the rows; each epoch has its own.
             epoch: tells the number of the epoch that begins.
+            families: of each row, as `groups.families` gives them: rows of one stay together as far as there are others to go
+                round. None shuffles rows one by one.
         """
         self.lengths = list(lengths)
+        self.families = families or [(row, 0) for row in range(len(self.lengths))]
         self.effective_batch_size, self.dp_size, self.grad_accum = shape
         self.rank, self.seed = rank, seed
         self._epoch = epoch
@@ -44,6 +55,9 @@ class RequestSampler(BatchRebalanceSampler):
         """The rows of each step of an epoch."""
         generator = torch.Generator().manual_seed(self.seed + epoch)
         order = torch.randperm(len(self.lengths), generator=generator).tolist()
+        # families in the order of their first rows
+        drawn = {self.families[row]: place for place, row in reversed(list(enumerate(order)))}
+        order.sort(key=lambda row: drawn[self.families[row]])
         for start in range(0, len(order), self.effective_batch_size):
             yield order[start : start + self.effective_batch_size]
 
@@ -62,22 +76,38 @@ class RequestSampler(BatchRebalanceSampler):
         """The micro-batches of all processes, those of like cost, which run side by side, next to each other."""
         slots = self._slots(len(step))
         bins: list[list[int]] = [[] for _ in range(slots * self.dp_size)]
-        for row in sorted(step, key=lambda row: (-self.lengths[row], row)):
-            min(bins, key=self._tokens).append(row)
+        for rows in sorted(self._units(step, len(bins)), key=lambda rows: (-self._tokens(rows), rows)):
+            min(bins, key=self._tokens).extend(rows)
         shortest = itertools.cycle(sorted(step, key=lambda row: (self.lengths[row], row)))
         for empty in (b for b in bins if not b):
             empty.append(next(shortest))
         return sorted(bins, key=self._tokens, reverse=True)
+
+    def _units(self, step: Sequence[int], least: int) -> list[list[int]]:
+        """The families of a step, the largest halved until there are `least`, or all are single rows."""
+        of_family: dict[tuple[int, int], list[int]] = {}
+        for row in step:
+            of_family.setdefault(self.families[row], []).append(row)
+        units = list(of_family.values())
+        while len(units) < min(least, len(step)):
+            largest = max(units, key=len)
+            units.remove(largest)
+            units += [largest[::2], largest[1::2]]
+        return units
 
     def _slots(self, n_rows: int) -> int:
         """Micro-batches of each process for a step of `n_rows` rows: no more than there are rows for."""
         return min(self.grad_accum, max(1, n_rows // self.dp_size)) if n_rows else 0
 
     def most_tokens(self, epochs: int) -> int:
-        """Tokens of the largest micro-batch that any process meets in `epochs` epochs."""
+        """Tokens of the largest micro-batch that any process meets in `epochs` epochs, as if no prompts began alike."""
         return max(
-            self._tokens(rows) for epoch in range(epochs) for step in self._steps(epoch) for rows in self._bins(step)
+            sum(self.lengths[row] for row in rows)
+            for epoch in range(epochs)
+            for step in self._steps(epoch)
+            for rows in self._bins(step)
         )
 
     def _tokens(self, rows: Sequence[int]) -> int:
-        return sum(self.lengths[row] for row in rows)
+        again = sum((n - 1) * shared for (_, shared), n in Counter(self.families[row] for row in rows).items())
+        return sum(self.lengths[row] for row in rows) - again

@@ -16,7 +16,7 @@ from ..config import UNWEIGHTED
 from ..errors import RecipeError
 from ..extras import need
 from .fairpo import FairPO, PairTensors, fairpo_loss
-from .groups import COLUMNS, packed_length
+from .groups import COLUMNS, families, packed_length
 
 # what it is mixed into is imported when a trainer is made
 _Trainer: Any = object
@@ -41,6 +41,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         *,
         reference_logps: Callable[[Any, Any], Any] | None = None,
         fairness: FairPO | None = None,
+        together: bool = False,
         **options: Any,
     ) -> None:
         """See `DPOTrainer`.
@@ -49,6 +50,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             reference_logps: takes this trainer and the rows, gives the rows with their reference log-probabilities; needed
                 with `precompute_ref_log_probs`.
             fairness: weighs the two summaries of each pair; the rows must have slots, and its callback must be among the options.
+            together: requests whose prompts begin alike share steps and micro-batches.
             options: the arguments of DPOTrainer.
 
         Raises:
@@ -57,6 +59,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
         """
         self._reference_logps = reference_logps
         self._fairness = fairness
+        self._together = together
         # what training.json says of the kernel that attends
         self.attention: dict[str, Any] = {}
         # share of each coming micro-batch in the pairs of its step, times the number of micro-batches
@@ -154,6 +157,7 @@ class SharedPrefix(_Trainer):  # type: ignore[misc]
             arguments.process_index,
             arguments.seed if arguments.data_seed is None else arguments.data_seed,
             lambda: int(self.state.epoch or 0),
+            families(list(rows["prompt_ids"])) if self._together else None,
         )
 
     def _get_num_items_in_batch(self, batch_samples: Sequence[Mapping[str, Any]], device: Any) -> Any:

@@ -12,7 +12,7 @@ from ..storage import digest, file_digest
 from .options import trainer_options
 
 # what of the section 'train' the adapter depends on
-DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size"}
+DECIDES = {"trainer", "reference", "excess_length_strategy", "fairness", "global_batch_size", "shuffle"}
 # keys of trl.DPOConfig that change time and memory, and nothing that is learnt
 ONLY_SPEED = {"gradient_checkpointing", "gradient_checkpointing_kwargs"}
 # how the model is loaded, as far as it changes what is learnt

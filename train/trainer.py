@@ -26,7 +26,7 @@ class Material:
     # what a row is, in the plural
     unit: str
     rows: list[dict[str, Any]]
-    # tokens that run through the policy in an epoch
+    # tokens that run through the policy in an epoch, where no two requests begin alike
     n_tokens: int
     # further arguments of the trainer
     options: dict[str, Any] = field(default_factory=dict)
@@ -67,6 +67,7 @@ def prepare_material(phase: "Phase", arguments: Any, tokenizer: Any, examples: E
             "data_collator": collator,
             "reference_logps": kept_reference(reference_signature(phase), progress_path(phase.folder, "train")),
             "fairness": fairness,
+            "together": section.shuffle == "sets",
         },
         fairness,
     )

@@ -1,8 +1,9 @@
 """Packed attention by kernels for sequences of variable length: no mask, no repeated heads.
 
 The packed sequence is cut into its prompts and its candidates. Their queries lie side by side already; the keys and values of
-a candidate are its prompt's and its own, gathered. Under a causal mask aligned to the bottom right, which these kernels have,
-each query then sees what it sees where the candidate stands alone behind its prompt.
+a candidate are its prompt's and its own, gathered; those of a prompt are its own and the beginning's that it continues. Under a
+causal mask aligned to the bottom right, which these kernels have, each query then sees what it sees where the candidate stands
+alone behind its prompt.
 
 Source: the split is that of PrefixGrouper (2025, arXiv:2506.05433).
 """
@@ -167,22 +168,20 @@ def varlen_attention(  # noqa: PLR0913 - as transformers calls it
 def find_cuts(layout: Layout, window: int | None, device: torch.device) -> Cuts:
     """Where a packed sequence is cut, made once for all layers of the same window.
 
-    With a window, of a prompt only what the first token of its candidates sees is gathered: positions are told from the end.
+    With a window, of what a sequence continues only that is gathered which its first token sees: positions are told from the end.
     """
     made = ("cuts", window, device)
     if made not in layout.memo:
         keys, queries, sizes = [], [], []
         for span in layout.spans:
-            keys.append(torch.arange(span.start, span.prompt_end))
-            queries.append(span.n_prompt)
-            sizes.append(span.n_prompt)
-            seen = span.n_prompt if window is None else min(span.n_prompt, window - 1)
-            prompt, first = torch.arange(span.prompt_end - seen, span.prompt_end), span.prompt_end
-            for n in filter(None, span.own):
-                keys += [prompt, torch.arange(first, first + n)]
+            prompt = torch.cat([torch.arange(*part) for part in span.prompt])
+            first, continued = span.start, prompt[: span.n_before]
+            for n in filter(None, (span.n_prompt, *span.own)):
+                seen = continued if window is None else continued[max(0, len(continued) - window + 1) :]
+                keys += [seen, torch.arange(first, first + n)]
                 queries.append(n)
-                sizes.append(seen + n)
-                first += n
+                sizes.append(len(seen) + n)
+                first, continued = first + n, prompt
         starts = (
             torch.tensor([0, *each]).cumsum(0, dtype=torch.int32).to(device, torch.int32) for each in (queries, sizes)
         )

@@ -41,6 +41,21 @@ def test_a_note_says_which_share_of_a_ratio_is_tokens_and_which_is_the_head():
 
 
 @pytest.mark.usefixtures("fresh_accelerate")
+def test_both_sides_of_a_set_have_one_loss_and_their_documents_once_or_twice(tmp_path):
+    pytest.importorskip("trl")
+    options = Namespace(
+        random="tiny", model=None, dtype="float32", attention="sdpa", quick=True, repeats=1, checkpointing=False
+    )
+    counts = {row.name: row.counts for row in Bench(options, str(tmp_path)).sides(100, 2).rows}
+    # candidates of 48 and 60 tokens without their last ones, prompts of 100 of which 57 are alike; policy and reference
+    assert counts["each side"]["tokens"] == 2 * 2 * (100 + 47 + 59)
+    assert counts["both sides"]["tokens"] == counts["each side"]["tokens"] - 2 * 57
+    assert counts["both sides"]["TFLOP"] < counts["each side"]["TFLOP"]
+    assert counts["both sides"]["loss"] == pytest.approx(counts["each side"]["loss"], rel=1e-5)
+    assert abs(counts["both sides"]["loss"] - math.log(2)) > 1e-3
+
+
+@pytest.mark.usefixtures("fresh_accelerate")
 def test_all_contenders_compute_one_loss_and_say_what_ran(tmp_path):
     pytest.importorskip("trl")
     options = Namespace(

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.generate import prefixes
 from evenhand.generate.prefixes import LEAST_SHARED, segments
 
 DOCUMENT = tuple(range(1000, 1000 + 2 * LEAST_SHARED))
@@ -67,11 +66,7 @@ prompts_of_few_tokens = st.sets(st.lists(st.integers(0, 1), min_size=1, max_size
 @given(prompts_of_few_tokens, st.integers(1, 4))
 def test_paths_spell_the_prompts_and_siblings_differ_soon(drawn, least):
     prompts = sorted(drawn)
-    kept, prefixes.LEAST_SHARED = prefixes.LEAST_SHARED, least
-    try:
-        ends = segments(prompts)
-    finally:
-        prefixes.LEAST_SHARED = kept
+    ends = segments(prompts, least)
     assert [whole(end) for end in ends] == prompts
     assert all(end.tokens for end in ends)
     assert len(set(ends)) == len(prompts)

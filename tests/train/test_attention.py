@@ -41,17 +41,19 @@ def test_gradients_are_those_of_the_sequences_alone(name: str) -> None:
         assert (one - other).norm() <= 1e-4 * other.norm()
 
 
-def test_joined_attention_is_attention_under_the_mask() -> None:
+@pytest.mark.parametrize("parted", [False, True])
+def test_joined_attention_is_attention_under_the_mask(parted: bool) -> None:
     from evenhand.train.attention import _span_mask
     from evenhand.train.joined_attention import can_join, joined_attention
 
-    span = Span(0, 40, (7, 13, 1))
-    layout = Layout((span,))
+    # the same prompt in one part and in two
+    layout = Layout((Span(0, 31), Span(31, 9, (7, 13, 1), ((0, 31),))) if parted else (Span(0, 40, (7, 13, 1)),))
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 3, 61, 8, generator=generator, dtype=torch.float32).requires_grad_() for _ in range(3))
     assert can_join(q, v)
     goal = torch.randn(1, 3, 61, 8, generator=generator)
-    mask = _span_mask(layout, span, None, q.device)
+    rows = [_span_mask(layout, span, None, q.device) for span in layout.spans]
+    mask = torch.cat([torch.nn.functional.pad(each, (0, 61 - each.shape[1])) for each in rows])
     # 40 prompt tokens see 40 * 41 / 2 tokens; a candidate of n tokens sees n * 40 + n * (n + 1) / 2
     assert int(mask.sum()) == 820 + (280 + 28) + (520 + 91) + (40 + 1)
     wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3)
@@ -81,17 +83,18 @@ def test_flex_attention_sees_the_same(name: str) -> None:
     from evenhand.train.attention import _span_mask, block_mask
 
     window = MODELS[name][1].get("sliding_window")
-    span = Span(0, 200, (60, 31))
-    layout = Layout((span, Span(291, 20, (3,)), Span(314, 6)))
+    layout = Layout((Span(0, 200, (60, 31)), Span(291, 20), Span(311, 4, (3,), ((291, 311),)), Span(318, 6)))
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 2, layout.length, 16, generator=generator) for _ in range(3))
     blocks = block_mask(layout, window, q.device)
     assert block_mask(layout, window, q.device) is blocks
     found = flex_attention(q, k, v, block_mask=blocks)
     for each in layout.spans:
-        at = slice(each.start, each.end)
+        at, seen = slice(each.start, each.end), [place for part in each.seen for place in range(*part)]
         mask = _span_mask(layout, each, window, q.device)
-        wanted = torch.nn.functional.scaled_dot_product_attention(q[:, :, at], k[:, :, at], v[:, :, at], attn_mask=mask)
+        wanted = torch.nn.functional.scaled_dot_product_attention(
+            q[:, :, at], k[:, :, seen], v[:, :, seen], attn_mask=mask
+        )
         assert torch.allclose(found[:, :, at], wanted, atol=1e-5)
 
 

@@ -7,7 +7,7 @@ from preference_groups import make_groups, make_rows
 
 from evenhand.errors import RecipeError
 from evenhand.train.examples import Row
-from evenhand.train.groups import build_groups, refuse_unsplittable
+from evenhand.train.groups import build_groups, families, refuse_unsplittable
 
 
 def test_pairs_of_one_prompt_share_their_candidates() -> None:
@@ -18,6 +18,23 @@ def test_pairs_of_one_prompt_share_their_candidates() -> None:
     assert (len(second.chosen), len(third.chosen)) == (3, 1)
     assert first.length == 41 + 8 + 0 + 13 + 5
     assert first.longest == 41 + 13
+
+
+def test_families_begin_with_half_of_their_prompts_alike() -> None:
+    documents, others = list(range(40)), [7, *range(60)]
+    prompts = [
+        [*documents, 1],
+        others,
+        [*documents, 2, 3],
+        [*documents, *range(100, 145)],
+        others[:33],
+        [*others[:32], 5],
+    ]
+    # 40 of 42 are shared, 40 of 85 are not; 32 of 61 and of 33 are enough, in the order of the tokens
+    found = families(prompts)
+    assert found == [(0, 40), (2, 32), (0, 40), (1, 85), (2, 32), (2, 32)]
+    # half, but too few tokens to be worth a part of their own
+    assert [number for number, _ in families([[1, 2, 3], [1, 2, 4]])] == [0, 1]
 
 
 def test_summaries_of_the_same_tokens_are_one_candidate() -> None:

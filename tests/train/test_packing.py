@@ -12,10 +12,12 @@ torch = pytest.importorskip("torch")
 PAD = 999
 
 
-def collate(groups: list[dict[str, Any]], max_tokens: int = 4096, multiple: int | None = None) -> dict[str, Any]:
+def collate(
+    groups: list[dict[str, Any]], max_tokens: int = 4096, multiple: int | None = None, least_shared: int = 32
+) -> dict[str, Any]:
     from evenhand.train.packing import PackingCollator
 
-    return PackingCollator(PAD, max_tokens, multiple)(groups)
+    return PackingCollator(PAD, max_tokens, multiple, least_shared)(groups)
 
 
 def test_small_batch_by_hand() -> None:
@@ -42,6 +44,40 @@ def test_small_batch_by_hand() -> None:
     assert "weights" not in batch
 
 
+# prompts that begin with the same one share it, and more or less of the longer one
+BEGINNINGS = [[], [1, 2, 3], [1, 2, 3, 4, 5], [1, 2, 3, 9]]
+
+
+def test_what_prompts_begin_with_alike_runs_once_by_hand() -> None:
+    one = {
+        "prompt_ids": [1, 2, 3, 5],
+        "candidate_ids": [[7, 8], [6, 6]],
+        "chosen": [0],
+        "rejected": [1],
+        "weights": [1.0],
+    }
+    other = one | {"prompt_ids": [1, 2, 3, 4, 4], "candidate_ids": [[9, 9, 9], [7]]}
+    alone = {"prompt_ids": [1, 2, 5], "candidate_ids": [[1], [2]], "chosen": [0], "rejected": [1], "weights": [1.0]}
+    batch = collate([one, alone, other], least_shared=3)
+    (packed,) = batch["passes"]
+    # in the order of the prompts: [1, 2, 3], the rest [4, 4] and its candidates, the rest [5] and its candidates; [1, 2, 5]
+    assert packed["input_ids"].tolist() == [[1, 2, 3, 4, 4, 9, 9, 5, 7, 6, 1, 2, 5]]
+    assert packed["position_ids"].tolist() == [[0, 1, 2, 3, 4, 5, 6, 3, 4, 4, 0, 1, 2]]
+    assert packed["layout"].ends().tolist() == [10, 10, 10, 7, 7, 7, 7, 10, 9, 10, 13, 13, 13]
+    assert packed["layout"].spans[1].before == packed["layout"].spans[2].before == ((0, 3),)
+    assert packed["n_tokens"] == 13
+    # each alone: 6, 5 and 7
+    assert collate([one, alone, other], least_shared=4)["passes"][0]["n_tokens"] == 6 + 3 + 7
+
+
+def test_pieces_go_where_their_beginning_is() -> None:
+    group = {"candidate_ids": [[7, 8], [6, 6]], "chosen": [0], "rejected": [1], "weights": [1.0]}
+    prompts = ([1, 2, 3, 4], [5, 6, 7, 8], [5, 6, 7, 9], [1, 2, 3, 9])
+    batch = collate([group | {"prompt_ids": ids} for ids in prompts], max_tokens=9, least_shared=3)
+    found = [one["input_ids"].tolist() for one in batch["passes"]]
+    assert found == [[[1, 2, 3, 4, 7, 6, 9, 7, 6]], [[5, 6, 7, 8, 7, 6, 9, 7, 6]]]
+
+
 @st.composite
 def groups(draw: Any) -> list[dict[str, Any]]:
     tokens = st.lists(st.integers(1, 900), min_size=1, max_size=9)
@@ -52,7 +88,7 @@ def groups(draw: Any) -> list[dict[str, Any]]:
         pairs = draw(st.lists(st.tuples(places, places), min_size=1, max_size=6))
         found.append(
             {
-                "prompt_ids": draw(tokens),
+                "prompt_ids": draw(st.sampled_from(BEGINNINGS)) + draw(tokens),
                 "candidate_ids": candidates,
                 "chosen": [c for c, _ in pairs],
                 "rejected": [r for _, r in pairs],
@@ -62,11 +98,11 @@ def groups(draw: Any) -> list[dict[str, Any]]:
     return found
 
 
-@given(groups(), st.integers(18, 60), st.sampled_from([None, 8]))
+@given(groups(), st.integers(23, 60), st.sampled_from([None, 8]), st.integers(1, 4))
 def test_every_row_reads_its_own_tokens_behind_its_own_prompt(
-    groups: list[dict[str, Any]], max_tokens: int, multiple: int | None
+    groups: list[dict[str, Any]], max_tokens: int, multiple: int | None, least_shared: int
 ) -> None:
-    batch = collate(groups, max_tokens, multiple)
+    batch = collate(groups, max_tokens, multiple, least_shared)
     assert all(one["n_tokens"] <= max_tokens for one in batch["passes"])
     targets = [token for one in batch["passes"] for token in one["targets"][0].tolist()]
     behind = [
@@ -98,7 +134,8 @@ def seen_from(one: dict[str, Any], at: int) -> list[int]:
     for span in one["layout"].spans:
         if span.start <= at < span.end:
             row = _span_mask(one["layout"], span, None, torch.device("cpu"))[at - span.start]
-            return [int(t) for t, seen in zip(one["input_ids"][0, span.start : span.end], row, strict=True) if seen]
+            tokens = [int(t) for part in span.seen for t in one["input_ids"][0, slice(*part)]]
+            return [token for token, seen in zip(tokens, row, strict=True) if seen]
     raise AssertionError("no span holds the place")
 
 

@@ -8,20 +8,30 @@ pytest.importorskip("torch")
 
 
 def micro_batches(
-    lengths: list[int], shape: tuple[int, int, int], epoch: int = 0, seed: int = 5
+    lengths: list[int],
+    shape: tuple[int, int, int],
+    epoch: int = 0,
+    seed: int = 5,
+    families: list[tuple[int, int]] | None = None,
 ) -> list[list[list[int]]]:
     """Of each process, its micro-batches."""
     from evenhand.train.sampler import RequestSampler
 
-    samplers = [RequestSampler(lengths, shape, rank, seed, lambda: epoch) for rank in range(shape[1])]
+    samplers = [RequestSampler(lengths, shape, rank, seed, lambda: epoch, families) for rank in range(shape[1])]
     found = [list(sampler) for sampler in samplers]
     assert [len(sampler) for sampler in samplers] == [len(each) for each in found]
     return found
 
 
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
-def test_every_request_is_run_and_processes_keep_step(lengths: list[int], b: int, processes: int, steps: int) -> None:
-    found = micro_batches(lengths, (b * processes * steps, processes, steps))
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3),
+    st.none() | st.integers(1, 5),
+)  # fmt: skip
+def test_every_request_is_run_and_processes_keep_step(
+    lengths: list[int], b: int, processes: int, steps: int, size: int | None
+) -> None:
+    families = None if size is None else [(row // size, 1) for row in range(len(lengths))]
+    found = micro_batches(lengths, (b * processes * steps, processes, steps), families=families)
     assert len({len(each) for each in found}) == 1, "a process would wait for ever"
     assert all(batch for each in found for batch in each)
     run = sorted(row for each in found for batch in each for row in batch)
@@ -60,6 +70,36 @@ def test_largest_micro_batch_is_that_of_any_process_and_epoch() -> None:
         for batch in process
     ]
     assert RequestSampler(lengths, (4, 2, 1), 0, 5, lambda: 0).most_tokens(3) == max(met)
+
+
+def test_both_sides_of_a_set_share_a_micro_batch_where_it_has_room() -> None:
+    lengths, families = [10, 20] * 6, [(row % 6, 8) for row in range(12)]
+    both = {frozenset((row, row + 6)) for row in range(6)}
+    # three steps of two micro-batches for two: each is a set
+    (found,) = micro_batches(lengths, (4, 1, 2), families=families)
+    assert {frozenset(batch) for batch in found} == both
+    # of steps of two requests in two micro-batches each is a set, too, but nothing is together in a micro-batch
+    (found,) = micro_batches(lengths, (2, 1, 2), families=families)
+    assert all(len(batch) == 1 for batch in found)
+    assert {frozenset((*one, *other)) for one, other in zip(found[::2], found[1::2], strict=True)} == both
+    # another epoch has another order of sets, and of the requests in one
+    again = [micro_batches(lengths, (2, 1, 2), epoch, families=families)[0] for epoch in range(9)]
+    assert len({tuple(map(tuple, each)) for each in again}) == 9
+
+
+def test_what_a_family_begins_with_costs_once() -> None:
+    from evenhand.train.sampler import RequestSampler
+
+    sampler = RequestSampler([30, 30, 45, 10], (4, 1, 2), 0, 5, lambda: 0, [(0, 20), (0, 20), (1, 9), (2, 9)])
+    # 30 + 10 are fewer than 45, so the 10 are with them
+    assert sampler.share([0, 1, 2, 3]) == [[0, 1, 3], [2]]
+    # whoever packs them need not share all that begins alike
+    assert sampler.most_tokens(1) == 70
+
+
+def test_a_single_family_is_shared_out_evenly() -> None:
+    (found,) = micro_batches([5] * 8, (8, 1, 4), families=[(0, 4)] * 8)
+    assert [len(batch) for batch in found] == [2, 2, 2, 2]
 
 
 def test_order_depends_on_seed_and_epoch_only() -> None:

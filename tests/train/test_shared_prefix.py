@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from preference_groups import make_rows, make_trainer
+from preference_groups import make_alike_rows, make_rows, make_trainer
 
 from evenhand.config import UNWEIGHTED
 from evenhand.config.train import KEYS_OF_LOSSES
@@ -19,6 +19,7 @@ from evenhand.train.examples import Row
 
 torch = pytest.importorskip("torch")
 trl = pytest.importorskip("trl")
+transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.usefixtures("fresh_accelerate")
 
 LOSSES: dict[str, dict[str, Any]] = {
@@ -91,6 +92,53 @@ def test_split_groups_give_the_same_loss_and_gradients(max_tokens: int, tiny_mod
     assert_same(gradients, whole_gradients)
     metrics.pop("num_tokens"), whole_metrics.pop("num_tokens")
     assert metrics == pytest.approx(whole_metrics, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2, window"])
+@pytest.mark.parametrize("max_tokens", [4096, 200])
+def test_prompts_that_begin_alike_run_that_once_with_the_loss_of_stock_trl(
+    kind: str, max_tokens: int, tiny_model: Path, tmp_path: Path
+) -> None:
+    rows, model = make_alike_rows(), small(kind, tiny_model, tmp_path)
+    stock_loss, stock_gradients, _ = one_batch(make_trainer("pairwise", model, tmp_path, rows))
+    trainer = make_trainer("shared-prefix", model, tmp_path, rows, max_tokens=max_tokens)
+    batch = trainer.data_collator(list(trainer.train_dataset))
+    # a pass has 80 tokens for two of them, 40 of which are the third's beginning, too, and without all 200 for three
+    assert (len(batch["passes"]), int(batch["attention_mask"].sum())) == (
+        (1, 118 + 80 + 58) if max_tokens > 200 else (2, 336)
+    )
+    loss, gradients, _ = one_batch(trainer)
+    assert loss == pytest.approx(stock_loss, rel=1e-5)
+    assert_same(gradients, stock_gradients)
+
+
+def small(kind: str, tiny_model: Path, folder: Path) -> Path:
+    """The folder of a model of this kind that knows the tiny model's tokens."""
+    if kind == "llama":
+        return tiny_model
+    from packed_models import MODELS, SIZES
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model)
+    name, options = MODELS[kind]
+    torch.manual_seed(3)
+    config = getattr(transformers, name)(**SIZES | options | {"vocab_size": len(tokenizer)})
+    for part in (transformers.AutoModelForCausalLM.from_config(config), tokenizer):
+        part.save_pretrained(folder / "small")
+    return folder / "small"
+
+
+def test_sets_that_are_shuffled_train_as_if_nothing_were_shared(tiny_model: Path, tmp_path: Path) -> None:
+    options = SGD | {"per_device_train_batch_size": 3, "max_steps": 4, "together": True}
+    whole = make_trainer("shared-prefix", tiny_model, tmp_path, make_alike_rows(), **options)
+    apart = make_trainer("shared-prefix", tiny_model, tmp_path, make_alike_rows(), **options)
+    apart.data_collator = dataclasses.replace(apart.data_collator, least_shared=10**6)
+    (losses, weights), (wanted, theirs) = trained(whole), trained(apart)
+    assert losses == pytest.approx(wanted, rel=1e-5)
+    for name, weight in theirs.items():
+        assert (weights[name] - weight).norm() <= 1e-5 * weight.norm()
+    tokens = [max(entry.get("num_tokens", 0) for entry in each.state.log_history) for each in (whole, apart)]
+    # beginnings of 80, 80 and 40 in each of four steps
+    assert tokens[0] < tokens[1] - 4 * 80 + 1
 
 
 def test_permuted_candidates_change_nothing(tiny_model: Path, tmp_path: Path) -> None:

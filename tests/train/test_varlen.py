@@ -110,6 +110,19 @@ def test_cuts_by_hand() -> None:
     assert windowed.longest == (3, 3)
 
 
+def test_cuts_of_prompts_that_begin_alike_by_hand() -> None:
+    from evenhand.train.varlen import find_cuts
+
+    # a beginning at 0-2; a prompt goes on with 3 and has a candidate at 4, another with 5-6
+    layout = Layout((Span(0, 3), Span(3, 1, (1,), ((0, 3),)), Span(5, 2, (), ((0, 3),))))
+    cuts = find_cuts(layout, None, torch.device("cpu"))
+    assert cuts.keys.tolist() == [0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0, 1, 2, 5, 6]
+    assert [each.tolist() for each in cuts.starts] == [[0, 3, 4, 5, 7], [0, 3, 7, 12, 17]]
+    # of three tokens that a token sees two lie before it, for the candidate's one of the beginning's
+    windowed = find_cuts(layout, 3, torch.device("cpu"))
+    assert windowed.keys.tolist() == [0, 1, 2, 1, 2, 3, 2, 3, 4, 1, 2, 5, 6]
+
+
 def test_heads_of_keys_are_not_repeated() -> None:
     from evenhand.train.varlen import varlen_attention
 
@@ -125,8 +138,10 @@ def test_heads_of_keys_are_not_repeated() -> None:
     )
     # prompts of 23, 11 and 5; candidates of 5, 9, 3 and 4 with their prompts
     keys = 39 + 23 + 5 + 23 + 9 + 11 + 3 + 11 + 4
-    assert seen == [((60, 8, 16), (keys, 2, 16), (keys, 2, 16))]
-    assert out.shape == (1, 60, 8, 16)
+    # the beginning of 14, what goes on with 3 and 5, with 2 and 1 behind that, and their candidates
+    keys += 14 + (17 + 17 + 4 + 17 + 2) + 19 + (21 + 21 + 3) + (20 + 20 + 2 + 20 + 6)
+    assert seen == [((102, 8, 16), (keys, 2, 16), (keys, 2, 16))]
+    assert out.shape == (1, 102, 8, 16)
 
 
 def test_gradients_of_a_prompt_are_added_up_in_float32() -> None:
