@@ -137,6 +137,10 @@ ASKING = {"kind": "finesure", "model": {"name": "m", "quantise": "nf4"}}
     [
         ({"pairs": {"k": 3}}, "no effect of k except with mode: best_k"),
         ({"train": {"trainer": "pairwise", "max_tokens_per_pass": 99}}, "no effect of max_tokens_per_pass except with"),
+        (
+            {"train": {"trainer": "pairwise", "shuffle": "sets"}},
+            "no effect of shuffle except with trainer: shared-prefix",
+        ),
         ({"judges": MINIMAL["judges"] | {"recall": ALIGNMENT}}, "no effect of chunks: 350-words except with direction"),
         ({"judges": MINIMAL["judges"] | {"asked": ASKING}}, "no effect of quantise except in training"),
     ],

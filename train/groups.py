@@ -84,7 +84,7 @@ def families(prompts: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     Prompts that follow each other in the order of their tokens are of one family where they share at least half of the longer
     one, and LEAST_SHARED tokens: both sides of a document set, where the template has the documents first.
     """
-    order = sorted(range(len(prompts)), key=prompts.__getitem__)
+    order = sorted(range(len(prompts)), key=lambda place: list(prompts[place]))
     numbers: dict[int, int] = {order[0]: 0}
     shared = [len(prompts[order[0]])]
     for one, other in pairwise(order):

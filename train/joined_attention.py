@@ -109,7 +109,9 @@ def _add(found: Sequence[torch.Tensor], rows: slice, parts: Sequence[Part], more
     """Add gradients of the queries of `rows`, and of the keys and values at `parts`, to the whole ones."""
     found[0][:, :, rows] += more[0]
     for whole, mine in zip(found[1:], more[1:], strict=True):
-        for (start, end), piece in zip(parts, mine.split([end - start for start, end in parts], dim=2), strict=True):
+        for (start, end), piece in zip(
+            parts, torch.split(mine, [end - start for start, end in parts], dim=2), strict=True
+        ):
             whole[:, :, start:end] += piece
 
 

@@ -5,6 +5,7 @@ are log-probabilities and gradients of a whole model those of the plain path? Wh
 bits the plain path is off as well, and packed it may be off by no more than twice that, and by what TF32 leaves.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,8 +34,8 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "mistral": ("MistralConfig", {"sliding_window": 100}),
     "gemma2": ("Gemma2Config", {"sliding_window": 100, "attn_logit_softcapping": 2.0}),
 }
-# tokens of the prompt, and of the candidates; one has a single token
-N_PROMPT, N_CANDIDATES = 300, (70, 1, 48, 90)
+# tokens of each prompt, how many of them two sides have in common, and tokens of their candidates; one has a single token
+N_PROMPT, N_SHARED, N_CANDIDATES = 300, 260, ((70, 1, 48), (90, 33))
 # of a norm, beside twice the plain path's error: TF32 keeps ten bits
 ROOM = 0.003
 
@@ -89,10 +90,10 @@ def against_alone(model: Any, family: str, dtype: torch.dtype, device: torch.dev
     Raises:
         AssertionError: the packed ones are off by more than twice the plain ones, and `ROOM`.
     """
-    group = make_group()
-    exact = scores_alone(build(family, torch.float64, device, "eager"), group)
-    plain = scores_alone(build(family, dtype, device, "eager"), group)
-    packed = scores_packed(model, group)
+    groups = make_groups()
+    exact = scores_alone(build(family, torch.float64, device, "eager"), groups)
+    plain = scores_alone(build(family, dtype, device, "eager"), groups)
+    packed = scores_packed(model, groups)
     found: dict[str, float | None] = {}
     for what, ours, theirs, wanted in zip(Scores._fields, packed, plain, exact, strict=True):
         mine, usual = (float((each - wanted).norm() / wanted.norm()) for each in (ours, theirs))
@@ -117,26 +118,34 @@ def build(family: str, dtype: torch.dtype, device: torch.device, attention: str)
     return made.to(device).eval()
 
 
-def make_group() -> Group:
-    """A prompt and its candidates in drawn tokens; the same each time."""
+def make_groups() -> list[Group]:
+    """Two prompts that begin alike and their candidates in drawn tokens, as a pass has them; the same each time."""
     generator = torch.Generator().manual_seed(7)
-    drawn = [torch.randint(SIZES["vocab_size"], (n,), generator=generator).tolist() for n in (N_PROMPT, *N_CANDIDATES)]
-    return Group(drawn[0], drawn[1:], [0], [1], [1.0])
+
+    def drawn(n: int) -> list[int]:
+        return torch.randint(SIZES["vocab_size"], (n,), generator=generator).tolist()
+
+    shared = drawn(N_SHARED)
+    groups = [
+        Group(shared + drawn(N_PROMPT - N_SHARED), [drawn(n) for n in lengths], [0], [1], [1.0])
+        for lengths in N_CANDIDATES
+    ]
+    return sorted(groups, key=lambda group: group.prompt_ids)
 
 
-def scores_alone(model: Any, group: Group) -> Scores:
+def scores_alone(model: Any, groups: Sequence[Group]) -> Scores:
     """Each candidate behind its prompt, in a sequence of its own."""
     found = []
-    for candidate in group.candidate_ids:
-        ids = torch.tensor([group.prompt_ids + candidate[:-1]], device=model.device)
-        hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0, len(group.prompt_ids) - 1 :]
+    for prompt, candidate in ((each.prompt_ids, candidate) for each in groups for candidate in each.candidate_ids):
+        ids = torch.tensor([prompt + candidate[:-1]], device=model.device)
+        hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0, len(prompt) - 1 :]
         found.append(_logps(model, hidden, torch.tensor(candidate, device=model.device)))
     return _scored(model, torch.cat(found))
 
 
-def scores_packed(model: Any, group: Group) -> Scores:
-    """All candidates and their prompt in one sequence."""
-    (one,) = PackingCollator(0, 4096, 128)([group.columns])["passes"]
+def scores_packed(model: Any, groups: Sequence[Group]) -> Scores:
+    """All candidates and their prompts in one sequence, what both begin with once."""
+    (one,) = PackingCollator(0, 4096, 128)([group.columns for group in groups])["passes"]
     ids, positions, scored, targets = (
         one[name].to(model.device) for name in ("input_ids", "position_ids", "scored", "targets")
     )

@@ -1,11 +1,17 @@
 """Pairs as groups: nothing is lost, nothing is twice."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from preference_groups import make_groups, make_rows
 
+from evenhand.config import CorpusSection, TaskSection
+from evenhand.corpora import load_corpus
 from evenhand.errors import RecipeError
+from evenhand.generate.backend import prompt_tokens
+from evenhand.generate.requests import build_requests
 from evenhand.train.examples import Row
 from evenhand.train.groups import build_groups, families, refuse_unsplittable
 
@@ -35,6 +41,20 @@ def test_families_begin_with_half_of_their_prompts_alike() -> None:
     assert found == [(0, 40), (2, 32), (0, 40), (1, 85), (2, 32), (2, 32)]
     # half, but too few tokens to be worth a part of their own
     assert [number for number, _ in families([[1, 2, 3], [1, 2, 4]])] == [0, 1]
+
+
+@pytest.mark.parametrize("template", ["perspective", "perspective-short"])
+def test_both_sides_of_a_bundled_dispute_are_a_family_by_the_shipped_templates(template: str, tokenizer: Any) -> None:
+    corpus = CorpusSection()
+    requests = build_requests(load_corpus(corpus), corpus, TaskSection(template=template))
+    prompts = [prompt_tokens(tokenizer, request.prompt) for request in requests]
+    sets: dict[int, set[str]] = {}
+    for (number, shared), prompt, request in zip(families(prompts), prompts, requests, strict=True):
+        sets.setdefault(number, set()).add(request.document_set.id)
+        # what is asked comes last
+        assert shared > 0.8 * len(prompt)
+    assert len(sets) == len(requests) / 2
+    assert all(len(ids) == 1 for ids in sets.values())
 
 
 def test_summaries_of_the_same_tokens_are_one_candidate() -> None:

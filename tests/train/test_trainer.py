@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from evenhand.records import PreferencePair
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import write_jsonl
 from evenhand.train.examples import build_examples, read_rows
+from evenhand.train.stage import training_stage
 from evenhand.train.trainer import prepare_material, tokenised_trainer
 
 # no line break after the last turn: here stock TRL's summary is text + end token, as ours is
@@ -68,6 +70,21 @@ def test_losses_are_those_of_stock_trl(pairs: list[PreferencePair], tiny_model: 
     assert our_rows == stock_rows
     assert our_losses == stock_losses
     assert len(our_losses) == 3
+
+
+def test_what_is_shuffled_reaches_the_trainer_and_decides_whether_an_adapter_is_made_anew(
+    open_round: Callable[..., Phase], tokenizer: Any
+) -> None:
+    found = {}
+    for asked in ({}, {"shuffle": "requests"}, {"shuffle": "sets"}):
+        phase = open_round(train=asked)
+        examples = build_examples(read_rows(phase.folder / "pairs.jsonl", tokenizer), 256, "raise")
+        material = prepare_material(phase, SimpleNamespace(pad_to_multiple_of=None), tokenizer, examples)
+        found[asked.get("shuffle")] = material.options["together"], training_stage(phase, 1).key
+    assert found[None] == found["requests"]
+    assert not found[None][0]
+    assert found["sets"][0]
+    assert found["sets"][1] != found[None][1]
 
 
 def test_stock_reference_beforehand_is_refused_where_fsdp_spreads_the_weights(
