@@ -19,6 +19,7 @@ from .phase_stages import phase_stages
 from .records import SummaryRequest
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
+from .runfolder.shards import WHOLE, Shard, shard_folder
 from .runfolder.stages import Receipt, Stage, forget_journal, read_receipt, superseded
 from .storage import write_text
 from .train.launch import accelerate_config, n_processes
@@ -263,14 +264,17 @@ def _says_nothing_new(step: Step, recipe: Recipe, requests: Mapping[str, list[Su
 
 
 @contextmanager
-def work_in(recipe: Recipe) -> Iterator[Path]:
-    """Hold the run folder; the path of the recipe with every default spelled out, which a command writes and its children read.
+def work_in(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[Path]:
+    """Hold the run folder, or a shard's folder there.
+
+    Yields:
+        The path of the recipe with every default spelled out, which a command writes and its children read.
 
     Raises:
         StorageError: another command works in the folder or by another recipe, or the folder cannot be written.
     """
-    path = recipe.output / RESOLVED
-    with hold_run(recipe) as is_child:
+    path = shard_folder(recipe.output, shard) / RESOLVED
+    with hold_run(recipe, shard) as is_child:
         if not is_child:
             write_text(path, dump_recipe(recipe))
         yield path

@@ -41,6 +41,7 @@ from .verbs import Verbs
 if TYPE_CHECKING:
     from ..config import Recipe
     from ..runfolder.phases import Phase
+    from ..runfolder.shards import Shard
     from ..runfolder.stages import Receipt
 
 INTERRUPTED = 130
@@ -89,6 +90,15 @@ PhaseName = Annotated[
     str | None,
     typer.Option(
         help="round-00, round-01, ..., evaluation/base or evaluation/round-NN. Default: the run's first phase."
+    ),
+]
+ShardName = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do every N-th batch alone, from the I-th, counted from 0, beside other processes that do the other ones; then "
+        "evenhand merge.",
     ),
 ]
 
@@ -161,19 +171,42 @@ def loop(
 
 
 @app.command(epilog="Example: evenhand generate recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
-def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+def generate(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
     """Make the candidates of one phase: documents in, requests.jsonl and candidates.jsonl out."""
     from ..generate.stage import generate as run
+    from ..generate.stage import generate_shard
 
-    _run_stage("generate", recipe, phase, set_, run)
+    if shard is None:
+        _run_stage("generate", recipe, phase, set_, run)
+    else:
+        _run_shard("generate", (recipe, phase, set_), shard, generate_shard)
 
 
 @app.command(epilog="Example: evenhand judge recipes/quickstart.yaml --phase round-00", rich_help_panel=RUNS)
-def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+def judge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None, shard: ShardName = None) -> None:
     """Score the candidates of one phase with the recipe's judges: judgements.jsonl."""
     from ..judges.stage import judge as run
+    from ..judges.stage import judge_shard
 
-    _run_stage("judge", recipe, phase, set_, run)
+    if shard is None:
+        _run_stage("judge", recipe, phase, set_, run)
+    else:
+        _run_shard("judge", (recipe, phase, set_), shard, judge_shard)
+
+
+@app.command(epilog="Example: evenhand merge recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
+def merge(recipe: RecipePath, phase: PhaseName = None, set_: Overrides = None) -> None:
+    """Put the shards of one phase's generating or judging together, as one process would have left it."""
+    loaded = load_recipe(recipe, set_ or [])
+    from ..loop import work_in
+    from ..phase_stages import merge as run
+    from ..runfolder.tracking import track
+
+    chosen = _phase_of(loaded, phase)
+    with work_in(loaded), watched(f"{chosen.name} merge", chosen.folder):
+        verb, receipt = run(chosen)
+        track(chosen, receipt)
+    say(summary(f"{chosen.name} {verb}", receipt, reused=False))
 
 
 @app.command(epilog="Example: evenhand rerank recipes/quickstart.yaml --phase evaluation/base", rich_help_panel=RUNS)
@@ -380,16 +413,41 @@ def _run_stage(
     recipe = load_recipe(path, overrides or [])
     from ..loop import work_in
     from ..preflight import check_names
-    from ..runfolder.phases import open_phase, phases
     from ..runfolder.tracking import track
 
-    phase = open_phase(recipe, phase_name) if phase_name else phases(recipe)[0]
+    phase = _phase_of(recipe, phase_name)
     check_names(recipe)
     title = f"{phase.name} {verb}"
     with work_in(recipe), watched(title, phase.folder, verb):
         receipt, reused = run(phase)
         track(phase, receipt)
     say(summary(title, receipt, reused))
+
+
+def _run_shard(
+    verb: str,
+    given: tuple[Path, str | None, list[str] | None],
+    written: str,
+    run: "Callable[[Phase, Shard], bool]",
+) -> None:
+    path, phase_name, overrides = given
+    recipe = load_recipe(path, overrides or [])
+    from ..loop import work_in
+    from ..preflight import check_names
+    from ..runfolder.shards import read_shard, shard_folder
+
+    shard, phase = read_shard(written), _phase_of(recipe, phase_name)
+    check_names(recipe)
+    title = f"{phase.name} {verb} shard {shard}"
+    with work_in(recipe, shard), watched(title, shard_folder(recipe.output, shard) / phase.name, verb):
+        is_new = run(phase, shard)
+    say(f"{title}  {'done; evenhand merge puts all shards together' if is_new else 'the whole stage is done already'}")
+
+
+def _phase_of(recipe: "Recipe", name: str | None) -> "Phase":
+    from ..runfolder.phases import open_phase, phases
+
+    return open_phase(recipe, name) if name else phases(recipe)[0]
 
 
 def _print_result(recipe: "Recipe") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
@@ -37,11 +38,12 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
     if not open_batches:
         return
     (((_, shares),),) = waves([engines])
-    recipe = str(resolved_recipe(phase.recipe, "replicas"))
+    shard = batches.shard
+    recipe = str(resolved_recipe(phase.recipe, "replicas", shard))
     starts = [
         Start(
-            argv=("-m", "evenhand.generate.child", recipe, phase.name, stage.key, part),
-            failure=failure_path(phase.folder, f"generate.{part}"),
+            argv=("-m", "evenhand.generate.child", recipe, phase.name, stage.key, str(shard), part),
+            failure=failure_path(Path(recipe).parent / phase.name, f"generate.{part}"),
             variables=share,
         )
         for part, share in ((f"replica-{number}", share) for number, share in enumerate(shares, 1))
@@ -59,7 +61,7 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
             progress.add(len(requests))
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
-        Journal(stage.journal_path("given-up"), Line).append([Line(batch) for batch in given_up])
+        Journal(stage.journal_path(shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
 
 
 def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:

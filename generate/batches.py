@@ -11,6 +11,7 @@ from pydantic import RootModel
 
 from ..records import Candidate, Failure, Record, SummaryRequest, Turn
 from ..runfolder.journal import Journal, Merged
+from ..runfolder.shards import WHOLE, Shard
 from ..runfolder.stages import Stage
 from ..storage import digest
 from .rounds import Round
@@ -76,9 +77,9 @@ class Kept:
             yield line.root
 
 
-def journals_of(stage: Stage) -> list[Journal[Line]]:
-    """Those of all processes that have worked at the stage."""
-    return [Journal(path, Line) for path in stage.journal_paths()]
+def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[Line]]:
+    """Those of all processes that have worked at the stage, or at a shard of it."""
+    return [Journal(path, Line) for path in stage.journal_paths(shard.part())]
 
 
 def batch_name(requests: Sequence[SummaryRequest]) -> str:

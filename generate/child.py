@@ -1,4 +1,4 @@
-"""A replica of generation: `python -m evenhand.generate.child RECIPE PHASE KEY PART`; see `apart`."""
+"""A replica of generation: `python -m evenhand.generate.child RECIPE PHASE KEY SHARD PART`; see `apart`."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from ..runfolder import replicas
 from ..runfolder.journal import Journal
 from ..runfolder.phases import hold_run, open_phase
 from ..runfolder.processes import failure_path
+from ..runfolder.shards import read_shard
 from .backends import open_backend_of
 from .batches import Kept, Line
 from .rounds import Round
@@ -19,11 +20,12 @@ from .stage import asker, generate_stage, phase_requests
 
 def main(arguments: Sequence[str]) -> int:
     """Generate; the exit code."""
-    recipe, name, key, part = arguments
+    recipe, name, key, written, part = arguments
+    shard = read_shard(written)
 
     def work(batches: Iterator[replicas.Batch]) -> None:
         phase = open_phase(load_recipe(Path(recipe)), name)
-        with hold_run(phase.recipe):
+        with hold_run(phase.recipe, shard):
             requests = phase_requests(phase)
             stage = generate_stage(phase, requests)
             if stage.key != key:
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
                     f"{phase.folder}: the recipe, the corpus or the model changed while candidates were made; the same command "
                     "begins anew"
                 )
-            journal = Journal(stage.journal_path(part), Line)
+            journal = Journal(stage.journal_path(shard.part(part)), Line)
             kept = Kept([journal], requests)
             ask = asker(phase, journal, kept)
             with closing(open_backend_of(phase)) as backend:

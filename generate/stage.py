@@ -23,9 +23,11 @@ from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
 from ..runfolder.gpus import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
+from ..runfolder.progress import progress_path
+from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage
-from ..storage import digest, digest_of_all, whole_file, write_jsonl, write_record
+from ..storage import digest, digest_of_all, make_folder, whole_file, write_jsonl, write_record
 from . import (
     attention_reweighting,
     chain_of_thought,
@@ -123,6 +125,30 @@ def generate(phase: Phase) -> tuple[Receipt, bool]:
     return receipt, reused
 
 
+def generate_shard(phase: Phase, shard: Shard) -> bool:
+    """Make a shard of the candidates of a phase, into journals; False when the whole stage is done already.
+
+    Raises:
+        DataError: the corpus is wrong.
+        RecipeError: a server is asked.
+    """
+    refuse_servers([phase.recipe.generate])
+    requests = phase_requests(phase)
+    stage = generate_stage(phase, requests)
+    if stage.receipt() is not None:
+        return False
+    make_folder(stage.folder)
+    finish(phase, stage, requests, shard)
+    return True
+
+
+def not_generated(phase: Phase) -> tuple[int, int]:
+    """How many requests are not finished, so far as the journals of all processes tell, and how many there are."""
+    requests = phase_requests(phase)
+    kept = Kept(journals_of(generate_stage(phase, requests)), requests)
+    return len(requests) - len(kept.done), len(requests)
+
+
 def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
     """The stage, with everything its candidates depend on.
 
@@ -159,15 +185,8 @@ def generate_stage(phase: Phase, requests: Sequence[SummaryRequest]) -> Stage:
 
 
 def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> GenerateCounts:
-    section = phase.recipe.generate
     write_jsonl(phase.folder / REQUESTS, requests)
-    kept = Kept(journals_of(stage), requests)
-    batches = Batches(requests, section.requests_per_batch, "requests", stage.progress_path)
-    if (engines := engines_of(section)).n > 1:
-        generate_apart(phase, stage, batches, kept, engines)
-    else:
-        journal = Journal(stage.journal_path(), Line)
-        batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))
+    finish(phase, stage, requests)
     counts = _Counts({request.id: request.side for request in requests})
     parts = {CANDIDATES: "candidates", FAILURES: "failures", TURNS: "turns"}
     with ExitStack() as opened:
@@ -182,6 +201,23 @@ def _work(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest]) -> Gen
                 for record in getattr(batch, part):
                     write_record(file, record)
     return counts.total()
+
+
+def finish(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest], shard: Shard = WHOLE) -> None:
+    """Put what the journals lack into them, of the whole stage or of a shard.
+
+    Raises:
+        EvenhandError: the model cannot be opened, or a process of the stage refused or died.
+    """
+    section = phase.recipe.generate
+    kept = Kept(journals_of(stage, shard), requests)
+    progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
+    batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
+    if (engines := engines_of(section)).n > 1:
+        generate_apart(phase, stage, batches, kept, engines)
+    else:
+        journal = Journal(stage.journal_path(shard.part()), Line)
+        batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))
 
 
 def asker(phase: Phase, journal: Journal[Line], kept: Kept) -> Callable[[Backend, Sequence[SummaryRequest]], Line]:

@@ -19,6 +19,7 @@ from ..runfolder.phases import Phase, resolved_recipe
 from ..runfolder.processes import failure_path, read_failure, run_attached
 from ..runfolder.progress import Progress
 from ..runfolder.replicas import Outcome, Queue, Start, Task, work_off
+from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
 from .batch import judge_work
 from .cache import verdict_key
@@ -60,7 +61,9 @@ def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
     return Engines(max(each.n for each in found), max(each.gpus_each for each in found))
 
 
-def judge_apart(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, progress: Progress) -> None:
+def judge_apart(
+    phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, progress: Progress, shard: Shard
+) -> None:
     """Have processes of their own put what these judges have not yet said into journals.
 
     Args:
@@ -69,6 +72,7 @@ def judge_apart(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, p
         teams: the judges, which must be the recipe's.
         done: what the journals have.
         progress: of the stage.
+        shard: of the stage, that `done` leaves to do.
 
     Raises:
         EvenhandError: what a process refused.
@@ -79,13 +83,15 @@ def judge_apart(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, p
     open_teams = [(team, tasks) for team, tasks in _tasks(phase, teams, done) if tasks]
     if not open_teams:
         return
-    recipe = resolved_recipe(phase.recipe, "the judges' processes")
+    recipe = resolved_recipe(phase.recipe, "the judges' processes", shard)
     given_up: list[Outcome] = []
     for wave in waves([team.engines for team, _ in open_teams]):
         queues = []
         for place, shares in wave:
             team, tasks = open_teams[place]
-            queues.append(Queue(tasks, [_start(phase, stage, recipe, team, *share) for share in enumerate(shares, 1)]))
+            queues.append(
+                Queue(tasks, [_start(phase, stage, (recipe, shard), team, *share) for share in enumerate(shares, 1)])
+            )
         with closing(work_off(*queues)) as outcomes:
             for outcome in outcomes:
                 given_up += [outcome] if outcome.given_up else []
@@ -100,11 +106,14 @@ def judge_apart(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, p
         )
 
 
-def _start(phase: Phase, stage: Stage, recipe: Path, team: Team, number: int, share: Mapping[str, str]) -> Start:
+def _start(
+    phase: Phase, stage: Stage, work: tuple[Path, Shard], team: Team, number: int, share: Mapping[str, str]
+) -> Start:
+    recipe, shard = work
     part, names = f"{team.name}-{number}", [judge.name for judge in team.judges]
     return Start(
-        argv=("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, part, *names),
-        failure=failure_path(phase.folder, f"judge.{part}"),
+        argv=("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, str(shard), part, *names),
+        failure=failure_path(recipe.parent / phase.name, f"judge.{part}"),
         variables=share,
         owner=f"judges {', '.join(names)}",
     )

@@ -1,4 +1,4 @@
-"""A process of judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY PART JUDGE...`; see `apart`."""
+"""Judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY SHARD PART JUDGE...`; see `apart`."""
 
 import sys
 from collections import defaultdict
@@ -13,6 +13,7 @@ from ..runfolder import replicas
 from ..runfolder.journal import Journal
 from ..runfolder.phases import Phase, hold_run
 from ..runfolder.processes import failure_path
+from ..runfolder.shards import read_shard
 from . import open_judges
 from .batch import Batch
 from .cache import VerdictCache, cache_path
@@ -23,11 +24,12 @@ from .stage import judge_stage
 
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
-    recipe, name, key, part, *names = arguments
+    recipe, name, key, written, part, *names = arguments
+    shard = read_shard(written)
 
     def work(batches: Iterator[replicas.Batch]) -> None:
         phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
-        with hold_run(phase.recipe), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
+        with hold_run(phase.recipe, shard), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
             judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
             stage = judge_stage(phase, judges)
             if stage.key != key:
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
                     f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same "
                     "command begins anew"
                 )
-            journal = Journal(stage.journal_path(part), Batch)
+            journal = Journal(stage.journal_path(shard.part(part)), Batch)
             keep_last(phase, [journal], judges, cache)
             done = defaultdict(set, done_by([journal]))
             group = [each for each in judges if each.name in names]

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from ..generate.backend import Usage
 from ..records import Judgement
 from ..runfolder.journal import Journal
+from ..runfolder.shards import WHOLE, Shard
 from ..runfolder.stages import Stage
 from .batch import Batch
 
 
-def journals_of(stage: Stage) -> list[Journal[Batch]]:
-    """Those of all processes that have worked at the stage."""
-    return [Journal(path, Batch) for path in stage.journal_paths()]
+def journals_of(stage: Stage, shard: Shard = WHOLE) -> list[Journal[Batch]]:
+    """Those of all processes that have worked at the stage, or at a shard of it."""
+    return [Journal(path, Batch) for path in stage.journal_paths(shard.part())]
 
 
 def done_by(journals: Sequence[Journal[Batch]]) -> dict[str, set[str]]:

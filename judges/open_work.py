@@ -1,6 +1,6 @@
 """What judges have not judged yet: batches of requests with their candidates, for one process or for several."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -8,6 +8,7 @@ from ..records import Candidate, SummaryRequest
 from ..runfolder.files import with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import Phase
+from ..runfolder.shards import Shard
 from .asking import companies
 from .batch import Batch, judge_batch, judge_work, keep_verdicts
 from .cache import VerdictCache
@@ -46,6 +47,17 @@ def open_pairs(
         ]
         if pairs:
             found.append((company, pairs))
+    return found
+
+
+def of_others(phase: Phase, groups: Sequence[Sequence[Judge]], shard: Shard) -> dict[str, set[str]]:
+    """Judge -> ids of the requests that it judges in other shards."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in groups if shard.name else ():
+        for number, batch in enumerate(batches_of(phase, size_of(group))):
+            if not shard.has(number):
+                for each in group:
+                    found[each.name].update(request.id for request, _ in batch)
     return found
 
 

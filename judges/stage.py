@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from operator import not_
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -21,7 +22,8 @@ from ..records import Judgement, LeftOut, Record, SummaryRequest
 from ..runfolder.files import refuse_absent, with_candidates
 from ..runfolder.journal import Journal
 from ..runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, Phase
-from ..runfolder.progress import Progress
+from ..runfolder.progress import Progress, progress_path
+from ..runfolder.shards import WHOLE, Shard, refuse_servers, shard_folder
 from ..runfolder.spending import spending
 from ..runfolder.stages import Counts, Receipt, Stage, left_by
 from ..storage import listed, whole_file, write_record
@@ -32,7 +34,7 @@ from .batch import Batch
 from .cache import VerdictCache, cache_path
 from .journals import Told, done_by, journals_of
 from .judge import Judge
-from .open_work import Done, batches_of, judge_open, keep_last, size_of
+from .open_work import Done, batches_of, judge_open, keep_last, of_others, size_of
 from .overflow import was_cut
 
 
@@ -103,21 +105,40 @@ def judge_stage(phase: Phase, judges: Sequence[Judge]) -> Stage:
     return Stage("judge", phase.folder, inputs, (JUDGEMENTS,))
 
 
+def judge_shard(phase: Phase, shard: Shard) -> bool:
+    """Judge a shard of a phase's candidates by all of its judges, into journals; False when the whole stage is done already.
+
+    Raises:
+        DataError: the candidates are not there yet, or do not belong to the requests.
+        RecipeError: a server is asked.
+    """
+    asked = [phase.recipe.judges[name].language_models for name in phase.judges]
+    refuse_servers([each.backend for models in asked for each in models.values()])
+    judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
+    stage = judge_stage(phase, judges)
+    if stage.receipt() is not None:
+        return False
+    _finish(phase, stage, judges, apart=True, shard=shard)
+    return True
+
+
+def not_judged(phase: Phase) -> dict[str, int]:
+    """Judge -> how many requests it has not judged, so far as the journals of all processes tell; only where there are any."""
+    judges = open_judges({name: phase.recipe.judges[name] for name in phase.judges})
+    done = done_by(journals_of(judge_stage(phase, judges)))
+    found: Counter[str] = Counter()
+    for request, candidates in with_candidates(phase.folder):
+        found.update(
+            name
+            for name in phase.judges
+            if request.id not in done[name] and any(phase.is_judged(candidate, name) for candidate in candidates)
+        )
+    return dict(found)
+
+
 def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -> JudgeCounts:
-    groups = by_model(judges)
-    teams = teams_of(phase, groups) if apart else []
-    journals = journals_of(stage)
-    done = done_by(journals)
-    # all mistakes are found before the first judge is asked
-    progress, place = _progress(phase, stage, judges, done)
-    limit = phase.recipe.limits.cost
-    with closing(VerdictCache(cache_path())) as cache, spending(phase.recipe.output, limit):
-        keep_last(phase, journals, judges, cache)
-        elsewhere = [team.judges for team in teams]
-        for group in groups:
-            if group not in elsewhere:
-                _judge_here(phase, stage, group, done, cache, progress)
-    judge_apart(phase, stage, teams, done, progress)
+    with spending(phase.recipe.output, phase.recipe.limits.cost):
+        place = _finish(phase, stage, judges, apart=apart)
     told = Told(journals_of(stage), place)
     counts = _Counts(judges)
     with whole_file(phase.folder / JUDGEMENTS) as file:
@@ -131,11 +152,34 @@ def _work(phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool) -
     return counts.total(told)
 
 
+def _finish(
+    phase: Phase, stage: Stage, judges: Sequence[Judge], *, apart: bool, shard: Shard = WHOLE
+) -> dict[str, int]:
+    """Put what the journals lack into them, of the whole stage or of a shard; the place of each request among all."""
+    groups = by_model(judges)
+    teams = teams_of(phase, groups) if apart else []
+    journals = journals_of(stage, shard)
+    others, done = of_others(phase, groups, shard), done_by(journals)
+    # all mistakes are found before the first judge is asked
+    path = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
+    progress, place = _progress(phase, path, judges, done, others)
+    for name, ids in others.items():
+        done[name] |= ids
+    with closing(VerdictCache(cache_path())) as cache:
+        keep_last(phase, journals, judges, cache)
+        journal = Journal(stage.journal_path(shard.part()), Batch)
+        elsewhere = [team.judges for team in teams]
+        for group in groups:
+            if group not in elsewhere:
+                _judge_here(phase, group, done, cache, journal, progress)
+    judge_apart(phase, stage, teams, done, progress, shard)
+    return place
+
+
 def _judge_here(
-    phase: Phase, stage: Stage, group: Sequence[Judge], done: Done, cache: VerdictCache, progress: Progress
+    phase: Phase, group: Sequence[Judge], done: Done, cache: VerdictCache, journal: Journal[Batch], progress: Progress
 ) -> None:
     """Ask judges that hold one model together, or none, in this process; the model is closed in the end."""
-    journal = Journal(stage.journal_path(), Batch)
     with ExitStack() as models:
         for each in group:
             models.callback(each.close)
@@ -144,18 +188,20 @@ def _judge_here(
                 progress.add(n, name)
 
 
-def _progress(phase: Phase, stage: Stage, judges: Sequence[Judge], done: Done) -> tuple[Progress, dict[str, int]]:
-    """What each judge has judged, of how much; and the place of each request among all."""
+def _progress(
+    phase: Phase, path: Path, judges: Sequence[Judge], done: Done, others: Done
+) -> tuple[Progress, dict[str, int]]:
+    """What each judge has judged, of how much that is not others'; and the place of each request among all."""
     n_total: Counter[str] = Counter({each.name: 0 for each in judges})
     n_done: Counter[str] = Counter()
     place: dict[str, int] = {}
     for request, candidates in with_candidates(phase.folder):
         place[request.id] = len(place)
         for name in n_total:
-            n = sum(phase.is_judged(candidate, name) for candidate in candidates)
+            n = sum(phase.is_judged(candidate, name) for candidate in candidates) * (request.id not in others[name])
             n_total[name] += n
             n_done[name] += n * (request.id in done[name])
-    return Progress(stage.progress_path, "judgements", n_total, n_done), place
+    return Progress(path, "judgements", n_total, n_done), place
 
 
 class _Counts:

@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from ..errors import DataError, StorageError
 from ..storage import parse_line
 from .progress import Progress
+from .shards import WHOLE, Shard
 
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
@@ -201,6 +202,11 @@ class Batches(Generic[T]):
     # what items are called, in the plural, and where is said how many are done
     unit: str
     progress: Path
+    # of whose batches the others are somebody else's
+    shard: Shard = WHOLE
+
+    def _is_mine(self, place: int) -> bool:
+        return self.shard.has(place // self.size)
 
     def open(self, done: Container[int]) -> list[range]:
         """The places of what is not done, batch by batch; those of a batch follow each other.
@@ -208,7 +214,7 @@ class Batches(Generic[T]):
         Args:
             done: places that the journals have. What lies between is cut into batches anew, so the size may have changed since.
         """
-        is_open = [place not in done for place in range(len(self.items))]
+        is_open = [place not in done and self._is_mine(place) for place in range(len(self.items))]
         gaps = ([place for place, _ in gap] for of_gap, gap in groupby(enumerate(is_open), itemgetter(1)) if of_gap)
         return [
             range(gap[start], gap[min(start + self.size, len(gap)) - 1] + 1)
@@ -222,7 +228,7 @@ class Batches(Generic[T]):
 
     def counted(self, batches: Sequence[range]) -> Progress:
         """What says how many items are done: at first all but those of these batches."""
-        n = len(self.items)
+        n = sum(map(self._is_mine, range(len(self.items))))
         return Progress(self.progress, self.unit, {"": n}, {"": n - sum(map(len, batches))})
 
     def finish(

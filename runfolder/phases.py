@@ -14,7 +14,8 @@ A phase is one of those folders: which document sets, which policy, which judges
 """
 
 import re
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,7 +25,8 @@ from ..config.recipe_file import dump_recipe
 from ..errors import RecipeError, StorageError
 from ..records import Candidate
 from ..storage import digest
-from .processes import hold
+from .processes import hold, refuse_held
+from .shards import SHARDS, WHOLE, Shard, shard_folder
 
 ROUND = re.compile(r"round-(\d\d)")
 # the evaluation of the model that the first round starts from
@@ -127,18 +129,30 @@ class Phase:
         return candidate.answers_request or judge == self.recipe.pairs.judge
 
 
-def hold_run(recipe: Recipe) -> AbstractContextManager[bool]:
-    """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`."""
-    return hold(recipe.output, digest(dump_recipe(recipe)))
+@contextmanager
+def hold_run(recipe: Recipe, shard: Shard = WHOLE) -> Iterator[bool]:
+    """Be the only command that writes in the recipe's run folder, or a child of it that works by the same recipe; see `hold`.
+
+    Shards may work at the same time, and nothing else beside them.
+
+    Raises:
+        StorageError: another command is at work there, or the folder cannot be written.
+    """
+    with hold(shard_folder(recipe.output, shard), digest(dump_recipe(recipe))) as is_child:
+        if not is_child:
+            others = [recipe.output] if shard.name else sorted((recipe.output / SHARDS).glob("*-of-*"))
+            for folder in others:
+                refuse_held(folder)
+        yield is_child
 
 
-def resolved_recipe(recipe: Recipe, readers: str) -> Path:
+def resolved_recipe(recipe: Recipe, readers: str, shard: Shard = WHOLE) -> Path:
     """The file of the resolved recipe, which processes of a stage read.
 
     Raises:
         StorageError: it is not there.
     """
-    path = recipe.output / RESOLVED
+    path = shard_folder(recipe.output, shard) / RESOLVED
     if not path.is_file():
         raise StorageError(f"{path}: the resolved recipe is not there, and {readers} read it")
     return path

@@ -109,9 +109,9 @@ class Stage:
         """
         return _journal_path(self.folder, self.name, self.key, part)
 
-    def journal_paths(self) -> list[Path]:
-        """The journals that are there, of all processes that have worked at the stage."""
-        return _journal_paths(self.folder, self.name, self.key)
+    def journal_paths(self, part: str = "") -> list[Path]:
+        """The journals that are there, of all processes that have worked at the stage or at a part of it."""
+        return _journal_paths(self.folder, self.name, self.key, part)
 
     @property
     def progress_path(self) -> Path:
@@ -253,8 +253,8 @@ def _journal_path(folder: Path, stage: str, key: str, part: str) -> Path:
     return folder / "receipts" / ".".join(filter(None, (stage, key, part, "partial.jsonl")))
 
 
-def _journal_paths(folder: Path, stage: str, key: str) -> list[Path]:
-    return sorted((folder / "receipts").glob(f"{stage}.{key}.*partial.jsonl"))
+def _journal_paths(folder: Path, stage: str, key: str, part: str = "") -> list[Path]:
+    return sorted((folder / "receipts").glob(".".join(filter(None, (stage, key, part, "*partial.jsonl")))))
 
 
 def read_receipt(path: Path) -> Receipt | None:

@@ -19,6 +19,7 @@ VERBS = [
     "loop",
     "generate",
     "judge",
+    "merge",
     "rerank",
     "train",
     "report",
