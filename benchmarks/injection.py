@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from ..config import BackendSection, CorpusSection, ModelSection
+from ..config import CorpusSection, ModelSection, ReplicatedSection
 from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
@@ -159,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         kind="rubric",
         rubric=options.rubric,
         model=ModelSection(name=options.model, dtype=options.dtype),
-        backend=BackendSection(backend="transformers", max_model_len=2048),
+        backend=ReplicatedSection(backend="transformers", max_model_len=2048),
     )
     fenced = open_rubric(options.rubric, section, SharedModels())
     sets = [each for each in load_corpus(CorpusSection()) if each.split == "test"]

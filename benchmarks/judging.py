@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from ..config import BackendSection, CorpusSection, ModelSection
+from ..config import CorpusSection, ModelSection, ReplicatedSection
 from ..config.judges import RubricJudge
 from ..corpora import load_corpus
 from ..errors import DataError
@@ -101,7 +101,7 @@ def judging_table(backend: str, options: argparse.Namespace) -> Table:
         ]
         for i, document in enumerate(long_documents(tokenizer, options.documents, options.tokens))
     ]
-    section = BackendSection.model_validate(
+    section = ReplicatedSection.model_validate(
         {
             "backend": backend,
             # instructions, rubric, summary and one grade, beside the document and the text that exceeds its least length

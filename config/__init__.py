@@ -11,7 +11,7 @@ from .fairpo import RegenerationSection, ThinnedSection
 from .generate import METHOD_OPTIONS, GenerateSection
 from .judges import JudgeOptions
 from .methods import AttentionReweightingSection, DebateSection, FairExtractiveSection, MixSection, Plan
-from .model import BackendSection, ModelSection, without_speed
+from .model import BackendSection, ModelSection, ReplicatedSection, without_speed
 from .needs import JudgeSection
 from .recipe import Recipe
 from .reward import PairsSection, RewardSection
@@ -43,6 +43,7 @@ __all__ = [
     "Plan",
     "Recipe",
     "RegenerationSection",
+    "ReplicatedSection",
     "RewardSection",
     "Section",
     "SplitSection",

@@ -14,7 +14,7 @@ from evenhand.benchmarks.injection import (
     plain_template,
     shift_rows,
 )
-from evenhand.config import BackendSection, ModelSection
+from evenhand.config import ModelSection, ReplicatedSection
 from evenhand.config.judges import RubricJudge
 from evenhand.errors import DataError
 from evenhand.generate.backend import prompt_tokens
@@ -86,7 +86,7 @@ def test_shift_is_the_grade_with_the_order_minus_the_one_without_worked_by_hand(
 def test_forged_turns_are_turns_in_the_plain_prompt_and_text_in_the_fenced(tiny_model):
     section = RubricJudge(
         kind="rubric", rubric="coverage", model=ModelSection(name=str(tiny_model)),
-        backend=BackendSection(backend="transformers", max_model_len=2048),
+        backend=ReplicatedSection(backend="transformers", max_model_len=2048),
     )  # fmt: skip
     judge = open_rubric("coverage", section, SharedModels())
     plain = PlainJudge(judge, str(tiny_model), "float32")

@@ -356,7 +356,7 @@ def test_extras_that_are_missing_are_named_each_with_what_installs_it(monkeypatc
 def test_cache_shows_and_forgets(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path))
     assert str(tmp_path) in evenhand("cache").stdout
-    assert "0 judgements, 0 embeddings and 0 pairs' reference" in evenhand("cache", "--clear").stdout
+    assert "0 judgements, 0 embeddings, 0 pairs' reference" in evenhand("cache", "--clear").stdout
 
 
 def test_benchmark_judges_ends_with_tables_and_a_page(tmp_path):
