@@ -7,6 +7,7 @@
 | 2 | what was given is wrong: command line, recipe, data or a model's files; mend it first |
 | 3 | finished, but more was left out (unscored, failed, too long) than the recipe allows |
 | 4 | finished, but a limit of the gate (`--fail-if`) is not kept, or what it names was not measured |
+| 5 | waiting: a server works at a batch that was submitted; the same command continues when it is done |
 | 130 | interrupted; the same command continues (1) |
 
 (1) `audit`, `card`, `convert`, `export`, `human`, `import` and `pairs` write at their end alone: nothing is kept, and the same
@@ -48,6 +49,12 @@ class JudgeError(EvenhandError, RuntimeError):
 
 class CostLimitError(EvenhandError, RuntimeError):
     """The next request to a server might pass limits.cost; what was paid for is kept."""
+
+
+class WaitingError(EvenhandError, RuntimeError):
+    """A server works at a batch of requests; there is nothing to do until it is done."""
+
+    exit_code = 5
 
 
 class StorageError(EvenhandError, OSError):

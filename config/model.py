@@ -58,7 +58,10 @@ OWNED_ENGINE_KEYS: dict[str, str] = {
 }
 # fields of a server's requests that a recipe must not set -> where it says so, or why not
 OWNED_REQUEST_KEYS: dict[str, str] = {
-    **dict.fromkeys(("max_tokens", "seed", "temperature", "top_p"), "write it in 'plans', or leave it to evenhand"),
+    **dict.fromkeys(
+        ("max_completion_tokens", "max_tokens", "seed", "temperature", "top_p"),
+        "write it in 'plans', or leave it to evenhand",
+    ),
     **dict.fromkeys(("messages", "n", "prompt", "stream"), "evenhand writes it"),
     **dict.fromkeys(("logprobs", "top_logprobs"), "evenhand asks for them where it reads them"),
     "model": "write server.model",

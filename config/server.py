@@ -52,6 +52,9 @@ class ServerSection(Section):
     # how often a request is sent again after 408, 409, 429, 5xx, a broken answer or a lost connection: the server's Retry-After
     # is waited for, else .5 to 8 seconds
     retries: int = Field(default=10, ge=0)
+    # whether requests are submitted as files (/v1/batches), which hosted APIs answer within a day at half the price: the command
+    # submits and ends with exit code 5, and the same command continues; requests_per_batch should be the number of requests
+    batches: bool = False
     # None: no limit
     requests_per_minute: int | None = Field(default=None, ge=1)
     tokens_per_minute: int | None = Field(default=None, ge=1)

@@ -46,6 +46,9 @@ class Server:
         self.answered: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.most_at_once = 0
+        # files and batches by id; a batch is worked off when a test says so
+        self.files: dict[str, str] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
         self._at_once = 0
         self._lock = threading.Lock()
         outer = self
@@ -72,6 +75,26 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
 
+    def work_off(
+        self, status: str = "completed", fault: Callable[[int, dict[str, Any]], int] = lambda n, body: 200
+    ) -> None:
+        """End the batches that are under way; `fault` is the status of each request, 0 for one that expired."""
+        for batch in self.batches.values():
+            if batch["status"] != "in_progress":
+                continue
+            lines = []
+            for number, line in enumerate(self.files[batch["input_file_id"]].splitlines()):
+                request = json.loads(line)
+                code = fault(number, request["body"])
+                if code == 200:
+                    self.asked.append(request["body"])
+                body = respond(self, request["body"]) if code == 200 else {"error": {"message": f"fault {code}"}}
+                response = {"status_code": code, "body": body} if code else None
+                lines.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
+            # in any order
+            self.files[f"out-{batch['id']}"] = "\n".join(reversed(lines))
+            batch |= {"status": status, "output_file_id": f"out-{batch['id']}" if status == "completed" else None}
+
     def begins(self, body: dict[str, Any]) -> int:
         with self._lock:
             self.asked.append(body)
@@ -95,16 +118,36 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server_of_test
         if not self._may():
             return
-        if self.path.endswith("/models") and server.models is not None:
+        if "/files/" in self.path:
+            self._send(200, server.files[self.path.split("/")[-2]])
+        elif "/batches/" in self.path:
+            self._send(200, server.batches[self.path.split("/")[-1]])
+        elif "/batches" in self.path:
+            self._send(200, {"object": "list", "data": list(server.batches.values()), "has_more": False})
+        elif self.path.endswith("/models") and server.models is not None:
             self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in server.models]})
         else:
             self._send(404, {"error": {"message": "not found"}})
 
     def do_POST(self) -> None:
         server = self.server_of_test
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
         server.headers.append(dict(self.headers))
         if not self._may():
+            return
+        if self.path.endswith("/files"):
+            name = f"file-{len(server.files)}"
+            lines = [line for line in sent.decode().splitlines() if line.startswith("{")]
+            server.files[name] = "\n".join(lines)
+            self._send(
+                200, {"id": name, "object": "file", "bytes": 1, "created_at": 1, "filename": "f", "purpose": "batch"}
+            )
+            return
+        body = json.loads(sent)
+        if self.path.endswith("/batches"):
+            name = f"batch-{len(server.batches)}"
+            server.batches[name] = {"id": name, "object": "batch", "status": "in_progress", "created_at": 1, **body}
+            self._send(200, server.batches[name])
             return
         number = server.begins(body)
         try:
@@ -159,8 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is None:
             server.answered.append(body)
 
-    def _send(self, status: int, content: dict[str, Any], headers: dict[str, str] | None = None) -> None:
-        answer = json.dumps(content).encode()
+    def _send(self, status: int, content: dict[str, Any] | str, headers: dict[str, str] | None = None) -> None:
+        answer = (content if isinstance(content, str) else json.dumps(content)).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)

@@ -11,19 +11,20 @@ machine may differ.
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...config import BackendSection, ModelSection
-from ...errors import UnfitModelError
+from ...errors import ModelError, UnfitModelError, WaitingError
 from ...extras import need
 from ...models import adapter_digest
 from ...models.opening import open_chat_tokenizer
 from ...runfolder.spending import Cost, Spending, current
 from ...runfolder.timing import booked
 from ..backend import TOO_LONG, Ask, Reply, Usage, failed, too_long
+from .batches import MOST_REQUESTS, look, submit
 from .client import FEATURE, open_client, refusal
 from .kept import Answer, KeptAnswers, ask_key
 from .requests import FILTERED, Messages, Sending, Tokens, prompt_bytes
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 
 # reason of an ask that the server answers by a refusal
 REFUSED = "refused by the server"
+# statuses of requests that the server will not answer, however often they are sent
+REFUSALS = frozenset({400, 413, 422})
 # how servers say that a prompt is too long for the model
 LENGTH = re.compile(
     r"context.?(?:length|window|size)|maximum context|too (?:long|many tokens)|exceeds? the .*(?:context|token)", re.I
@@ -99,8 +102,11 @@ class ServerBackend:
             if key not in found and (refused := self._refused(ask)):
                 found[key] = Answer(reply=refused)
         calls = _calls([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
-        with booked("models"):
-            self._runner.run(self._answer(iter(calls), found))
+        if calls:
+            with booked("models"):
+                self._runner.run(
+                    self._submit(calls, found) if self._server.batches else self._answer(iter(calls), found)
+                )
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
@@ -132,6 +138,84 @@ class ServerBackend:
         if failures:
             raise failures[0]
 
+    async def _submit(self, calls: Sequence[_Call], found: dict[str, Answer]) -> None:
+        """Take what came of the server's batches, and submit what none of them asks.
+
+        Raises:
+            WaitingError: a batch is under way.
+            ModelError: a batch failed as a whole.
+        """
+        asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
+        try:
+            waiting, pending = await self._collect(asks, found)
+            left = _calls([(ask, key) for key, ask in asks.items() if key not in found and key not in pending])
+            for start in range(0, len(left), MOST_REQUESTS):
+                some = left[start : start + MOST_REQUESTS]
+                self._refuse_cost(some)
+                bodies = {call.keys[0]: self._body(call.asks) for call in some}
+                batch = await submit(self._client, self._sending.path, bodies)
+                self._kept.submit(batch, self._server.base_url, {call.keys[0]: call.keys for call in some})
+                waiting.append(f"batch {batch} of {len(some)} requests was submitted")
+        except self._errors.OpenAIError as error:
+            raise refusal(error, self._server, self._model.name) from error
+        if waiting:
+            raise WaitingError(
+                f"{self._server.base_url}: {'; '.join(waiting)}; the same command continues when it is done"
+            )
+
+    async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> tuple[list[str], set[str]]:
+        """Put the answers of batches that have ended into `found`; what the others are at, and the keys that they will answer."""
+        waiting: list[str] = []
+        pending: set[str] = set()
+        for batch, names in self._kept.submitted(self._server.base_url).items():
+            keys = {key for its in names.values() for key in its}
+            if not keys & asks.keys():
+                continue
+            progress = await look(self._client, batch)
+            if not progress.has_ended:
+                waiting.append(
+                    f"batch {batch} is {progress.status}, {progress.completed} of {progress.total} requests done"
+                )
+                pending |= keys
+                continue
+            known = {name: its for name, its in names.items() if set(its) & asks.keys()}
+            for name in known.keys() & progress.responses.keys():
+                found |= self._taken(known[name], asks, *progress.responses[name])
+            self._kept.finish(
+                batch, {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
+            )
+            if not progress.responses:
+                raise ModelError(
+                    f"{self._server.base_url}: batch {batch} ended as {progress.status} without answers: "
+                    f"{progress.error or 'it does not say why'}; the same command submits it anew"
+                )
+        return waiting, pending
+
+    def _taken(
+        self, keys: Sequence[str], asks: Mapping[str, Ask], status: int, body: dict[str, Any]
+    ) -> dict[str, Answer]:
+        """The answers to one request of a batch, kept and booked; {} where it is to be sent again."""
+        # those of a request differ in their seed alone, of which answers say nothing
+        any_of_it = next(asks[key] for key in keys if key in asks)
+        if status in REFUSALS:
+            reply = self._failed(any_of_it, str((body.get("error") or {}).get("message") or body))
+            return dict.fromkeys(keys, Answer(reply=reply))
+        if not body.get("choices"):
+            return {}
+        self._book(current(), body)
+        answers = dict(zip(keys, self._read([any_of_it] * len(keys), body), strict=False))
+        self._kept.keep({key: each for key, each in answers.items() if each.reply.finish_reason != "failed"})
+        return answers
+
+    def _refuse_cost(self, calls: Sequence[_Call]) -> None:
+        """Refuse a batch that might pass the limit of cost."""
+        account, price = current(), self._server.price
+        if account is None or price is None:
+            return
+        most = sum(price.cost(given, 0, written) for given, written in (self._most(call.asks) for call in calls))
+        if not account.has_room(most):
+            raise account.refusal(most)
+
     async def _ask(self, call: _Call) -> dict[str, Answer]:
         """The answers to one call, kept; asks that one request did not answer are asked one by one."""
         found: dict[str, Answer] = {}
@@ -143,8 +227,8 @@ class ServerBackend:
             except self._errors.APIStatusError as error:
                 if self._do_without(error, n):
                     continue
-                if error.status_code in {400, 413, 422}:
-                    found |= dict.fromkeys(keys, Answer(reply=self._refusal(asks[0], error)))
+                if error.status_code in REFUSALS:
+                    found |= dict.fromkeys(keys, Answer(reply=self._failed(asks[0], str(error))))
                     continue
                 raise refusal(error, self._server, self._model.name) from error
             except self._errors.OpenAIError as error:
@@ -158,15 +242,7 @@ class ServerBackend:
 
     async def _send(self, asks: Sequence[Ask]) -> dict[str, Any]:
         """The response to one request, booked, within the limits of rate and cost."""
-        body = {"model": self._name, **self._sending.body(asks[0], len(asks))}
-        for key, other in INSTEAD.items():
-            if key in self._without and key in body:
-                value = body.pop(key)
-                body |= {other: value} if other else {}
-        most_input, most_output = (
-            prompt_bytes(asks[0].prompt),
-            len(asks) * body.get("max_tokens", asks[0].sampling.max_tokens),
-        )
+        body, (most_input, most_output) = self._body(asks), self._most(asks)
         requests, tokens = self._rates
         if requests is not None:
             await requests.acquire(1)
@@ -176,14 +252,26 @@ class ServerBackend:
         most = price.cost(most_input, 0, most_output) if price else 0.0
         await self._reserve(account, most)
         try:
-            response: dict[str, Any] = await self._client.post(
-                self._sending.path, body=body | self._section.engine, cast_to=dict[str, Any]
-            )
+            response: dict[str, Any] = await self._client.post(self._sending.path, body=body, cast_to=dict[str, Any])
             self._book(account, response)
         finally:
             if account is not None:
                 account.release(most)
         return response
+
+    def _body(self, asks: Sequence[Ask]) -> dict[str, Any]:
+        """The request that answers asks of one prompt, in the form that the server takes."""
+        body = {"model": self._name, **self._sending.body(asks[0], len(asks))}
+        for key, other in INSTEAD.items():
+            if key in self._without and key in body:
+                value = body.pop(key)
+                body |= {other: value} if other else {}
+        return body | self._section.engine
+
+    def _most(self, asks: Sequence[Ask]) -> tuple[int, int]:
+        """Tokens of the request and of its answers, at most."""
+        body = self._sending.body(asks[0], len(asks))
+        return prompt_bytes(asks[0].prompt), len(asks) * int(body["max_tokens"])
 
     async def _reserve(self, account: Spending | None, most: float) -> None:
         """Wait until the request has room in what may be spent, beside those under way."""
@@ -231,10 +319,9 @@ class ServerBackend:
         self._without |= new
         return bool(new)
 
-    def _refusal(self, ask: Ask, error: Any) -> Reply:
-        said = str(error)
-        is_length = getattr(error, "code", None) == "context_length_exceeded" or LENGTH.search(said)
-        return failed(self._sending.prompt(ask), TOO_LONG if is_length else REFUSED, said)
+    def _failed(self, ask: Ask, said: str) -> Reply:
+        """The reply to an ask that the server refused for what it is."""
+        return failed(self._sending.prompt(ask), TOO_LONG if LENGTH.search(said) else REFUSED, said)
 
     def close(self) -> None:
         """Close the connections and the file of answers."""

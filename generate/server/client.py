@@ -52,7 +52,7 @@ async def _refuse_broken(response: Any) -> None:
     """Have the library ask again, as after a lost connection, when an answer is not what its status says."""
     from anyio import EndOfStream
 
-    if response.status_code != 200:
+    if response.status_code != 200 or not response.request.url.path.endswith("/completions"):
         return
     try:
         content = json.loads(await response.aread())

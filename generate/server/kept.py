@@ -5,6 +5,7 @@ backend that equal asks get equal replies, which most servers do not give: the f
 The key is the SHA-256 of the model's signature, the chat, the sampling, the seed and the choices; texts of prompts are not kept.
 """
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,10 +15,14 @@ from pydantic import ValidationError
 
 from ...models.cache import cache_folder, opened_cache, usable_cache
 from ...records import Record
-from ...storage import digest
+from ...storage import canonical_json, digest
 from ..backend import Ask, Reply
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+# batches that were submitted: where, and what they ask
+SUBMITTED = """
+CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, address TEXT NOT NULL, calls TEXT NOT NULL) WITHOUT ROWID
+"""
 WHAT, OTHERWISE = "answers of servers", " (what is not kept is asked and paid for again)"
 # hexadecimal digits of a key
 LENGTH = 64
@@ -52,6 +57,7 @@ class KeptAnswers:
     def __init__(self) -> None:
         with ExitStack() as opened:
             self._database = opened.enter_context(opened_cache(answers_path(), SCHEMA, WHAT, OTHERWISE))
+            self._database.execute(SUBMITTED)
             self._opened = opened.pop_all()
 
     def find(self, keys: Sequence[str]) -> dict[str, Answer]:
@@ -69,6 +75,28 @@ class KeptAnswers:
         rows = [(key, answer.model_dump_json()) for key, answer in answers.items()]
         with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
             self._database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+
+    def submit(self, batch: str, address: str, calls: Mapping[str, Sequence[str]]) -> None:
+        """Note a batch: its id, the server's address, and the keys of the asks that each of its requests answers."""
+        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+            self._database.execute(
+                "INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", (batch, address, canonical_json(dict(calls)))
+            )
+
+    def submitted(self, address: str) -> dict[str, dict[str, list[str]]]:
+        """The batches that a server has, by id."""
+        with usable_cache(answers_path(), WHAT, OTHERWISE):
+            rows = self._database.execute("SELECT id, calls FROM batches WHERE address = ? ORDER BY id", (address,))
+            return {batch: json.loads(calls) for batch, calls in rows.fetchall()}
+
+    def finish(self, batch: str, left: Mapping[str, Sequence[str]]) -> None:
+        """Forget a batch, but for requests of it that were answered and that nobody has asked for again yet."""
+        with usable_cache(answers_path(), WHAT, OTHERWISE), self._database:
+            if left:
+                change = (canonical_json(dict(left)), batch)
+                self._database.execute("UPDATE batches SET calls = ? WHERE id = ?", change)
+            else:
+                self._database.execute("DELETE FROM batches WHERE id = ?", (batch,))
 
     def close(self) -> None:
         """Close the file."""

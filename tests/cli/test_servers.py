@@ -99,6 +99,21 @@ def test_limit_of_cost_stops_the_run_and_raised_it_goes_on():
         assert len(set(bodies)) == len(bodies) > n_before
 
 
+def test_batches_end_each_command_with_5_until_they_are_done():
+    batched = {
+        f"{each}.server.batches": True
+        for each in ("generate", *(f"judges.rubric_{name}.backend" for name in ("coverage", "faithfulness")))
+    }
+    codes = []
+    with Server(logprobs=GRADES) as server:
+        while not codes or codes[-1] == 5:
+            codes.append(stages(server, **batched)[0])
+            server.work_off()
+            assert len(codes) < 9
+        # candidates of each plan are requests of one batch, and the grades of both judges
+        assert (codes, len(server.batches)) == ([5, 5, 0], 2)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
