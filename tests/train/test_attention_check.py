@@ -147,6 +147,8 @@ BACKWARD = {
     "keys of the prompt that one candidate saw": (PLAIN, backward(1, filled(slice(150, 300)))),
     "values of the prompt that one candidate saw": (PLAIN, backward(2, filled(slice(150, 300)))),
     "keys of all candidates": (PLAIN, backward(1, filled(slice(150, 703)))),
+    # behind 821 of the spans before, the beginning itself and 17 of it that the first prompt goes on from
+    "keys of a beginning that one prompt saw": (PLAIN, backward(1, filled(slice(838, 855)))),
     "values with the wrong sign": (WINDOW, backward(2, lambda grad: -grad)),
     "keys a fifth too large": (WINDOW, backward(1, lambda grad: grad * 1.2)),
     "values of another head": (PLAIN, backward(2, lambda grad: grad.flip(1))),
