@@ -65,6 +65,16 @@ def in_rounds():
     return values | {"generate": values["generate"] | {"method": "self-refine", "self_refine": {"rounds": 2}}}
 
 
+def by_replicas():
+    """Two engines of each model; a batch takes long enough that both have one."""
+    values = in_rounds()
+    grade = values["judges"]["grade"]
+    return values | {
+        "generate": values["generate"] | {"replicas": 2},
+        "judges": values["judges"] | {"grade": grade | {"backend": grade["backend"] | {"replicas": 2}}},
+    }
+
+
 BIAS = {
     "name": "kills", "output": "run", "model": {"name": "none"}, "inputs": {"assignments": 1},
     "backend": {"backend": "scripted", "requests_per_batch": 8},
@@ -77,6 +87,9 @@ CONTROLLED = {
 }  # fmt: skip
 
 
+REPLICAS = ("generate.replicas", "judges.grade.backend.replicas")
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Commands that follow each other in a folder."""
@@ -85,12 +98,15 @@ class Scenario:
     commands: tuple[str, ...]
     # of 100 kills
     kills: int
+    # keys of a number from 1 to 5 that each run draws anew, since nothing that is made depends on it
+    drawn: tuple[str, ...] = ()
 
 
 SCENARIOS = {
     "verbs": Scenario(
-        {"a.yaml": in_rounds()}, ("generate a.yaml", "judge a.yaml", "rerank a.yaml", "report a.yaml"), 52
+        {"a.yaml": in_rounds()}, ("generate a.yaml", "judge a.yaml", "rerank a.yaml", "report a.yaml"), 40
     ),
+    "replicas": Scenario({"a.yaml": by_replicas()}, ("generate a.yaml", "judge a.yaml"), 12, REPLICAS),
     "loop": Scenario({"a.yaml": recipe()}, ("loop a.yaml",), 20),
     "compare": Scenario(
         {"a.yaml": recipe(), "b.yaml": in_rounds()}, ("compare a.yaml b.yaml --out out --budgets 1,3",), 8
@@ -126,8 +142,9 @@ class Place:
             assert moment is not None, self.said()
             os.kill(running.pid, signal.SIGKILL)
             code = running.wait(10)
-        # a loop whose step was killed ends with 1 and says so
-        was_killed = code == -signal.SIGKILL or (code == 1 and "ended with exit code -9" in self.said()[-2000:])
+        # a loop whose step was killed ends with 1 and says so, and so does a stage whose replicas were killed again and again
+        said = ("ended with exit code -9", "killed by signal 9")
+        was_killed = code == -signal.SIGKILL or (code == 1 and any(each in self.said()[-2000:] for each in said))
         assert was_killed or code == 0, f"{command} ended with {code}: {self.said()[-4000:]}"
         return was_killed
 
@@ -140,7 +157,7 @@ class Place:
             str(path.relative_to(self.folder)): content(path)
             for path in sorted(self.folder.rglob("*"))
             if path.is_file()
-            and path.name not in {".lock", "output.txt"}
+            and path.name not in {".lock", "output.txt", *(["recipe.yaml"] if self.scenario.drawn else [])}
             and not {"cache", "logs"} & set(path.relative_to(self.folder).parts)
         }
 
@@ -176,11 +193,12 @@ def campaign(server: Server, folder: Path, scenario: Scenario, n_kills: int, see
         n_places += 1
         for command in scenario.commands:
             while n_done < n_kills:
+                drawn = "".join(f" --set {key}={moments.randint(1, 5)}" for key in scenario.drawn)
                 if moments.random() < 0.5:
                     # what was finished before is not done again
-                    was_killed = place.run(command, moment=moments.uniform(0, longest[command] / 3))
+                    was_killed = place.run(command + drawn, moment=moments.uniform(0, longest[command] / 3))
                 else:
-                    was_killed = place.run(command, kill=str(moments.randint(1, 40)))
+                    was_killed = place.run(command + drawn, kill=str(moments.randint(1, 40)))
                 if not was_killed:
                     break
                 n_done += 1
