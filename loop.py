@@ -17,6 +17,7 @@ from .evaluation.checkpoint.report import report_stage
 from .generate.stage import METHODS, phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
+from .runfolder.gpus import engines_of
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
 from .runfolder.shards import WHOLE, Shard, shard_folder
@@ -156,7 +157,8 @@ def _work(step: Step, made_of: Mapping[str, list[SummaryRequest]]) -> str:
     made = requests * per_request
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
-        + _calls(step.phase, made_of[step.phase.name]),
+        + _calls(step.phase, made_of[step.phase.name])
+        + _by(engines_of(recipe.generate).n),
         "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
@@ -183,6 +185,10 @@ def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
     asked = METHODS[phase.method].steps(requests, phase.recipe, phase.answer_tokens)
     n = [step.n_calls * phase.n_candidates for step in asked]
     return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
+
+
+def _by(n_engines: int) -> str:
+    return f", by {n_engines} engines side by side" if n_engines > 1 else ""
 
 
 def run_loop(

@@ -105,6 +105,13 @@ def test_plan_has_the_candidates_of_evaluations_and_every_round_that_is_evaluate
         assert work[f"evaluation/{name} rerank"] == "best of 6 for 4 requests"
 
 
+def test_engines_that_share_the_work_are_told(tmp_path):
+    recipe = small(tmp_path)
+    three = recipe.model_copy(update={"generate": recipe.generate.model_copy(update={"replicas": 3})})
+    (work,) = (row.work for row in plan(three) if row.step.name == "round-00 generate")
+    assert work == "4 requests x 3 candidates = 12, by 3 engines side by side"
+
+
 def test_finished_steps_are_done(finished):
     assert done(finished) == [*ROUND, *BASE, *TRAINED]
 
