@@ -106,7 +106,8 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
                 book(part, seconds / len(replicas))
             yield found
         for replica in replicas:
-            replica.thread.join()
+            if replica.is_ready:
+                replica.thread.join()
     finally:
         for replica in replicas:
             replica.stop()
@@ -174,6 +175,8 @@ class _Replica:
         self._waiting = waiting
         self._heard = heard
         self._process: subprocess.Popen[bytes] | None = None
+        # whether its process takes batches
+        self.is_ready = False
         self._is_stopped = False
         self._lock = threading.Lock()
 
@@ -190,6 +193,8 @@ class _Replica:
 
     def _work(self) -> None:
         try:
+            # a batch that waited for its engine to be loaded would be late
+            self._opened()
             while (task := self._waiting.take()) is not None:
                 outcome = self._outcome(task)
                 self._waiting.over(task, outcome.given_up)
@@ -231,6 +236,7 @@ class _Replica:
                     env=followed_environment() | dict(self._start.variables),
                 )
             if _answer(process) is not None:
+                self.is_ready = True
                 return process
             how = self._death()
         raise ModelError(
@@ -260,6 +266,7 @@ class _Replica:
         process = self._process
         assert process is not None
         code = process.wait()
+        self.is_ready = False
         with self._lock:
             self._process = None
         _close(process)

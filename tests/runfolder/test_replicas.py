@@ -87,6 +87,14 @@ def test_both_of_two_work_at_the_same_time(tmp_path):
     assert outcomes(4, starts(tmp_path, 2, within=within)) == [(0, ""), (2, ""), (4, ""), (6, "")]
 
 
+def test_one_whose_engine_takes_long_to_load_holds_nothing_up(tmp_path):
+    began = time.monotonic()
+    found = outcomes(3, starts(tmp_path, 2, before="if path.name == 'done-1': time.sleep(600)"))
+    assert found == [(0, ""), (2, ""), (4, "")]
+    assert time.monotonic() - began < 300
+    assert psutil.Process().children() == []
+
+
 @pytest.mark.parametrize("where", ["before", "within"])
 def test_one_that_dies_is_started_anew_and_gets_its_batch_again(tmp_path, where):
     assert outcomes(5, starts(tmp_path, 1, **{where: "die_once()"})) == [(0, ""), (2, ""), (4, ""), (6, ""), (8, "")]
