@@ -28,6 +28,7 @@ from ..records import Candidate, Judgement, Sampling, SummaryRequest
 from ..rerank.pairs import choose_pairs, preference_pair
 from ..rerank.stage import best_summary, score_group
 from ..runfolder.phases import Phase, open_phase
+from ..runfolder.spending import spending
 from ..storage import digest
 from .documents import load_documents
 from .results import Best, Candidates, Documents, Judgements, Pairs
@@ -95,7 +96,7 @@ def generate(
     phase = _phase(asked)
     requests = build_requests(given.records, asked.corpus, asked.task)
     order = draws(asked.generate.plans)
-    with closing(open_backend_of(phase)) as backend:
+    with spending(None, asked.limits.cost), closing(open_backend_of(phase)) as backend:
         size = asked.generate.requests_per_batch
         made = [
             make_batch(phase, backend, requests[start : start + size], order) for start in range(0, len(requests), size)
@@ -145,11 +146,12 @@ def judge(
         evaluation={"judges": list(options)},
     )
     opened = open_judges({name: recipe.judges[name] for name in options})
-    found = judge_together(
-        opened,
-        candidates.groups,
-        lambda against, groups: judge_inputs(against, [(request, c) for request, mine in groups for c in mine]),
-    )
+    with spending(None, recipe.limits.cost):
+        found = judge_together(
+            opened,
+            candidates.groups,
+            lambda against, groups: judge_inputs(against, [(request, c) for request, mine in groups for c in mine]),
+        )
     return Judgements(found, candidates, recipe)
 
 

@@ -33,19 +33,19 @@ class Spending:
     """The account of one run.
 
     Args:
-        folder: the run's.
+        folder: the run's; None: it is not written, as of a call that leaves no files.
         limit: what may be spent in all, over all processes and days; None: no limit.
 
     Raises:
         StorageError: the account cannot be read, or is damaged.
     """
 
-    def __init__(self, folder: Path, limit: float | None = None) -> None:
+    def __init__(self, folder: Path | None, limit: float | None = None) -> None:
         self.limit = limit
         # what each request under way may cost
         self._reserved: list[float] = []
-        self._lines = Journal(folder / COSTS, Cost)
-        self._spent = [line.cost for line in self._lines if line.cost is not None]
+        self._lines = None if folder is None else Journal(folder / COSTS, Cost)
+        self._spent = [line.cost for line in self._lines or () if line.cost is not None]
 
     @property
     def spent(self) -> float:
@@ -71,9 +71,10 @@ class Spending:
 
     def refusal(self, most: float) -> CostLimitError:
         """Why no further request is sent."""
+        where = "" if self._lines is None else f"{self._lines.path}: "
         return CostLimitError(
-            f"{self._lines.path}: {self.spent:.4g} of limits.cost {self.limit:g} is spent, and the next request may cost "
-            f"{most:.2g}; raise limits.cost, and the same command continues"
+            f"{where}{self.spent:.4g} of limits.cost {self.limit:g} is spent, and the next request may cost {most:.2g}; raise "
+            "limits.cost, and the same command continues"
         )
 
     def book(self, cost: Cost) -> None:
@@ -82,7 +83,8 @@ class Spending:
         Raises:
             StorageError: the file cannot be written.
         """
-        self._lines.append([cost])
+        if self._lines is not None:
+            self._lines.append([cost])
         if cost.cost is not None:
             self._spent.append(cost.cost)
 
@@ -91,7 +93,7 @@ _account: ContextVar[Spending | None] = ContextVar("spending", default=None)
 
 
 @contextmanager
-def spending(folder: Path, limit: float | None = None) -> Iterator[None]:
+def spending(folder: Path | None, limit: float | None = None) -> Iterator[None]:
     """What servers are asked in this block is booked in the run of this folder."""
     token = _account.set(Spending(folder, limit))
     try:
