@@ -62,8 +62,15 @@ OWNED_REQUEST_KEYS: dict[str, str] = {
         ("max_completion_tokens", "max_tokens", "seed", "temperature", "top_p"),
         "write it in 'plans', or leave it to evenhand",
     ),
-    **dict.fromkeys(("messages", "n", "prompt", "stream"), "evenhand writes it"),
-    **dict.fromkeys(("logprobs", "top_logprobs"), "evenhand asks for them where it reads them"),
+    **dict.fromkeys(("messages", "n", "best_of", "prompt", "stream", "stream_options"), "evenhand writes it"),
+    **dict.fromkeys(
+        ("logprobs", "top_logprobs", "prompt_logprobs", "allowed_token_ids", "logprob_token_ids", "return_token_ids"),
+        "evenhand asks for them where it reads them",
+    ),
+    **dict.fromkeys(
+        ("authorization", "extra_body", "extra_headers", "extra_query", "headers", "max_output_tokens"),
+        "it is no field of a request",
+    ),
     "model": "write server.model",
     "api_key": "secrets do not belong into a recipe; write the name of their variable as server.api_key_env",
 }
@@ -180,6 +187,19 @@ class LanguageModel(NamedTuple):
 
     model: ModelSection
     backend: BackendSection
+
+
+def refuse_lost_adapter(asked: LanguageModel) -> None:
+    """Refuse an adapter of a server's model that cannot be handed to it.
+
+    Raises:
+        ValueError: the server is sent messages.
+    """
+    if asked.model.adapter is not None and asked.backend.server is not None and not asked.backend.reads_model:
+        raise ValueError(
+            f"model.adapter {str(asked.model.adapter)!r} cannot be handed to a server that is sent messages; name what it "
+            "serves as server.model, or write server.prompts: tokens"
+        )
 
 
 def refuse_no_room(reply_tokens: int, backend: BackendSection) -> None:

@@ -15,7 +15,7 @@ from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
-from .model import TORCH_VARLEN, ModelSection
+from .model import TORCH_VARLEN, LanguageModel, ModelSection, refuse_lost_adapter
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .server import ServerSection, refuse_unpriced
@@ -152,6 +152,10 @@ class Recipe(Section):
                 f"rounds: {self.rounds} trains the model that writes, and generate.server has it; write rounds: 0, or "
                 "server.prompts: tokens with a vLLM server that shares the run folder"
             )
+        models = [LanguageModel(self.model, self.generate)]
+        models += [each for judge in self.judges.values() for each in judge.language_models.values()]
+        for asked in models:
+            refuse_lost_adapter(asked)
         refuse_unpriced("limits.cost", self.limits.cost, self.servers)
 
     @property

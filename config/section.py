@@ -17,7 +17,8 @@ SENTENCES = ("instruction",)
 class Section(BaseModel):
     """Base of all recipe sections: immutable, unknown keys refused, and so are .inf and .nan."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # what is given may be a secret in the wrong place, and libraries print errors as they stand
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 
     @model_validator(mode="after")
     def _is_sound(self) -> Self:

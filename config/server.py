@@ -13,7 +13,7 @@ from .section import Section
 # what a variable of the environment is called; keys hold lower-case letters or hyphens
 VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 # what users write a key under
-KEYS = frozenset({"api_key", "key", "token", "authorization"})
+KEYS = frozenset({"apikey", "key", "token", "authorization", "bearer", "headers", "password", "secret"})
 
 
 class PriceSection(Section):
@@ -65,7 +65,8 @@ class ServerSection(Section):
     @classmethod
     def _has_no_key(cls, values: Any) -> Any:
         """Refuse keys before anything is said of their values."""
-        if isinstance(values, dict) and (found := sorted(KEYS & {str(key).lower() for key in values})):
+        named = [str(key) for key in values] if isinstance(values, dict) else []
+        if found := [key for key in named if "".join(filter(str.isalnum, key.lower())) in KEYS]:
             raise ValueError(
                 f"{found[0]}: secrets do not belong into a recipe; put the key into a variable of the environment, and write the "
                 "variable's name as api_key_env"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import models
-from ..config import BackendSection, ModelSection
+from ..config import BackendSection, ModelSection, without_speed
 from ..fairness.opinion.tokens import VERSION
 from ..runfolder.phases import Phase
 from ..runfolder.timing import booked
+from ..storage import digest
 from .backend import Ask, Backend, Reply, Usage
 
 # signature of what writes summaries without a model
@@ -67,11 +68,18 @@ def backend_signature(section: BackendSection, model: ModelSection, adapter: Pat
     """Text that names model, adapter, number type and backend; known without loading anything."""
     if section.backend == "scripted":
         return "scripted:copy_a_sentence"
-    if not section.reads_model:
-        # another server's model of that name counts as the same
-        return f"{(section.server and section.server.model) or model.name}|openai"
-    name = models.signature(model.name, model.revision, adapter)
-    return f"{name}|{model.dtype}|{section.backend}"
+    if section.server is None:
+        return f"{models.signature(model.name, model.revision, adapter)}|{model.dtype}|{section.backend}"
+    # another server's model of that name counts as the same; fields of its requests change what it says
+    served, fields = section.server.model, without_speed(section.model_dump(mode="json"))["engine"]
+    name = models.signature(model.name, model.revision, adapter) if section.reads_model else served or model.name
+    parts = [
+        name,
+        served if section.reads_model else None,
+        "openai",
+        f"request:{digest(fields, 8)}" if fields else None,
+    ]
+    return "|".join(filter(None, parts))
 
 
 def signature_of(phase: Phase) -> str:

@@ -72,7 +72,8 @@ def opened_cache(path: Path, schema: str, what: str, otherwise: str) -> Iterator
     """
     with usable_cache(path, what, otherwise):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
+        # one thread at a time, not always the same
+        with closing(sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)) as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute(schema)
             yield database

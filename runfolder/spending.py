@@ -27,6 +27,8 @@ class Cost(Record):
     output: int
     # None: no price is known
     cost: float | None = None
+    # False: the server did not tell its tokens, and the cost is the most that they can have cost
+    is_told: bool = True
 
 
 class Spending:

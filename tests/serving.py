@@ -25,7 +25,9 @@ class Server:
         key: that it asks for.
         has_n: whether it gives several answers to a request.
         logprobs: grades' probabilities by text; None: it gives none.
-        refuses: parameter -> the error that OpenAI's servers give for it.
+        refuses: parameters that get the error that OpenAI's servers give.
+        reason: why answers end.
+        tells: whether it tells how many tokens there were.
     """
 
     def __init__(
@@ -37,10 +39,16 @@ class Server:
         has_n: bool = True,
         logprobs: dict[str, float] | None = None,
         refuses: tuple[str, ...] = (),
+        reason: str = "stop",
+        tells: bool = True,
     ) -> None:
         self.fault, self.models, self.key, self.has_n, self.logprobs, self.refuses = (
             fault, models, key, has_n, logprobs, refuses,
         )  # fmt: skip
+        self.reason, self.tells = reason, tells
+        # why requests of batches are refused
+        self.refusal = "content_filter"
+        self.adapters: list[dict[str, Any]] = []
         # requests for answers, in the order in which they came; and those whose answer was sent whole
         self.asked: list[dict[str, Any]] = []
         self.answered: list[dict[str, Any]] = []
@@ -88,7 +96,9 @@ class Server:
                 code = fault(number, request["body"])
                 if code == 200:
                     self.asked.append(request["body"])
-                body = respond(self, request["body"]) if code == 200 else {"error": {"message": f"fault {code}"}}
+                body = (
+                    respond(self, request["body"]) if code == 200 else {"error": {"message": f"{self.refusal} {code}"}}
+                )
                 response = {"status_code": code, "body": body} if code else None
                 lines.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
             # in any order
@@ -144,6 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
             )
             return
         body = json.loads(sent)
+        if self.path.endswith("/load_lora_adapter"):
+            # as vLLM says it
+            server.adapters.append(body)
+            self._send(200, "Success: LoRA adapter added successfully.")
+            return
         if self.path.endswith("/batches"):
             name = f"batch-{len(server.batches)}"
             server.batches[name] = {"id": name, "object": "batch", "status": "in_progress", "created_at": 1, **body}
@@ -185,6 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
             answer = b""
         elif fault == "text":
             answer = b"<html>a gateway's error</html>"
+        elif fault == "error":
+            answer = json.dumps({"error": {"message": "an error with status 200"}}).encode()
+        elif fault == "null":
+            answer = json.dumps({"choices": [None]}).encode()
         elif fault == "nothing":
             answer = json.dumps({"choices": None}).encode()
         self.send_response(200)
@@ -215,14 +234,14 @@ class _Handler(BaseHTTPRequestHandler):
 def respond(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     """The response to a request: sentences chosen by prompt and seed, or a grade."""
     n = body.get("n", 1) if server.has_n else 1
-    text = body["messages"][-1]["content"]
+    text = body["messages"][-1]["content"] if "messages" in body else str(body["prompt"])
     choices = []
     for index in range(n):
         number = int(digest([text, body.get("seed"), body.get("temperature"), index], 8), 16)
         said = SENTENCES[number % len(SENTENCES)]
         choice: dict[str, Any] = {
             "index": index,
-            "finish_reason": "stop",
+            "finish_reason": server.reason,
             "message": {"content": f"{said} {number % 997}"},
         }
         if body.get("logprobs") and server.logprobs:
@@ -231,4 +250,4 @@ def respond(server: Server, body: dict[str, Any]) -> dict[str, Any]:
             choice["message"]["content"] = top[0]["token"]
         choices.append(choice)
     used = {"prompt_tokens": len(text.split()), "completion_tokens": 4 * n, "total_tokens": 0}
-    return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used}
+    return {"id": "x", "object": "chat.completion", "choices": choices, "usage": used if server.tells else None}

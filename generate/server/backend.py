@@ -9,10 +9,14 @@ machine may differ.
 """
 
 import asyncio
+import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +29,22 @@ from ...runfolder.spending import Cost, Spending, current
 from ...runfolder.timing import booked
 from ..backend import TOO_LONG, Ask, Reply, Usage, failed, too_long
 from .batches import MOST_REQUESTS, look, submit
-from .client import FEATURE, open_client, refusal
+from .client import FEATURE, are_choices, open_client, redacted, refusal
 from .kept import Answer, KeptAnswers, ask_key
-from .requests import FILTERED, Messages, Sending, Tokens, prompt_bytes
+from .requests import ENDS, Messages, Sending, Tokens
 
 log = logging.getLogger(__name__)
 
 # reason of an ask that the server answers by a refusal
 REFUSED = "refused by the server"
-# statuses of requests that the server will not answer, however often they are sent
-REFUSALS = frozenset({400, 413, 422})
+# statuses of requests that the server does not answer in this form
+REFUSALS = frozenset({400, 422})
 # how servers say that a prompt is too long for the model
 LENGTH = re.compile(
     r"context.?(?:length|window|size)|maximum context|too (?:long|many tokens)|exceeds? the .*(?:context|token)", re.I
 )
+# how they say that they do not answer such a text
+CONTENT = re.compile(r"content.?(?:filter|policy|management)|safety|moderation|inappropriate|responsible.?ai", re.I)
 # how they say that they give one answer at a time
 ONE_ANSWER = re.compile(r"(?:\bn\b|\bbest_of\b|completion choice|multiple choices)", re.I)
 # parameters that some models refuse -> what is sent in their place
@@ -69,11 +75,19 @@ class ServerBackend:
         self._rates = _rates(self._server.requests_per_minute), _rates(self._server.tokens_per_minute)
         # what this server was found not to take
         self._without: set[str] = set()
-        self._runner = asyncio.Runner()
         self._client = open_client(self._server)
         self._kept = KeptAnswers()
+        self._runner = asyncio.Runner()
         if adapter is not None:
-            self._runner.run(self._load(adapter))
+            try:
+                self._run(self._load(adapter))
+            except BaseException:
+                self.close()
+                raise
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run it to its end."""
+        _outside_of_loops(partial(self._runner.run, work))
 
     async def _load(self, adapter: Path) -> None:
         """Have the server load an adapter, which lies on a file system that it shares."""
@@ -104,9 +118,7 @@ class ServerBackend:
         calls = _calls([(ask, key) for ask, key in zip(asks, keys, strict=True) if key not in found])
         if calls:
             with booked("models"):
-                self._runner.run(
-                    self._submit(calls, found) if self._server.batches else self._answer(iter(calls), found)
-                )
+                self._run(self._submit(calls, found) if self._server.batches else self._answer(iter(calls), found))
         for answer in found.values():
             if answer.reply.finish_reason != "failed":
                 # counts are the same however often the work was interrupted
@@ -120,7 +132,8 @@ class ServerBackend:
         except ValueError as error:
             raise UnfitModelError(f"{FEATURE}: {error}") from error
         prompt = self._sending.prompt(ask)
-        reason = too_long(len(prompt.token_ids), ask, self._section.max_model_len)
+        # of a chat the server alone knows how long it is
+        reason = prompt.token_ids and too_long(len(prompt.token_ids), ask, self._section.max_model_len)
         return failed(prompt, TOO_LONG, reason) if reason else None
 
     async def _answer(self, calls: Iterator[_Call], found: dict[str, Answer]) -> None:
@@ -165,7 +178,7 @@ class ServerBackend:
 
     async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> tuple[list[str], set[str]]:
         """Put the answers of batches that have ended into `found`; what the others are at, and the keys that they will answer."""
-        waiting: list[str] = []
+        waiting, refused = list[str](), list[str]()
         pending: set[str] = set()
         for batch, names in self._kept.submitted(self._server.base_url).items():
             keys = {key for its in names.values() for key in its}
@@ -180,7 +193,10 @@ class ServerBackend:
                 continue
             known = {name: its for name, its in names.items() if set(its) & asks.keys()}
             for name in known.keys() & progress.responses.keys():
-                found |= self._taken(known[name], asks, *progress.responses[name])
+                status, body = progress.responses[name]
+                found |= self._taken(known[name], asks, status, body)
+                if status in REFUSALS and known[name][0] not in found:
+                    refused.append(redacted(json.dumps(body)[:300], self._server))
             self._kept.finish(
                 batch, {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()}
             )
@@ -189,6 +205,11 @@ class ServerBackend:
                     f"{self._server.base_url}: batch {batch} ended as {progress.status} without answers: "
                     f"{progress.error or 'it does not say why'}; the same command submits it anew"
                 )
+        if refused:
+            raise ModelError(
+                f"{self._server.base_url} refuses {len(refused)} requests of its batches: {refused[0]}; mend the recipe, and the "
+                "same command submits them anew"
+            )
         return waiting, pending
 
     def _taken(
@@ -197,44 +218,45 @@ class ServerBackend:
         """The answers to one request of a batch, kept and booked; {} where it is to be sent again."""
         # those of a request differ in their seed alone, of which answers say nothing
         any_of_it = next(asks[key] for key in keys if key in asks)
-        if status in REFUSALS:
-            reply = self._failed(any_of_it, str((body.get("error") or {}).get("message") or body))
+        if (reply := self._failed(any_of_it, status, json.dumps(body))) is not None:
             return dict.fromkeys(keys, Answer(reply=reply))
-        if not body.get("choices"):
+        if not are_choices(body):
             return {}
-        self._book(current(), body)
+        self._book(current(), body, self._most_cost([any_of_it] * len(keys)))
         answers = dict(zip(keys, self._read([any_of_it] * len(keys), body), strict=False))
-        self._kept.keep({key: each for key, each in answers.items() if each.reply.finish_reason != "failed"})
+        self._keep(answers)
         return answers
 
     def _refuse_cost(self, calls: Sequence[_Call]) -> None:
         """Refuse a batch that might pass the limit of cost."""
-        account, price = current(), self._server.price
-        if account is None or price is None:
-            return
-        most = sum(price.cost(given, 0, written) for given, written in (self._most(call.asks) for call in calls))
-        if not account.has_room(most):
+        account, most = current(), sum(self._most_cost(call.asks) for call in calls)
+        if account is not None and not account.has_room(most):
             raise account.refusal(most)
+
+    def _most_cost(self, asks: Sequence[Ask]) -> float:
+        """What the request that answers asks of one prompt can cost; 0 without prices."""
+        given, written = _most(self._body(asks))
+        return self._server.price.cost(given, 0, written) if self._server.price else 0.0
 
     async def _ask(self, call: _Call) -> dict[str, Answer]:
         """The answers to one call, kept; asks that one request did not answer are asked one by one."""
         found: dict[str, Answer] = {}
         while len(found) < len(call.asks):
-            n = 1 if "n" in self._without else len(call.asks) - len(found)
+            n, without = 1 if "n" in self._without else len(call.asks) - len(found), frozenset(self._without)
             asks, keys = call.asks[len(found) :][:n], call.keys[len(found) :][:n]
             try:
                 response = await self._send(asks)
             except self._errors.APIStatusError as error:
-                if self._do_without(error, n):
+                if self._do_without(error, n, without):
                     continue
-                if error.status_code in REFUSALS:
-                    found |= dict.fromkeys(keys, Answer(reply=self._failed(asks[0], str(error))))
+                if (reply := self._failed(asks[0], error.status_code, str(error))) is not None:
+                    found |= dict.fromkeys(keys, Answer(reply=reply))
                     continue
                 raise refusal(error, self._server, self._model.name) from error
             except self._errors.OpenAIError as error:
                 raise refusal(error, self._server, self._model.name) from error
             answers = dict(zip(keys, self._read(asks, response), strict=False))
-            self._kept.keep({key: each for key, each in answers.items() if each.reply.finish_reason != "failed"})
+            self._keep(answers)
             found |= answers
             if len(answers) < n:
                 self._without.add("n")
@@ -242,18 +264,18 @@ class ServerBackend:
 
     async def _send(self, asks: Sequence[Ask]) -> dict[str, Any]:
         """The response to one request, booked, within the limits of rate and cost."""
-        body, (most_input, most_output) = self._body(asks), self._most(asks)
+        body = self._body(asks)
+        most_input, most_output = _most(body)
         requests, tokens = self._rates
         if requests is not None:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        account, price = current(), self._server.price
-        most = price.cost(most_input, 0, most_output) if price else 0.0
+        account, most = current(), self._most_cost(asks)
         await self._reserve(account, most)
         try:
             response: dict[str, Any] = await self._client.post(self._sending.path, body=body, cast_to=dict[str, Any])
-            self._book(account, response)
+            self._book(account, response, most)
         finally:
             if account is not None:
                 account.release(most)
@@ -268,11 +290,6 @@ class ServerBackend:
                 body |= {other: value} if other else {}
         return body | self._section.engine
 
-    def _most(self, asks: Sequence[Ask]) -> tuple[int, int]:
-        """Tokens of the request and of its answers, at most."""
-        body = self._sending.body(asks[0], len(asks))
-        return prompt_bytes(asks[0].prompt), len(asks) * int(body["max_tokens"])
-
     async def _reserve(self, account: Spending | None, most: float) -> None:
         """Wait until the request has room in what may be spent, beside those under way."""
         if account is None:
@@ -283,13 +300,14 @@ class ServerBackend:
             await asyncio.sleep(0.01)
         account.reserve(most)
 
-    def _book(self, account: Spending | None, response: dict[str, Any]) -> None:
+    def _book(self, account: Spending | None, response: dict[str, Any], most: float) -> None:
+        """Book what a request took; where the server does not say it, the most that it can have cost."""
         if account is None:
             return
         given, cached, written = _tokens(response)
-        price = self._server.price
-        cost = price.cost(given, cached, written) if price else None
-        account.book(Cost(model=self._name, input=given, cached=cached, output=written, cost=cost))
+        price, is_told = self._server.price, bool(given)
+        cost = None if price is None else price.cost(given, cached, written) if is_told else most
+        account.book(Cost(model=self._name, input=given, cached=cached, output=written, cost=cost, is_told=is_told))
 
     def _read(self, asks: Sequence[Ask], response: dict[str, Any]) -> list[Answer]:
         """The answers that a response holds, in its own order."""
@@ -297,37 +315,62 @@ class ServerBackend:
         choices = sorted(response["choices"], key=lambda each: each.get("index") or 0)
         found: list[Answer] = []
         for ask, choice in zip(asks, choices, strict=False):
-            if choice.get("finish_reason") == FILTERED:
-                reply = failed(self._sending.prompt(ask), REFUSED, "its filter held the answer back")
+            if (reason := choice.get("finish_reason")) not in ENDS:
+                reply = failed(self._sending.prompt(ask), REFUSED, f"it ended the answer for another reason: {reason}")
             else:
                 reply = self._sending.reply(ask, choice, given)
             # a prompt that is asked n times in one request is run once
             found.append(Answer(reply=reply, prefilled=0 if found else given - cached))
         return found
 
-    def _do_without(self, error: Any, n: int) -> bool:
-        """Whether the request can be sent again in another form, after a refusal that names a parameter."""
+    def _do_without(self, error: Any, n: int, without: frozenset[str]) -> bool:
+        """Whether the request can be sent again in another form, after a refusal that names a parameter.
+
+        Args:
+            error: the refusal.
+            n: answers that the request asked for.
+            without: what it was sent without: requests beside it may have found out more since.
+        """
         if error.status_code not in {400, 422}:
             return False
         said = str(error)
-        named = [error.param] if getattr(error, "param", None) else [key for key in INSTEAD if f"'{key}'" in said]
-        new = {key for key in named if key in INSTEAD} - self._without
-        if n > 1 and "n" not in self._without and (error.param == "n" or ONE_ANSWER.search(said)):
-            new = {"n"}
-        if new:
+        named = {error.param} if error.param else {key for key in INSTEAD if f"'{key}'" in said}
+        named &= INSTEAD.keys()
+        if n > 1 and (error.param == "n" or (not named and ONE_ANSWER.search(said))):
+            named = {"n"}
+        if new := named - self._without:
             log.warning("%s does not take %s, so requests go without", self._server.base_url, ", ".join(sorted(new)))
         self._without |= new
-        return bool(new)
+        return bool(named - without)
 
-    def _failed(self, ask: Ask, said: str) -> Reply:
-        """The reply to an ask that the server refused for what it is."""
-        return failed(self._sending.prompt(ask), TOO_LONG if LENGTH.search(said) else REFUSED, said)
+    def _failed(self, ask: Ask, status: int, said: str) -> Reply | None:
+        """The reply to an ask that the server refused for its length or content; None for any other fault."""
+        if status == 413 or (status in REFUSALS and LENGTH.search(said)):
+            return failed(self._sending.prompt(ask), TOO_LONG, redacted(said, self._server))
+        if status in REFUSALS and CONTENT.search(said):
+            return failed(self._sending.prompt(ask), REFUSED, redacted(said, self._server))
+        return None
+
+    def _keep(self, answers: Mapping[str, Answer]) -> None:
+        """Keep what was said; a refusal, or an answer without a word, may be another one tomorrow."""
+        self._kept.keep({key: each for key, each in answers.items() if each.reply.text})
 
     def close(self) -> None:
         """Close the connections and the file of answers."""
         self._kept.close()
-        self._runner.run(self._client.close())
-        self._runner.close()
+        self._run(self._client.close())
+        _outside_of_loops(self._runner.close)
+
+
+def _outside_of_loops(work: Callable[[], None]) -> None:
+    """Do what runs a loop of events, in another thread where one runs in this: a notebook's."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        work()
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(copy_context().run, work).result()
 
 
 def _calls(asks: Sequence[tuple[Ask, str]]) -> list[_Call]:
@@ -338,6 +381,13 @@ def _calls(asks: Sequence[tuple[Ask, str]]) -> list[_Call]:
         group = (ask.prompt, ask.sampling) if is_drawn else key
         together.setdefault(group, {})[key] = ask
     return [_Call(tuple(each.values()), tuple(each)) for each in together.values()]
+
+
+def _most(body: Mapping[str, Any]) -> tuple[int, int]:
+    """Tokens of a request and of its answers, at most: none is less than a byte, but for a few around each turn."""
+    turns = body.get("messages")
+    given = len(body["prompt"]) if turns is None else sum(len(turn["content"].encode()) + 32 for turn in turns)
+    return given, int(body.get("n", 1)) * int(body.get("max_completion_tokens") or body["max_tokens"])
 
 
 def _tokens(response: dict[str, Any]) -> tuple[int, int, int]:

@@ -3,7 +3,10 @@
 import json
 import os
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...config.server import ServerSection
 from ...errors import EvenhandError, ModelError, UnfitModelError
@@ -13,6 +16,7 @@ FEATURE = "backend 'openai'"
 # seconds that a server has to say which models it has, before any work
 PATIENCE = 5.0
 CONTINUES = "what was answered is kept, and the same command continues"
+OPENAI_VARIABLES = frozenset({"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"})
 # models that an error names
 MOST_NAMED = 8
 
@@ -26,13 +30,29 @@ def open_client(section: ServerSection) -> Any:
     """
     openai = need("openai", FEATURE)
     http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_refuse_broken]})
-    return openai.AsyncOpenAI(
-        base_url=section.base_url,
-        api_key=_key(section),
-        timeout=section.timeout,
-        max_retries=section.retries,
-        http_client=http,
+    with _unasked(section):
+        return openai.AsyncOpenAI(
+            base_url=section.base_url,
+            api_key=_key(section),
+            timeout=section.timeout,
+            max_retries=section.retries,
+            http_client=http,
+        )
+
+
+@contextmanager
+def _unasked(section: ServerSection) -> Iterator[None]:
+    """Keep OpenAI's variables of the environment (organisation, project, headers) from other servers."""
+    names = (
+        []
+        if str(urlsplit(section.base_url).hostname).endswith("openai.com")
+        else [*OPENAI_VARIABLES & os.environ.keys()]
     )
+    kept = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
 
 
 def _key(section: ServerSection) -> str:
@@ -58,8 +78,20 @@ async def _refuse_broken(response: Any) -> None:
         content = json.loads(await response.aread())
     except ValueError as error:
         raise EndOfStream("the answer is no JSON") from error
-    if not isinstance(content, dict) or content.get("choices", True) in (None, []):
+    if not are_choices(content):
         raise EndOfStream("the answer holds no choices")
+
+
+def are_choices(content: Any) -> bool:
+    """Whether this is a response with answers."""
+    choices = content.get("choices") if isinstance(content, dict) else None
+    return isinstance(choices, list) and bool(choices) and all(isinstance(each, dict) for each in choices)
+
+
+def redacted(text: str, section: ServerSection) -> str:
+    """The text without the server's key, which some servers repeat."""
+    key = os.environ.get(section.api_key_env or "", "").strip()
+    return text.replace(key, "***") if key else text
 
 
 def refuse_unreachable(section: ServerSection, model: str) -> None:
@@ -70,7 +102,8 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
         ModelError: it gives no answer, refuses the key, or lacks the model.
     """
     openai = need("openai", FEATURE)
-    client = openai.OpenAI(base_url=section.base_url, api_key=_key(section), timeout=PATIENCE, max_retries=0)
+    with _unasked(section):
+        client = openai.OpenAI(base_url=section.base_url, api_key=_key(section), timeout=PATIENCE, max_retries=0)
     try:
         with client:
             known = [each.id for each in client.models.list().data or ()]
@@ -82,7 +115,9 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
     except (ValueError, AttributeError) as error:
         raise UnfitModelError(f"{section.base_url} answers, but not as an OpenAI-compatible server does") from error
     wanted = section.model or model
-    if known and wanted not in known:
+    # Azure lists models and is asked for deployments; some write a folder before the name
+    is_azure = str(urlsplit(section.base_url).hostname).endswith("azure.com")
+    if known and not is_azure and not any(each == wanted or each.endswith(f"/{wanted}") for each in known):
         named = ", ".join(map(repr, known[:MOST_NAMED])) + (" and others" if len(known) > MOST_NAMED else "")
         raise UnfitModelError(
             f"{section.base_url} has no model {wanted!r}; it has {named}. Write one of them as server.model"
@@ -90,7 +125,7 @@ def refuse_unreachable(section: ServerSection, model: str) -> None:
 
 
 def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str = CONTINUES) -> EvenhandError:
-    """What a server's refusal means, and how to mend it; its words are the server's, which show no key.
+    """What a server's refusal means, and how to mend it; its words are the server's, without the key.
 
     Args:
         error: the library's.
@@ -99,7 +134,7 @@ def refusal(error: Exception, section: ServerSection, model: str, *, remedy: str
         remedy: what helps where the server is slow, gone or broken.
     """
     openai, place = need("openai", FEATURE), section.base_url
-    said = _said(error)
+    said = redacted(_said(error), section)
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         key = f"the key in {section.api_key_env}" if section.api_key_env else "a request without key"
         mend = "mend it" if section.api_key_env else "write the name of its variable as server.api_key_env"

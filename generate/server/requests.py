@@ -24,12 +24,17 @@ MARKS = re.compile(
 MOST_ALTERNATIVES = 20
 # tokens within which a choice begins: some vocabularies write white space first
 CHOICE_TOKENS = 4
+# probability that choices must have together to be read
+LEAST_READ = 0.1
 # how far probabilities of choices may be off because one is not among the alternatives
 MOST_UNSEEN = 0.01
 # prompts that are kept as token ids between their request and its answers
 PROMPTS_KEPT = 256
-# OpenAI's reason for an answer that its filter held back
-FILTERED = "content_filter"
+# why servers end an answer that is one; any other reason is a fault or a filter
+CUT = frozenset({"length", "max_tokens"})
+ENDS = CUT | {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "", None}
+# white space as some vocabularies write it
+BLANK = " \t\n\u2581\u0120"
 
 
 class Sending(ABC):
@@ -65,10 +70,11 @@ class Messages(Sending):
         asked: dict[str, Any] = {
             "messages": [{"role": turn.role, "content": broken(turn.content, MARKS)} for turn in ask.prompt],
             "temperature": ask.sampling.temperature,
-            "top_p": ask.sampling.top_p,
             "seed": ask.seed % 2**31,
             "max_tokens": CHOICE_TOKENS if ask.choices else ask.sampling.max_tokens,
         }
+        if ask.sampling.top_p < 1:
+            asked["top_p"] = ask.sampling.top_p
         if n > 1:
             asked["n"] = n
         if ask.choices:
@@ -159,32 +165,31 @@ def _tokens(tokenizer: Any, prompt: tuple[Message, ...]) -> Prompt:
 
 
 def _finish(choice: Mapping[str, Any]) -> str:
-    """ "length" or "stop": an answer that ended for another reason of the server's was not cut."""
-    return "length" if choice.get("finish_reason") == "length" else "stop"
+    """ "length" or "stop"."""
+    return "length" if choice.get("finish_reason") in CUT else "stop"
 
 
 def _shares(choices: Sequence[str], places: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Probabilities among choices, read at the first token of an answer that is no white space; {} where they cannot be told.
 
-    A choice that is not among the alternatives is less likely than all of them. Where those that are unseen could move a share by
-    more than a hundredth, nothing is told.
+    They cannot where the choices together have less than a tenth of the probability, because the model begins with something
+    else (those that think first do), and where alternatives that are unseen, or begin several choices, could move a share by .01.
     """
-    place = next((each for each in places if str(each.get("token", "")).strip()), None)
+    place = next((each for each in places if str(each.get("token", "")).strip(BLANK)), None)
     top = (place or {}).get("top_logprobs") or ()
-    found = dict.fromkeys(choices, 0.0)
+    found, unclear = dict.fromkeys(choices, 0.0), 0.0
     for each in top:
-        begins = str(each.get("token", "")).strip()
+        begins, share = str(each.get("token", "")).strip(BLANK), math.exp(each["logprob"])
         meant = [choice for choice in choices if begins and choice.startswith(begins)]
         if len(meant) == 1:
-            found[meant[0]] += math.exp(each["logprob"])
+            found[meant[0]] += share
+        elif meant:
+            unclear += share
     total = math.fsum(found.values())
-    unseen = sum(share == 0 for share in found.values())
-    least = min((math.exp(each["logprob"]) for each in top), default=1.0)
-    if not total or unseen * least > MOST_UNSEEN * total:
+    # a choice that is not among the alternatives is less likely than all of them
+    unclear += sum(share == 0 for share in found.values()) * min(
+        (math.exp(each["logprob"]) for each in top), default=1.0
+    )
+    if total < LEAST_READ or unclear > MOST_UNSEEN * total:
         return {}
     return {choice: share / total for choice, share in found.items()}
-
-
-def prompt_bytes(prompt: Sequence[Message]) -> int:
-    """Bytes of a chat: no token is less than one, but for the few that a template puts around turns."""
-    return sum(len(turn.content.encode()) + 32 for turn in prompt)

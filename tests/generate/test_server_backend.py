@@ -16,7 +16,8 @@ from evenhand.config import BackendSection, ModelSection
 from evenhand.config.model import ReplicatedSection
 from evenhand.errors import CostLimitError, ModelError, UnfitModelError
 from evenhand.generate.backend import TOO_LONG, Ask
-from evenhand.generate.backends import open_backend
+from evenhand.generate.backends import backend_signature, open_backend
+from evenhand.generate.server.backend import ServerBackend
 from evenhand.generate.server.client import refuse_unreachable
 from evenhand.generate.server.kept import forget_answers, n_answers
 from evenhand.records import Message, Sampling
@@ -68,16 +69,18 @@ def test_server_without_n_is_asked_one_by_one_and_says_the_same_of_other_prompts
 
 
 def test_refused_n_is_asked_one_by_one():
-    asks = [ask("a ferry", seed, DRAWN) for seed in (1, 2)]
+    asks = [ask(f"text {n}", seed, DRAWN) for n in range(10) for seed in (1, 2)]
     with Server(refuses=("n",)) as server, opened(server) as backend:
-        assert len(set(texts(backend, asks))) == 2
-        assert len(server.answered) == 2
+        assert {reply.finish_reason for reply in backend.complete(asks)} == {"stop"}
+        assert len(server.answered) == 20
 
 
 @pytest.mark.parametrize(("refused", "instead"), [("max_tokens", "max_completion_tokens"), ("seed", None)])
 def test_parameter_that_a_model_refuses_is_left_out_or_renamed(refused, instead, caplog):
     with Server(refuses=(refused,)) as server, opened(server) as backend:
-        texts(backend, [ask("a ferry"), ask("a bridge")])
+        # many are under way when the first is refused
+        replies = backend.complete([ask(f"text {n}") for n in range(40)])
+        assert {reply.finish_reason for reply in replies} == {"stop"}
         assert all(refused not in body for body in server.answered)
         assert all(instead is None or body[instead] == 8 for body in server.answered)
     assert refused in caplog.text
@@ -95,7 +98,7 @@ def test_answers_are_kept_at_once_and_asked_for_once():
     assert forget_answers() == 6
 
 
-FAULTS = [429, 500, 503, "close", "cut", "text", "empty", "nothing"]
+FAULTS = [429, 500, 503, "close", "cut", "text", "empty", "nothing", "error", "null"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -211,7 +214,7 @@ def test_prompt_too_long_and_filtered_answer_are_failed_replies():
 
     def refusing(number, body):
         said = body["messages"][0]["content"]
-        return {"long": (400, too_long, {}), "rude": (400, {"message": "not allowed"}, {})}.get(said)
+        return {"long": (400, too_long, {}), "rude": (400, {"message": "content_filter"}, {})}.get(said)
 
     with Server(refusing) as server, opened(server) as backend:
         replies = backend.complete([ask("long"), ask("rude"), ask("fine")])
@@ -219,6 +222,128 @@ def test_prompt_too_long_and_filtered_answer_are_failed_replies():
     assert [reply.reason for reply in replies[:2]] == [TOO_LONG, "refused by the server"]
     # they may be answered tomorrow
     assert n_answers() == 1
+
+
+def test_request_that_the_server_does_not_take_stops_the_work_and_is_no_result():
+    fault = (400, {"message": "Unsupported value: temperature", "param": "temperature"}, {})
+    with Server(lambda number, body: fault) as server, opened(server) as backend:
+        with pytest.raises(ModelError, match="Unsupported value: temperature"):
+            backend.complete([ask(f"text {n}") for n in range(20)])
+        assert len(server.asked) <= 16
+        assert n_answers() == 0
+
+
+def test_key_that_a_server_repeats_is_not_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    for status, code in ((401, ""), (500, ""), (400, ""), (400, "content_filter")):
+        fault = (status, {"message": "bad key sk-very-secret", "code": code}, {})
+        repeating = Server(lambda number, body, fault=fault: fault)
+        with repeating as server, opened(server, api_key_env="MY_KEY", retries=0) as backend:
+            try:
+                said = backend.complete([ask("a ferry")])[0].error
+            except ModelError as error:
+                said = str(error)
+        assert "bad key ***" in said
+        assert "very-secret" not in said
+
+
+def test_variables_of_openai_are_not_sent_elsewhere(monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-very-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "very-secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-key: very-secret")
+    with Server() as server, opened(server) as backend:
+        texts(backend, [ask("a ferry")])
+        assert "very-secret" not in str(server.headers)
+
+
+def test_what_changes_answers_is_part_of_what_they_are_found_by(tiny_model):
+    def signature(adapter=None, engine=None, name="tiny", **server):
+        section = {"base_url": "http://h/v1", **server}
+        backend = BackendSection(backend="openai", server=section, engine=engine or {})
+        return backend_signature(backend, ModelSection(name=name), adapter)
+
+    model = str(tiny_model)
+    found = [
+        signature(),
+        signature(engine={"reasoning_effort": "high"}),
+        signature(model="served"),
+        signature(name=model, prompts="tokens"),
+        signature(name=model, prompts="tokens", model="served"),
+    ]
+    assert len(set(found)) == len(found)
+    # where the server is, and how fast it is asked, says nothing
+    assert signature(concurrency=2, base_url="http://other/v1", timeout=3) == signature()
+
+
+def test_answer_that_ended_for_another_reason_is_failed_and_not_kept():
+    with Server(reason="error") as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("a ferry")])
+    assert (reply.finish_reason, reply.reason) == ("failed", "refused by the server")
+    assert n_answers() == 0
+
+
+def test_it_works_where_a_loop_of_events_runs_already():
+    async def cell():
+        with Server() as server, opened(server) as backend:
+            return texts(backend, [ask("a ferry"), ask("a bridge")])
+
+    assert len(asyncio.run(cell())) == 2
+
+
+def test_cost_that_a_server_does_not_tell_is_taken_at_its_most(tmp_path):
+    price = {"input": 1000, "output": 2000}
+    stopped = pytest.raises(CostLimitError)
+    with Server(tells=False) as server, spending(tmp_path, limit=1.0), opened(server, price=price) as backend, stopped:
+        backend.complete([ask(f"text {n}") for n in range(100)])
+    booked = list(Journal(tmp_path / COSTS, Cost))
+    assert not any(line.is_told for line in booked)
+    assert 0.5 < math.fsum(line.cost for line in booked) <= 1.0
+
+
+def test_adapter_is_loaded_by_the_server_once_and_asked_by_its_name(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.setattr("evenhand.generate.server.backend.adapter_digest", lambda folder: "0123456789abcdef")
+    section = BackendSection(backend="openai", server={"base_url": "http://h/v1", "prompts": "tokens", "retries": 0})
+    with Server() as server:
+        section = section.model_copy(update={"server": section.server.model_copy(update={"base_url": server.base_url})})
+        model = ModelSection(name=str(tiny_model))
+        with closing(ServerBackend(section, model, tmp_path, "a signature")) as backend:
+            backend.complete([ask("a ferry")])
+        assert server.adapters == [{"lora_name": "evenhand-0123456789abcdef", "lora_path": str(tmp_path)}]
+        assert server.asked[0]["model"] == "evenhand-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "probable",
+    [
+        # a model that thinks first
+        {"<think>": math.log(0.9999), **{str(grade): math.log(1e-6) for grade in range(1, 6)}},
+        {"The": math.log(0.99), **{str(grade): math.log(0.001) for grade in range(1, 6)}},
+    ],
+)
+def test_grades_that_are_hardly_meant_are_not_told(probable):
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities == {}
+
+
+def test_token_that_begins_two_choices_is_not_taken_for_one():
+    probable = {"1": math.log(0.9), "2": math.log(0.05), "10": math.log(0.01)}
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=("1", "2", "10"))])
+    assert reply.choice_probabilities == {}
+
+
+def test_white_space_of_vocabularies_is_none_of_the_grade():
+    probable = {
+        "\u25814": math.log(0.8),
+        "\u01203": math.log(0.1),
+        "5": math.log(0.05),
+        "2": math.log(0.03),
+        "1": math.log(0.02),
+    }
+    with Server(logprobs=probable) as server, opened(server) as backend:
+        (reply,) = backend.complete([ask("grade", choices=tuple("12345"))])
+    assert reply.choice_probabilities == pytest.approx({"1": 0.02, "2": 0.03, "3": 0.1, "4": 0.8, "5": 0.05})
 
 
 PROBABLE = {"4": math.log(0.5), " 4": math.log(0.1), "3": math.log(0.2), "5": math.log(0.1), "The": math.log(0.05)}
@@ -310,6 +435,7 @@ def test_reach_is_tried_before_any_work():
     [
         ({"base_url": "localhost:8000"}, "must begin with http"),
         ({"base_url": "http://u:p@h/v1"}, "no user, password"),
+        ({"base_url": "http://h/v1", "Api-Key": "sk-abc"}, "secrets do not belong into a recipe"),
         ({"base_url": "http://h/v1", "api_key": "sk-abc"}, "secrets do not belong into a recipe"),
         ({"base_url": "http://h/v1", "api_key_env": "sk-abc"}, "the name of a variable"),
     ],
@@ -362,7 +488,6 @@ def test_bodies_are_json_of_the_protocol():
         "model": "tiny",
         "messages": [{"role": "user", "content": "a ferry"}],
         "temperature": 1.0,
-        "top_p": 1.0,
         "seed": 5,
         "max_tokens": 8,
     }

@@ -125,3 +125,16 @@ def test_batch_is_booked_when_it_is_collected_and_refused_when_it_might_cost_too
             complete(server, asks(), batches=True, price=price)
     # two words in, two answers of four tokens
     assert [line.cost for line in Journal(tmp_path / COSTS, Cost)] == pytest.approx([0.002 + 0.016] * 4)
+
+
+def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other():
+    with Server() as server:
+        server.refusal = "Unsupported value: temperature"
+        with pytest.raises(WaitingError):
+            complete(server, asks(3), batches=True)
+        server.work_off(fault=lambda number, body: (200, 400, 200)[number])
+        with pytest.raises(ModelError, match=r"refuses 1 requests of its batches.*temperature.*submits them anew"):
+            complete(server, asks(3), batches=True)
+        assert n_answers() == 4
+        with pytest.raises(WaitingError, match="of 1 requests"):
+            complete(server, asks(3), batches=True)
