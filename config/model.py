@@ -72,7 +72,6 @@ OWNED_REQUEST_KEYS: dict[str, str] = {
         "it is no field of a request",
     ),
     "model": "write server.model",
-    "api_key": "secrets do not belong into a recipe; write the name of their variable as server.api_key_env",
 }
 # backend -> keys of its `engine`; vLLM checks its own, a server those of its requests
 ENGINE_KEYS: dict[str, frozenset[str]] = {
