@@ -131,5 +131,10 @@ class AskingSection(TextJudgeSection):
         return {"": LanguageModel(self.model, self.backend)}
 
     def refuse(self) -> None:
-        """The model must be one that is only asked."""
+        """The model must be one that is only asked, and a source can be cut to fit only where its length is known."""
         refuse_for_training(self.model)
+        if getattr(self, "overflow", None) == "truncate" and not self.backend.reads_model and self.backend.server:
+            raise ValueError(
+                "overflow: truncate cuts a source to fit, and how long a chat is the server alone knows; write overflow: "
+                "skip, or server.prompts: tokens"
+            )

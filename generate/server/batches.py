@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import ModelError, WaitingError
+from ...runfolder.spending import current
 from ...storage import digest
+from ..backend import Ask
+from .client import are_choices, redacted
+from .exchange import REFUSALS, Call, Exchange, calls_of
+from .kept import Answer
 
 # requests of one batch, at most, as OpenAI has it
 MOST_REQUESTS = 50_000
@@ -90,3 +96,84 @@ def _read(lines: Sequence[str]) -> dict[str, tuple[int, dict[str, Any]]]:
         if isinstance(response.get("body"), dict):
             found[str(said["custom_id"])] = int(response.get("status_code") or 0), response["body"]
     return found
+
+
+@dataclass(frozen=True)
+class Batched:
+    """The batches of one server, as far as they were noted."""
+
+    client: Any
+    exchange: Exchange
+
+    async def answer(self, calls: Sequence[Call], found: dict[str, Answer]) -> None:
+        """Take what came of the batches into `found`, and submit what none of them asks.
+
+        Raises:
+            WaitingError: a batch is under way.
+            ModelError: a batch failed as a whole, or requests of it were refused for what they are.
+            CostLimitError: a batch might pass limits.cost.
+        """
+        asks = {key: ask for call in calls for key, ask in zip(call.keys, call.asks, strict=True)}
+        waiting, pending = await self._collect(asks, found)
+        left = calls_of([(ask, key) for key, ask in asks.items() if key not in found and key not in pending])
+        place = self.exchange.server.base_url
+        for start in range(0, len(left), MOST_REQUESTS):
+            some = left[start : start + MOST_REQUESTS]
+            self._refuse_cost(some)
+            bodies = {call.keys[0]: self.exchange.body(call.asks) for call in some}
+            batch = await submit(self.client, self.exchange.sending.path, bodies)
+            self.exchange.kept.submit(batch, place, {call.keys[0]: call.keys for call in some})
+            waiting.append(f"batch {batch} of {len(some)} requests was submitted")
+        if waiting:
+            raise WaitingError(f"{place}: {'; '.join(waiting)}; the same command continues when it is done")
+
+    async def _collect(self, asks: Mapping[str, Ask], found: dict[str, Answer]) -> tuple[list[str], set[str]]:
+        """Put the answers of batches that have ended into `found`; what the others are at, and the keys that they will answer."""
+        waiting, pending = list[str](), set[str]()
+        place, kept = self.exchange.server.base_url, self.exchange.kept
+        for batch, names in kept.submitted(place).items():
+            keys = {key for its in names.values() for key in its}
+            if not keys & asks.keys():
+                continue
+            progress = await look(self.client, batch)
+            if not progress.has_ended:
+                done = f"{progress.completed} of {progress.total} requests done"
+                waiting.append(f"batch {batch} is {progress.status}, {done}")
+                pending |= keys
+                continue
+            known = {name: its for name, its in names.items() if set(its) & asks.keys()}
+            refused = self._take(known, asks, progress, found)
+            # what was answered and nobody asks for now stays noted
+            kept.finish(batch, {each: names[each] for each in progress.responses.keys() & names.keys() - known.keys()})
+            if refused or not progress.responses:
+                why = (
+                    refused
+                    or f"it ended as {progress.status} without answers: {progress.error or 'it does not say why'}"
+                )
+                raise ModelError(f"{place}: batch {batch}: {why}; the same command submits anew what has no answer")
+        return waiting, pending
+
+    def _take(
+        self, names: Mapping[str, Sequence[str]], asks: Mapping[str, Ask], progress: Progress, found: dict[str, Answer]
+    ) -> str:
+        """Put the answers to these requests into `found`; what the server says of requests that it refuses for what they are."""
+        refused = ""
+        for name, keys in names.items():
+            if name not in progress.responses:
+                # it expired
+                continue
+            status, body = progress.responses[name]
+            # those of a request differ in their seed alone, of which answers say nothing
+            ask = next(asks[key] for key in keys if key in asks)
+            if are_choices(body):
+                found |= self.exchange.taken(keys, [ask] * len(keys), body)
+            elif (reply := self.exchange.refused(ask, status, json.dumps(body))) is not None:
+                found |= dict.fromkeys(keys, Answer(reply=reply))
+            elif status in REFUSALS:
+                refused = f"requests were refused: {redacted(json.dumps(body)[:300], self.exchange.server)}"
+        return refused
+
+    def _refuse_cost(self, calls: Sequence[Call]) -> None:
+        account, most = current(), sum(self.exchange.most_cost(call.asks) for call in calls)
+        if account is not None and not account.has_room(most):
+            raise account.refusal(most)

@@ -129,6 +129,7 @@ def test_batches_end_each_command_with_5_until_they_are_done():
         ({"generate.server.base_url": "http://u:sk-secret-value@127.0.0.1/v1"}, "must hold no user, password"),
         ({"generate.server.base_url": "http://127.0.0.1/v1?key=sk-secret-value"}, "must hold no user, password"),
         ({"generate.engine.max_completion_tokens": 5000}, "write it in 'plans'"),
+        ({"judges.rubric_coverage.overflow": "truncate"}, "how long a chat is the server alone knows"),
         ({"model.adapter": "adapter"}, "cannot be handed to a server that is sent messages"),
         ({"generate.plans.hot.top_k": 5}, "top_k: OpenAI's protocol has temperature and top_p alone"),
         ({"rounds": 1}, "trains the model that writes, and generate.server has it"),

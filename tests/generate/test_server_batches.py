@@ -106,7 +106,7 @@ def test_batch_that_failed_as_a_whole_is_told_and_submitted_anew():
         with pytest.raises(WaitingError):
             complete(server, asks(1), batches=True)
         server.work_off(status="failed")
-        with pytest.raises(ModelError, match=r"batch batch-0 ended as failed.*the same command submits it anew"):
+        with pytest.raises(ModelError, match=r"batch batch-0: it ended as failed.*the same command submits anew"):
             complete(server, asks(1), batches=True)
         with pytest.raises(WaitingError, match="batch-1"):
             complete(server, asks(1), batches=True)
@@ -133,7 +133,7 @@ def test_request_that_the_server_does_not_take_stops_the_work_and_loses_no_other
         with pytest.raises(WaitingError):
             complete(server, asks(3), batches=True)
         server.work_off(fault=lambda number, body: (200, 400, 200)[number])
-        with pytest.raises(ModelError, match=r"refuses 1 requests of its batches.*temperature.*submits them anew"):
+        with pytest.raises(ModelError, match=r"batch-0: requests were refused.*temperature.*submits anew"):
             complete(server, asks(3), batches=True)
         assert n_answers() == 4
         with pytest.raises(WaitingError, match="of 1 requests"):
