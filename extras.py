@@ -27,6 +27,8 @@ EXTRAS: dict[str, str] = {
     "vllm": "vllm",
     "openai": "openai",
     "aiolimiter": "openai",
+    "fastapi": "serve",
+    "uvicorn": "serve",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",

@@ -171,7 +171,7 @@ def given_candidates(summaries: Any, documents: Any, task: Mapping[str, Any] | N
     else:
         texts = summaries_of(summaries, names, by_side=by_side)
     return Candidates(
-        (_candidate(request, texts[name]) for request, name in zip(requests, names, strict=True)),
+        (candidate_of(request, texts[name]) for request, name in zip(requests, names, strict=True)),
         requests,
         recipe,
     )
@@ -250,7 +250,8 @@ def _shared_out(n: int, max_tokens: int | None) -> dict[str, dict[str, Any]]:
     return {name: {**PLANS[name], **length, "candidates": share} for name, share in shares.items() if share}
 
 
-def _candidate(request: SummaryRequest, text: str) -> Candidate:
+def candidate_of(request: SummaryRequest, text: str) -> Candidate:
+    """A summary that was made elsewhere as a candidate, cleaned as those of models are."""
     checked = check_output(request.contract, text)
     return Candidate(
         id=digest([request.id, text]),

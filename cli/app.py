@@ -29,6 +29,7 @@ from . import (
     models,
     recipes,
     score,
+    serve,
     train_encoder,
     train_judge,
 )
@@ -313,6 +314,7 @@ def benchmark_judges_(
 
 app.command(name="audit-judge", epilog=audit_judge.EXAMPLE, rich_help_panel=JUDGES)(audit_judge.audit_judge)
 app.command(epilog=exporting.EXAMPLE, rich_help_panel=RUNS)(exporting.export)
+app.command(epilog=serve.EXAMPLE, rich_help_panel=RUNS)(serve.serve)
 app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
 app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)
 app.command(epilog=cards.VERIFY_EXAMPLE, rich_help_panel=RUNS)(cards.verify)

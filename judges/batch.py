@@ -77,6 +77,20 @@ def judge_work(judges: Sequence[Judge], candidates: Sequence[tuple[SummaryReques
     return [(judge, judge_inputs(judge.against, candidates)) for judge in judges]
 
 
+def judge_held(
+    judges: Sequence[Judge], candidates: Sequence[tuple[SummaryRequest, Candidate]], cache: VerdictCache
+) -> list[Judgement]:
+    """A judgement of every candidate by every judge, whose models stay open; scores are taken from the cache and kept there."""
+    found: list[Judgement] = []
+    for group in by_model(judges):
+        for company in companies(group):
+            work = judge_work(company, candidates)
+            batch = score_batch(work, cache)
+            keep_verdicts(batch, work, cache)
+            found += batch.judgements
+    return found
+
+
 def judge_together(
     judges: Sequence[Judge],
     items: Sequence[T],

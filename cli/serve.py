@@ -1,0 +1,57 @@
+"""`evenhand serve`: a recipe in front of any OpenAI-compatible server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..config.recipe_file import load_recipe
+from .terminal import note
+
+EXAMPLE = "Example: evenhand serve server/rerank --set generate.server.base_url=http://localhost:8000/v1 --port 8080"
+
+
+def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has options)
+    recipe: Annotated[
+        Path,
+        typer.Argument(metavar="RECIPE", help="A recipe with generate.backend: openai, or the name of a shipped one."),
+    ],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe. Repeatable."),
+    ] = None,
+    phase: Annotated[
+        str | None, typer.Option(help="evaluation/base or evaluation/round-NN: whose adapter is served. Default: base.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for other machines.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, help="Requests that are worked at together.")] = 4,
+    most_waiting: Annotated[
+        int, typer.Option("--most-waiting", min=0, help="Requests that may wait; the next is answered with 429.")
+    ] = 16,
+    deadline: Annotated[
+        float, typer.Option(min=0.1, help="Seconds until a request is answered, if only with 504.")
+    ] = 120.0,
+    most_bytes: Annotated[int, typer.Option("--most-bytes", min=1, help="Bytes of a request.")] = 2_000_000,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            "--api-key-env", metavar="NAME", help="Variable with the keys that clients must send, parted by commas."
+        ),
+    ] = None,
+) -> None:
+    """Serve a recipe over HTTP: candidates of an OpenAI-compatible server's model, judged, the best one returned; and rewards."""
+    loaded = load_recipe(recipe, set_ or [])
+    from ..extras import need
+    from ..serve.app import FEATURE, Limits
+    from ..serve.listen import keys_from, open_socket, served_phase, server_of
+
+    for library in ("fastapi", "uvicorn"):
+        need(library, FEATURE)
+    limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env))
+    chosen = served_phase(loaded, phase)
+    with open_socket(host, port) as listening:
+        server = server_of(chosen, limits)
+        place = listening.getsockname()
+        note(f"{loaded.name}: {chosen.name} at http://{host}:{place[1]}/v1; stop it with Ctrl-C")
+        server.run(sockets=[listening])

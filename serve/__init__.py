@@ -1,0 +1,9 @@
+"""`evenhand serve`: a recipe behind HTTP, in front of any server that speaks OpenAI's protocol.
+
+asked     what a request must say: documents, whose attributes are its sides, and what becomes of it
+work      what one thread works with: draw, judge, choose; judge summaries made elsewhere
+pool      threads that take requests in turn, and when there are too many of them
+app       the addresses, and errors in OpenAI's form
+listen    what must be right before it listens
+rewards   reward functions of verl and TRL; a file that stands alone
+"""

@@ -1,0 +1,346 @@
+"""The addresses of `evenhand serve`, and errors in the form of OpenAI's protocol.
+
+Logged are method, path, status and milliseconds, never what was sent or answered: error texts, which may quote documents, go to
+the client, and into the log only where the command was started with -v.
+"""
+
+import hmac
+import json
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import DataError, EvenhandError, JudgeError, ModelError, RecipeError
+from ..extras import need, verbosity
+from ..records import Judgement
+from ..runfolder.phases import Phase
+from ..storage import digest
+from .asked import Asked, Chat, items_of, read, request_of
+from .pool import BusyError, Pool
+from .work import Chosen, NoSummaryError, Worker, local_judges, refuse_relative, signature
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
+
+log = logging.getLogger(__name__)
+
+FEATURE = "evenhand serve"
+# seconds after which a client that was sent away may come again
+RETRY_AFTER = 2
+# what a client is told of a fault that is not its own
+UPSTREAM = "the model's server or a judge does not answer; try again later"
+FAULT = "evenhand could not answer; its log says more"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a client may ask for."""
+
+    # requests at a time; requests that may wait for one of them
+    workers: int = 4
+    most_waiting: int = 16
+    # seconds until a request is answered
+    deadline: float = 120.0
+    # bytes of a request
+    most_bytes: int = 2_000_000
+    # one of these must be sent as bearer token; none: everybody may ask
+    keys: tuple[str, ...] = ()
+
+
+class Refusal(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, status: int, code: str, said: str) -> None:
+        super().__init__(said)
+        self.status, self.code, self.said = status, code, said
+
+
+class Rule(NamedTuple):
+    """What becomes of an error."""
+
+    kind: type[BaseException]
+    status: int
+    code: str
+    # what is said in place of its text
+    said: str | None = None
+
+
+# the first that fits
+RULES = (
+    Rule(BusyError, 429, "busy"),
+    Rule(NoSummaryError, 422, "no_summary"),
+    Rule(DataError, 422, "invalid_request"),
+    Rule(RecipeError, 422, "invalid_request"),
+    Rule(ModelError, 503, "upstream_unavailable", UPSTREAM),
+    Rule(JudgeError, 503, "upstream_unavailable", UPSTREAM),
+    Rule(TimeoutError, 504, "deadline_exceeded", "there was no summary in time; raise --deadline, or ask again: what was "
+         "drawn and judged is kept"),
+)  # fmt: skip
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """The answer to a request that ended with this error; its text is kept back where it is not about the request."""
+    for rule in RULES:
+        if isinstance(error, rule.kind):
+            return Refusal(rule.status, rule.code, str(error) if rule.said is None else rule.said)
+    return Refusal(500, "internal_error", FAULT)
+
+
+def build_app(phase: Phase, limits: Limits) -> "FastAPI":
+    """The application; its workers are opened here, before anything listens.
+
+    Raises:
+        MissingExtra: FastAPI is not installed.
+        EvenhandError: the backend or a judge cannot be opened.
+    """
+    fastapi = need("fastapi", FEATURE)
+    service = Service(phase, limits)
+
+    @asynccontextmanager
+    async def open_while_served(_: Any) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    app: FastAPI = fastapi.FastAPI(
+        title=FEATURE, docs_url=None, redoc_url=None, openapi_url=None, lifespan=open_while_served
+    )
+    for method, path, answer in service.addresses:
+        app.add_api_route(path, service.answering(answer), methods=[method], response_model=None)
+
+    @app.exception_handler(fastapi.exceptions.StarletteHTTPException)
+    async def _unknown(_: Any, error: Any) -> "JSONResponse":
+        return error_response(Refusal(error.status_code, "unknown_address", str(error.detail)))
+
+    return app
+
+
+class Service:
+    """What answers requests.
+
+    Args:
+        phase: is served.
+        limits: what may be asked.
+    """
+
+    def __init__(self, phase: Phase, limits: Limits) -> None:
+        self.phase, self.limits, self.signature = phase, limits, signature(phase)
+        self._local = local_judges(phase)
+        self.pool = Pool(lambda: Worker(phase, self._local), limits.workers, limits.most_waiting)
+        # /health is for those who start and stop servers, and tells nothing
+        self.addresses: list[tuple[str, str, Callable[[Any], Awaitable[JSONResponse]]]] = [
+            ("GET", "/health", self.health),
+            ("GET", "/v1/models", self.models),
+            ("POST", "/v1/chat/completions", self.chat),
+            ("POST", "/v1/score", self.score),
+        ]
+
+    def close(self) -> None:
+        """Wait for what is under way, and close all models and connections."""
+        self.pool.close()
+        self._local.close()
+
+    def answering(self, answer: "Callable[[Any], Awaitable[JSONResponse]]") -> Any:
+        """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
+        from fastapi import Request
+
+        async def endpoint(request: Request) -> "JSONResponse":
+            start = time.perf_counter()
+            try:
+                self._refuse_stranger(request)
+                response = await answer(request)
+            except Refusal as refused:
+                response = error_response(refused)
+            except Exception as error:
+                response = error_response(_logged(error))
+            milliseconds = 1000 * (time.perf_counter() - start)
+            log.info("%s %s %d %.0f ms", request.method, request.url.path, response.status_code, milliseconds)
+            return response
+
+        return endpoint
+
+    def _refuse_stranger(self, request: "Request") -> None:
+        if not self.limits.keys or request.url.path == "/health":
+            return
+        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        # all are compared, so that the time tells nothing
+        fits = [hmac.compare_digest(given, key.encode()) for key in self.limits.keys]
+        if True not in fits:
+            raise Refusal(401, "invalid_api_key", "send one of the server's keys as a bearer token")
+
+    async def health(self, _: "Request") -> "JSONResponse":
+        """Whether it is there, and how much is under way."""
+        under_way = self.pool.n - self.pool.n_free
+        return _json({"status": "ok", "under_way": under_way, "waiting": self.pool.waiting})
+
+    async def models(self, _: "Request") -> "JSONResponse":
+        """The recipe, which is what there is to ask."""
+        recipe = self.phase.recipe
+        listed = {"id": recipe.name, "object": "model", "created": 0, "owned_by": "evenhand"}
+        return _json({"object": "list", "data": [listed]})
+
+    async def score(self, request: "Request") -> "JSONResponse":
+        """The recipe's rewards of summaries made elsewhere, in evenhand's form or OpenRLHF's."""
+        refuse_relative(self.phase.recipe)
+        stand_in = _number(request.query_params.get("unscored"))
+        body = await self._body(request)
+        items = items_of(body, self.phase.recipe)
+        found = await self.pool.run(lambda worker: worker.score(items), self.limits.deadline)
+        rewards = [reward for reward, _ in found]
+        names = self.phase.recipe.reward.judges
+        scores = {name: [_score_by(name, said) for _, said in found] for name in names}
+        if "query" in body:
+            return _json(_for_openrlhf(rewards, scores, stand_in))
+        rows = [
+            {
+                "reward": reward,
+                "scores": {each.judge: each.score for each in said},
+                "unscored": {each.judge: each.unscored for each in said if each.unscored},
+            }
+            for reward, said in found
+        ]
+        signatures = {each.judge: each.signature for _, said in found for each in said}
+        return _json({"rewards": _filled(rewards, stand_in), "results": rows, "signatures": signatures})
+
+    async def chat(self, request: "Request") -> "JSONResponse":
+        """The best of the recipe's candidates for the documents of the request."""
+        asked = read(Chat, await self._body(request))
+        recipe = self.phase.recipe
+        if asked.model != recipe.name:
+            raise Refusal(
+                404, "model_not_found", f"there is no model {asked.model[:80]!r} here; there is {recipe.name!r}"
+            )
+        if asked.stream:
+            raise Refusal(400, "unsupported_parameter", "stream: a summary is chosen when all candidates are whole")
+        wanted = request_of(_documents(asked), recipe)
+        chosen = await self.pool.run(lambda worker: worker.summarise(wanted), self.limits.deadline)
+        return self._chosen(chosen, len(asked.messages))
+
+    def _chosen(self, chosen: Chosen, n_messages: int) -> "JSONResponse":
+        best = chosen.best
+        about: dict[str, Any] = {
+            "recipe": self.phase.recipe.name,
+            "phase": self.phase.name,
+            "request": chosen.request.id,
+            "side": chosen.request.side,
+            "candidate": best.id,
+            "n_candidates": len(chosen.group.candidates),
+            "reward": chosen.reward,
+            "scores": {each.judge: each.score for each in chosen.said},
+            "unscored": {each.judge: each.unscored for each in chosen.said if each.unscored},
+            "sides": chosen.sides,
+            "contract_ok": best.contract_ok,
+            "issues": best.issues,
+            "model": best.model,
+            "adapter": self.phase.adapter.name if self.phase.adapter else None,
+            "signatures": {each.judge: each.signature for each in chosen.said},
+            "signature": self.signature,
+            "messages_not_read": n_messages,
+        }
+        message = {"role": "assistant", "content": best.text}
+        cut = "length" if best.finish_reason == "length" else "stop"
+        answer = {
+            "id": f"chatcmpl-{digest([self.signature, best.id])}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": self.phase.recipe.name,
+            "choices": [{"index": 0, "message": message, "finish_reason": cut}],
+            "evenhand": about,
+        }
+        headers = {
+            "X-Evenhand-Signature": self.signature,
+            "X-Evenhand-Candidates": str(about["n_candidates"]),
+            "X-Evenhand-Reward": str(chosen.reward),
+        }
+        return _json(answer, headers=headers)
+
+    async def _body(self, request: "Request") -> Any:
+        """The body as JSON; no more of it is read than may be.
+
+        Raises:
+            Refusal: it is too long, or no JSON object.
+        """
+        found = bytearray()
+        async for part in request.stream():
+            found += part
+            if len(found) > self.limits.most_bytes:
+                raise Refusal(413, "too_large", f"the body has more than {self.limits.most_bytes:,} bytes")
+        try:
+            body = json.loads(found)
+        except (ValueError, RecursionError) as error:
+            raise Refusal(400, "invalid_json", "the body is no JSON") from error
+        if not isinstance(body, dict):
+            raise Refusal(400, "invalid_json", "the body is no JSON object")
+        return body
+
+
+def _documents(asked: Chat) -> Asked:
+    """What a chat says of documents, without what every chat has."""
+    return Asked(**{key: getattr(asked, key) for key in Asked.model_fields})
+
+
+def _score_by(name: str, said: Sequence[Judgement]) -> float | None:
+    return next((each.score for each in said if each.judge == name), None)
+
+
+def _filled(numbers: list[float | None], stand_in: float | None) -> list[float | None]:
+    return [stand_in if each is None else each for each in numbers]
+
+
+def _for_openrlhf(
+    rewards: list[float | None], scores: dict[str, list[float | None]], stand_in: float | None
+) -> dict[str, Any]:
+    """What OpenRLHF reads, which has no word for a reward that is not known.
+
+    Raises:
+        NoSummaryError: a summary has none, and the client has not said what to put in its place.
+    """
+    if stand_in is None and (without := [place for place, each in enumerate(rewards) if each is None]):
+        raise NoSummaryError(
+            f"{len(without)} of {len(rewards)} summaries have no reward, the first at {without[0]}; write the number that is to "
+            "stand for it into the address: /v1/score?unscored=0"
+        )
+    filled = _filled(rewards, stand_in)
+    logs = {name: _filled(mine, stand_in) for name, mine in scores.items()}
+    return {"rewards": filled, "scores": filled, "extra_logs": logs}
+
+
+def _number(given: str | None) -> float | None:
+    if given is None:
+        return None
+    try:
+        number = float(given)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise DataError(f"unscored={given[:20]!r} is no number")
+    return number
+
+
+def _logged(error: Exception) -> Refusal:
+    """The refusal, after a line in the log where the fault is not the client's: the error's kind, its text only with -v."""
+    refused = refusal_of(error)
+    if refused.status >= 500:
+        said = f": {error}" if verbosity() == "verbose" else ""
+        log.warning("%s%s", type(error).__name__, said, exc_info=verbosity() == "verbose")
+    elif not isinstance(error, EvenhandError):
+        log.warning("%s", type(error).__name__)
+    return refused
+
+
+def _json(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> "JSONResponse":
+    from fastapi.responses import JSONResponse
+
+    return JSONResponse(content, status, headers)
+
+
+def error_response(refused: Refusal) -> "JSONResponse":
+    """An error as OpenAI's servers write it."""
+    kind = "invalid_request_error" if refused.status < 500 else "server_error"
+    headers = {"Retry-After": str(RETRY_AFTER)} if refused.status == 429 else None
+    error = {"message": refused.said, "type": kind, "param": None, "code": refused.code}
+    return _json({"error": error}, refused.status, headers)

@@ -1,0 +1,94 @@
+"""What must be right before anything listens, and listening."""
+
+import os
+import socket
+from typing import Any
+
+from ..config import Recipe
+from ..errors import DataError, RecipeError
+from ..extras import need
+from ..generate.server.client import refuse_unreachable
+from ..preflight import check_names
+from ..runfolder.phases import BASE, Phase, open_phase
+from ..storage import listed
+from .app import FEATURE, Limits, build_app
+from .work import asks_servers
+
+# seconds that requests under way have after the command is told to stop
+LAST_SECONDS = 10
+
+
+def served_phase(recipe: Recipe, name: str | None = None) -> Phase:
+    """The phase whose candidates are drawn: the untrained model's, unless another is named.
+
+    Raises:
+        RecipeError: there is no such phase, or the recipe is not fit to serve; all mistakes are listed.
+        ModelError: a server is not there, refuses the key, or lacks the model.
+    """
+    phase = open_phase(recipe, name or BASE)
+    section = recipe.generate
+    mistakes = []
+    if section.has_model and section.backend != "openai":
+        mistakes.append(
+            f"key 'generate.backend': {section.backend} runs the model in this process, and an engine belongs into a server of "
+            "its own; start one (vllm serve MODEL), and write backend: openai with server.base_url"
+        )
+    if recipe.limits.cost is not None:
+        mistakes.append(
+            "key 'limits.cost': is an account of a run, which serving is not; leave it out: --set limits.cost=null"
+        )
+    batched = [f"key '{key}.server.batches': answers come within a day; leave it out" for key in _batched(recipe)]
+    if mistakes + batched:
+        raise RecipeError(listed(mistakes + batched))
+    check_names(recipe)
+    if section.has_model and section.server is not None:
+        refuse_unreachable(section.server, recipe.model.name)
+    for each in (recipe.judges[name] for name in phase.judges):
+        for asked in each.language_models.values() if asks_servers(each) else ():
+            assert asked.backend.server is not None
+            refuse_unreachable(asked.backend.server, asked.model.name)
+    return phase
+
+
+def _batched(recipe: Recipe) -> list[str]:
+    return [key for key, server in recipe.servers.items() if server.batches]
+
+
+def keys_from(variable: str | None) -> tuple[str, ...]:
+    """The keys in a variable of the environment, parted by commas; none where no variable is named.
+
+    Raises:
+        DataError: it is not set.
+    """
+    if variable is None:
+        return ()
+    keys = tuple(filter(None, (each.strip() for each in os.environ.get(variable, "").split(","))))
+    if not keys:
+        raise DataError(f"--api-key-env: the variable {variable} is not set; export one key, or several with commas")
+    return keys
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """The address to listen at; port 0 takes a free one.
+
+    Raises:
+        DataError: it cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise DataError(f"{host}:{port} cannot be listened at: {error}; name another with --host and --port") from error
+
+
+def server_of(phase: Phase, limits: Limits) -> Any:
+    """A `uvicorn.Server` with the workers open.
+
+    Raises:
+        MissingExtra: FastAPI or uvicorn is not installed.
+        EvenhandError: the backend or a judge cannot be opened.
+    """
+    uvicorn = need("uvicorn", FEATURE)
+    app = build_app(phase, limits)
+    options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False}
+    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_SECONDS, **options))

@@ -1,0 +1,92 @@
+"""Threads that take requests in turn; when too many wait, the next one is sent away.
+
+Each worker has a thread of its own, on which it is made, used and closed. A worker whose request ran out of time works on until
+it is done, and what it did stays in the caches: the same request asked again finds it there.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..errors import EvenhandError
+from .work import Worker
+
+T = TypeVar("T")
+
+
+class BusyError(EvenhandError):
+    """All workers are at work, and as many requests wait as may."""
+
+
+@dataclass(frozen=True)
+class _Hand:
+    """A worker and its thread."""
+
+    thread: ThreadPoolExecutor
+    worker: Worker
+
+
+class Pool:
+    """The workers.
+
+    Args:
+        make: makes one.
+        n: how many.
+        most_waiting: requests that may wait for one.
+
+    Raises:
+        EvenhandError: a worker cannot be made.
+    """
+
+    def __init__(self, make: Callable[[], Worker], n: int, most_waiting: int) -> None:
+        self.n, self.waiting, self._most_waiting = n, 0, most_waiting
+        threads = [ThreadPoolExecutor(1, f"worker-{place}") for place in range(n)]
+        self._hands = [_Hand(thread, thread.submit(make).result()) for thread in threads]
+        self._free: asyncio.Queue[_Hand] = asyncio.Queue()
+        for hand in self._hands:
+            self._free.put_nowait(hand)
+
+    @property
+    def n_free(self) -> int:
+        """Workers without a request."""
+        return self._free.qsize()
+
+    async def run(self, work: Callable[[Worker], T], seconds: float) -> T:
+        """What the work gives, by the first worker that is free.
+
+        Raises:
+            BusyError: too many requests wait.
+            TimeoutError: it is not done after so many seconds, waiting included.
+        """
+        async with asyncio.timeout(seconds):
+            hand = await self._next()
+            future = hand.thread.submit(work, hand.worker)
+            loop = asyncio.get_running_loop()
+            future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, hand))
+            return await asyncio.shield(_seen(future))
+
+    async def _next(self) -> _Hand:
+        if not self._free.empty():
+            return self._free.get_nowait()
+        if self.waiting >= self._most_waiting:
+            raise BusyError(f"{self.n} requests are under way and {self.waiting} wait; try again later")
+        self.waiting += 1
+        try:
+            return await self._free.get()
+        finally:
+            self.waiting -= 1
+
+    def close(self) -> None:
+        """Wait for what is under way, and close the workers."""
+        for hand in self._hands:
+            hand.thread.submit(hand.worker.close).result()
+            hand.thread.shutdown()
+
+
+def _seen(future: Future[T]) -> "asyncio.Future[T]":
+    """The future in this loop; an error that nobody waits for any more is passed over, since its text may quote documents."""
+    found = asyncio.wrap_future(future)
+    found.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return found

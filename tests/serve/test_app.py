@@ -1,0 +1,90 @@
+"""Addresses, keys, limits and errors, in OpenAI's form."""
+
+import logging
+
+import pytest
+from served_recipes import DOCUMENTS, recipe_of, served
+
+from evenhand.errors import DataError, EvenhandError, RecipeError
+from evenhand.serve.listen import keys_from, open_socket, served_phase
+
+
+def ask(client, **more):
+    body = {"model": "trams", "messages": [], "documents": DOCUMENTS, "side": "ban", **more}
+    return client.post("/v1/chat/completions", json=body)
+
+
+def error(answer):
+    return answer.status_code, answer.json()["error"]["code"], answer.json()["error"]["message"]
+
+
+def test_health_and_models(client):
+    assert client.get("/health").json() == {"status": "ok", "under_way": 0, "waiting": 0}
+    assert [each["id"] for each in client.get("/v1/models").json()["data"]] == ["trams"]
+    assert error(client.get("/v2"))[:2] == (404, "unknown_address")
+
+
+def test_keys_are_asked_for_everywhere_but_for_health(tmp_path):
+    with served(recipe_of(tmp_path), workers=1, keys=("one", "two")) as client:
+        assert client.get("/health").status_code == 200
+        assert error(client.get("/v1/models"))[:2] == (401, "invalid_api_key")
+        assert client.get("/v1/models", headers={"Authorization": "Bearer no"}).status_code == 401
+        assert client.get("/v1/models", headers={"Authorization": "Bearer two"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "said"),
+    [
+        ({"model": "gpt"}, 404, "there is no model 'gpt' here"),
+        ({"stream": True}, 400, "stream"),
+        ({"n": 2}, 422, "'n': should be less"),
+        ({"temperature": 0.1}, 422, "'temperature': is not a key"),
+        ({"side": None}, 422, "side: is missing; this recipe summarises one side at a time: ban, allow"),
+        ({"side": "left"}, 422, "side: 'left' is not one of them"),
+        ({"documents": []}, 422, "'documents': "),
+        ({"documents": [{"text": " "}]}, 422, "'documents.0.text': is empty"),
+        ({"documents": [{"text": "Trams."}]}, 422, "side"),
+        ({"documents": [{"id": "a", "text": "Trams.", "attributes": {"side": "ban"}}] * 2}, 422, "more than once"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_its_key(client, change, status, said):
+    found = error(ask(client, **change))
+    assert found[0] == status and said in found[2]
+
+
+def test_bodies_that_are_too_long_or_no_json_are_refused(tmp_path):
+    with served(recipe_of(tmp_path), workers=1, most_bytes=1000) as client:
+        long = [{"text": "x" * 1000, "attributes": {"side": "ban"}}]
+        assert error(ask(client, documents=long))[:2] == (413, "too_large")
+        for body in ("{", "[]", "[" * 900):
+            answer = client.post("/v1/chat/completions", content=body)
+            assert error(answer)[:2] == (400, "invalid_json")
+
+
+def test_nothing_of_a_request_is_logged(client, caplog):
+    with caplog.at_level(logging.INFO):
+        assert ask(client).status_code == 200
+        assert ask(client, side="elsewhere").status_code == 422
+    lines = [each.getMessage() for each in caplog.records if each.name.startswith("evenhand")]
+    assert lines[0].startswith("POST /v1/chat/completions 200 ")
+    assert not any(word in line for line in lines for word in ("Trams", "elsewhere", "ban"))
+
+
+def test_recipes_that_are_not_fit_are_refused_before_anything_listens(tmp_path):
+    engine = {"backend": "vllm", "plans": {"hot": {"candidates": 1}}}
+    with pytest.raises(RecipeError, match="an engine belongs into a server of its own"):
+        served_phase(recipe_of(tmp_path, generate=engine))
+    with pytest.raises(EvenhandError, match="gives no whole answer"):
+        served_phase(recipe_of(tmp_path, "http://127.0.0.1:9/v1"))
+    with pytest.raises(RecipeError, match="has 0 rounds and the phases evaluation/base"):
+        served_phase(recipe_of(tmp_path), "evaluation/round-00")
+
+
+def test_an_address_that_is_taken_and_a_key_that_is_not_set_are_named(monkeypatch):
+    with open_socket("127.0.0.1", 0) as taken, pytest.raises(DataError, match="cannot be listened at"):
+        open_socket(*taken.getsockname())
+    monkeypatch.setenv("SERVED_KEYS", " one, two,")
+    assert keys_from("SERVED_KEYS") == ("one", "two")
+    monkeypatch.setenv("SERVED_KEYS", " ")
+    with pytest.raises(DataError, match="SERVED_KEYS is not set"):
+        keys_from("SERVED_KEYS")

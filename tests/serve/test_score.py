@@ -1,0 +1,115 @@
+"""The recipe's judges as a reward server: evenhand's own form, OpenRLHF's, and the functions of verl and TRL."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+from served_recipes import DOCUMENTS, recipe_of, served
+
+from evenhand.serve import rewards
+
+ASKED = {"documents": DOCUMENTS, "side": "ban"}
+# judge `length` counts words: 3 and 5
+THREE, FIVE = "Trams are loud.", "The Ban says trams wake."
+
+
+def post(client, body, path="/v1/score", **more):
+    return client.post(path, json=body, **more)
+
+
+def test_rewards_are_those_of_the_recipe(client):
+    answer = post(client, {"items": [{**ASKED, "summary": THREE}, {**ASKED, "side": "allow", "summary": FIVE}]})
+    assert answer.status_code == 200
+    said = answer.json()
+    assert said["rewards"] == [3, 5]
+    assert said["results"][1] == {"reward": 5, "scores": {"words": 5}, "unscored": {}}
+    assert set(said["signatures"]) == {"words"}
+
+
+def test_openrlhf_gets_the_answer_behind_the_prompt_judged(client):
+    chat = "<|im_start|>user\nSummarise.<|im_end|>\n<|im_start|>assistant\n"
+    body = {
+        "query": [f"{chat}{THREE}<|im_end|>\n", f"{chat}{FIVE}<|im_end|><|endoftext|>"],
+        "prompts": [chat, chat],
+        "labels": [json.dumps(ASKED), ASKED],
+    }
+    said = post(client, body).json()
+    assert said == {"rewards": [3, 5], "scores": [3, 5], "extra_logs": {"words": [3, 5]}}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"labels": []}, "1 queries, 1 prompts and 0 labels"),
+        ({"prompts": ["other"]}, "query 0 does not begin with its prompt"),
+        ({"labels": ["no json"]}, "label 0 is no JSON"),
+        ({"labels": ["{}"]}, "label 0: 'documents': is missing"),
+        ({"labels": [DOCUMENTS]}, "label 0 is no object"),
+    ],
+)
+def test_queries_that_cannot_be_read_are_refused_with_the_place(client, change, said):
+    answer = post(client, {"query": ["p s"], "prompts": ["p"], "labels": [ASKED], **change})
+    assert answer.status_code == 422
+    assert said in answer.json()["error"]["message"]
+
+
+def test_unscored_is_none_and_openrlhf_must_say_what_stands_for_it(tmp_path):
+    key_points = {"kind": "rouge", "type": "rouge1", "measure": "recall", "against": "key_points"}
+    recipe = recipe_of(
+        tmp_path, judges={"points": key_points}, reward={"judges": ["points"]}, evaluation={"judges": ["points"]}
+    )
+    with served(recipe, workers=1) as client:
+        said = post(client, {"items": [{**ASKED, "summary": THREE}]}).json()
+        assert said["rewards"] == [None]
+        assert said["results"][0]["unscored"] == {"points": "no key points listed"}
+        body = {"query": [f"p {THREE}"], "prompts": ["p"], "labels": [ASKED]}
+        refused = post(client, body)
+        assert refused.status_code == 422 and "have no reward, the first at 0" in refused.json()["error"]["message"]
+        assert post(client, body, "/v1/score?unscored=-1").json()["rewards"] == [-1]
+        assert [post(client, body, f"/v1/score?unscored={each}").status_code for each in ("low", "nan")] == [422, 422]
+
+
+def test_rewards_that_compare_candidates_are_refused(tmp_path):
+    with served(recipe_of(tmp_path, reward={"judges": ["words"], "combine": "z_mean"}), workers=1) as client:
+        answer = post(client, {"items": [{**ASKED, "summary": THREE}]})
+    assert answer.status_code == 422 and "z_mean compares the candidates" in answer.json()["error"]["message"]
+
+
+def test_summaries_of_one_call_are_company_for_judges_that_compare(tmp_path):
+    consensus = {"kind": "consensus"}
+    recipe = recipe_of(tmp_path, judges={"c": consensus}, reward={"judges": ["c"]}, evaluation={"judges": ["c"]})
+    with served(recipe, workers=1) as client:
+        alone = post(client, {"items": [{**ASKED, "summary": THREE}]}).json()
+        two = post(client, {"items": [{**ASKED, "summary": THREE}, {**ASKED, "summary": THREE + " Very."}]}).json()
+    assert alone["results"][0]["unscored"] == {"c": "no other candidate"}
+    assert None not in two["rewards"]
+
+
+def test_functions_of_verl_and_trl_give_the_servers_rewards(address, monkeypatch):
+    monkeypatch.setenv("EVENHAND_SERVE_URL", address)
+    with pytest.raises(ValueError, match="401"):
+        rewards.compute_score("any", THREE, ASKED)
+    monkeypatch.setenv("EVENHAND_SERVE_KEY", "secret")
+    assert rewards.compute_score("any", THREE, json.dumps(ASKED), extra_info={}) == 3
+    # tables fill with None what another row has
+    documents = [{**each, "id": None, "attributes": {**each["attributes"], "other": None}} for each in DOCUMENTS]
+    completions = [[{"role": "assistant", "content": THREE}], FIVE]
+    found = rewards.evenhand_reward(
+        prompts=["p", "p"],
+        completions=completions,
+        documents=[documents] * 2,
+        side=["ban", "allow"],
+        trainer_state=None,
+    )
+    assert found == [3, 5]
+    with pytest.raises(ValueError, match="side: 'left' is not one of them"):
+        rewards.compute_score("any", THREE, {**ASKED, "side": "left"})
+
+
+def test_the_file_of_reward_functions_stands_alone():
+    # as verl loads it: by its path, without the package
+    assert callable(runpy.run_path(rewards.__file__)["compute_score"])
+    lines = Path(rewards.__file__).read_text().splitlines()
+    imported = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))}
+    assert imported == {"json", "os", "urllib", "collections", "typing"}

@@ -1,0 +1,55 @@
+"""A served recipe, in this process, in front of a server that answers by rules."""
+
+from contextlib import contextmanager
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("openai")
+pytest.importorskip("aiolimiter")
+pytest.importorskip("httpx")
+pytest.importorskip("uvicorn")
+
+from starlette.testclient import TestClient
+
+import evenhand
+from evenhand.serve.app import Limits, build_app
+from evenhand.serve.listen import open_socket, served_phase, server_of
+
+DOCUMENTS = [
+    {"text": "Trams wake the whole street before dawn.", "attributes": {"side": "ban"}},
+    {"text": "Rails are dangerous for every cyclist here.", "attributes": {"side": "ban"}},
+    {"text": "Trams carry more people than any bus line.", "attributes": {"side": "allow"}},
+]
+
+
+def recipe_of(place, base_url=None, **sections):
+    """A recipe with a scripted backend, or one that asks a server."""
+    generate = {"backend": "scripted", "plans": {"hot": {"temperature": 1.0, "candidates": 4}}}
+    if base_url:
+        generate |= {"backend": "openai", "server": {"base_url": base_url, "retries": 0}}
+    values = {
+        "name": "trams",
+        "output": str(place / "run"),
+        "model": {"name": "tiny"},
+        "corpus": {"attribute": "side"},
+        "task": {"scope": "side"},
+        "generate": generate,
+        "judges": {"words": {"kind": "length"}, "contract": {"kind": "contract"}},
+        "reward": {"judges": ["words"], "combine": "mean"},
+        "evaluation": {"judges": ["contract"]},
+        "rounds": 0,
+    }
+    return evenhand.load_recipe(values | sections)
+
+
+@contextmanager
+def served(recipe, **limits):
+    """A client of the recipe's server."""
+    with TestClient(build_app(served_phase(recipe), Limits(**limits)), raise_server_exceptions=False) as client:
+        yield client
+
+
+def opened(recipe, **limits):
+    """A socket on a free port, and what listens at it when it is run."""
+    return open_socket("127.0.0.1", 0), server_of(served_phase(recipe), Limits(**limits))
