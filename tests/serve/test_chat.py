@@ -100,7 +100,12 @@ def test_sides_shares_are_told_by_judges_that_tell_sides_apart(tmp_path):
     assert set(sides["due"]) == set(sides["found"]) == {"ban", "allow"}
 
 
-@pytest.mark.parametrize(("fault", "status", "code"), [(500, 503, "upstream_unavailable"), (400, 422, "no_summary")])
+TOO_LONG = (400, {"message": "This model's maximum context length is 10 tokens."}, {})
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code"), [(500, 503, "upstream_unavailable"), (TOO_LONG, 422, "no_summary")]
+)
 def test_faults_of_the_upstream_are_errors_and_never_a_summary(tmp_path, upstream, fault, status, code):
     upstream.fault = lambda number, body: fault if number == 0 else None
     with served(recipe_of(tmp_path, upstream.base_url), workers=1) as client:
