@@ -29,6 +29,7 @@ EXTRAS: dict[str, str] = {
     "aiolimiter": "openai",
     "fastapi": "serve",
     "uvicorn": "serve",
+    "prometheus_client": "serve",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",

@@ -33,6 +33,14 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         float, typer.Option(min=0.1, help="Seconds until a request is answered, if only with 504.")
     ] = 120.0,
     most_bytes: Annotated[int, typer.Option("--most-bytes", min=1, help="Bytes of a request.")] = 2_000_000,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="LIMIT",
+            help='What a served summary must not be: "worst_side(JUDGE) < 0.5", "score(JUDGE) < 0.2". Repeatable.',
+        ),
+    ] = None,
     api_key_env: Annotated[
         str | None,
         typer.Option(
@@ -44,14 +52,16 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     loaded = load_recipe(recipe, set_ or [])
     from ..extras import need
     from ..serve.app import FEATURE, Limits
+    from ..serve.guard import read_guard
     from ..serve.listen import keys_from, open_socket, served_phase, server_of
 
-    for library in ("fastapi", "uvicorn"):
+    for library in ("fastapi", "uvicorn", "prometheus_client"):
         need(library, FEATURE)
     limits = Limits(workers, most_waiting, deadline, most_bytes, keys_from(api_key_env))
     chosen = served_phase(loaded, phase)
+    guard = read_guard(fail_if or [], chosen)
     with open_socket(host, port) as listening:
-        server = server_of(chosen, limits)
+        server = server_of(chosen, limits, guard)
         place = listening.getsockname()
         note(f"{loaded.name}: {chosen.name} at http://{host}:{place[1]}/v1; stop it with Ctrl-C")
         server.run(sockets=[listening])

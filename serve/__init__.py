@@ -2,6 +2,9 @@
 
 asked     what a request must say: documents, whose attributes are its sides, and what becomes of it
 work      what one thread works with: draw, judge, choose; judge summaries made elsewhere
+guard     what a served summary must not be, and what is tried before none is given
+sides     what judges tell of each side, and how the worst one fares
+metrics   what Prometheus reads
 pool      threads that take requests in turn, and when there are too many of them
 app       the addresses, and errors in OpenAI's form
 listen    what must be right before it listens

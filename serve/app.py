@@ -20,16 +20,21 @@ from ..records import Judgement
 from ..runfolder.phases import Phase
 from ..storage import digest
 from .asked import Asked, Chat, items_of, read, request_of
+from .guard import Guard
+from .metrics import Metrics
 from .pool import BusyError, Pool
+from .sides import worst_gap
 from .work import Chosen, NoSummaryError, Worker, local_judges, refuse_relative, signature
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
-    from fastapi.responses import JSONResponse
+    from fastapi.responses import JSONResponse, Response
 
 log = logging.getLogger(__name__)
 
 FEATURE = "evenhand serve"
+# serves the best candidate, whatever it is
+NO_GUARD = Guard()
 # seconds after which a client that was sent away may come again
 RETRY_AFTER = 2
 # what a client is told of a fault that is not its own
@@ -91,7 +96,7 @@ def refusal_of(error: Exception) -> Refusal:
     return Refusal(500, "internal_error", FAULT)
 
 
-def build_app(phase: Phase, limits: Limits) -> "FastAPI":
+def build_app(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> "FastAPI":
     """The application; its workers are opened here, before anything listens.
 
     Raises:
@@ -99,7 +104,7 @@ def build_app(phase: Phase, limits: Limits) -> "FastAPI":
         EvenhandError: the backend or a judge cannot be opened.
     """
     fastapi = need("fastapi", FEATURE)
-    service = Service(phase, limits)
+    service = Service(phase, limits, guard)
 
     @asynccontextmanager
     async def open_while_served(_: Any) -> AsyncIterator[None]:
@@ -125,15 +130,19 @@ class Service:
     Args:
         phase: is served.
         limits: what may be asked.
+        guard: what may be served.
     """
 
-    def __init__(self, phase: Phase, limits: Limits) -> None:
-        self.phase, self.limits, self.signature = phase, limits, signature(phase)
+    def __init__(self, phase: Phase, limits: Limits, guard: Guard) -> None:
+        self.phase, self.limits, self.guard, self.signature = phase, limits, guard, signature(phase, guard)
+        self._metrics = Metrics()
         self._local = local_judges(phase)
-        self.pool = Pool(lambda: Worker(phase, self._local), limits.workers, limits.most_waiting)
+        self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
+        self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
-        self.addresses: list[tuple[str, str, Callable[[Any], Awaitable[JSONResponse]]]] = [
+        self.addresses: list[tuple[str, str, Callable[[Any], Awaitable[Response]]]] = [
             ("GET", "/health", self.health),
+            ("GET", "/metrics", self.metrics),
             ("GET", "/v1/models", self.models),
             ("POST", "/v1/chat/completions", self.chat),
             ("POST", "/v1/score", self.score),
@@ -144,12 +153,13 @@ class Service:
         self.pool.close()
         self._local.close()
 
-    def answering(self, answer: "Callable[[Any], Awaitable[JSONResponse]]") -> Any:
+    def answering(self, answer: "Callable[[Any], Awaitable[Response]]") -> Any:
         """An endpoint that looks at the key, answers, turns errors into OpenAI's form, and logs one line."""
         from fastapi import Request
 
-        async def endpoint(request: Request) -> "JSONResponse":
+        async def endpoint(request: Request) -> "Response":
             start = time.perf_counter()
+            response: Response
             try:
                 self._refuse_stranger(request)
                 response = await answer(request)
@@ -157,8 +167,9 @@ class Service:
                 response = error_response(refused)
             except Exception as error:
                 response = error_response(_logged(error))
-            milliseconds = 1000 * (time.perf_counter() - start)
-            log.info("%s %s %d %.0f ms", request.method, request.url.path, response.status_code, milliseconds)
+            seconds = time.perf_counter() - start
+            self._metrics.answered(request.url.path, response.status_code, seconds)
+            log.info("%s %s %d %.0f ms", request.method, request.url.path, response.status_code, 1000 * seconds)
             return response
 
         return endpoint
@@ -176,6 +187,13 @@ class Service:
         """Whether it is there, and how much is under way."""
         under_way = self.pool.n - self.pool.n_free
         return _json({"status": "ok", "under_way": under_way, "waiting": self.pool.waiting})
+
+    async def metrics(self, _: "Request") -> "Response":
+        """What Prometheus reads."""
+        from fastapi.responses import Response
+
+        text, kind = self._metrics.text()
+        return Response(text, media_type=kind)
 
     async def models(self, _: "Request") -> "JSONResponse":
         """The recipe, which is what there is to ask."""
@@ -217,11 +235,16 @@ class Service:
         if asked.stream:
             raise Refusal(400, "unsupported_parameter", "stream: a summary is chosen when all candidates are whole")
         wanted = request_of(_documents(asked), recipe)
-        chosen = await self.pool.run(lambda worker: worker.summarise(wanted), self.limits.deadline)
+        try:
+            chosen = await self.pool.run(lambda worker: worker.summarise(wanted), self.limits.deadline)
+        except NoSummaryError:
+            self._metrics.served("none", {})
+            raise
+        self._metrics.served(chosen.source, {judge: worst_gap(table) for judge, table in chosen.sides.items()})
         return self._chosen(chosen, len(asked.messages))
 
     def _chosen(self, chosen: Chosen, n_messages: int) -> "JSONResponse":
-        best = chosen.best
+        best, reward = chosen.best.candidate, chosen.best.reward
         about: dict[str, Any] = {
             "recipe": self.phase.recipe.name,
             "phase": self.phase.name,
@@ -229,10 +252,12 @@ class Service:
             "side": chosen.request.side,
             "candidate": best.id,
             "n_candidates": len(chosen.group.candidates),
-            "reward": chosen.reward,
+            "reward": reward,
             "scores": {each.judge: each.score for each in chosen.said},
             "unscored": {each.judge: each.unscored for each in chosen.said if each.unscored},
             "sides": chosen.sides,
+            "source": chosen.source,
+            "limits": [each.text for each in self.guard.limits],
             "contract_ok": best.contract_ok,
             "issues": best.issues,
             "model": best.model,
@@ -254,7 +279,7 @@ class Service:
         headers = {
             "X-Evenhand-Signature": self.signature,
             "X-Evenhand-Candidates": str(about["n_candidates"]),
-            "X-Evenhand-Reward": str(chosen.reward),
+            "X-Evenhand-Reward": str(reward),
         }
         return _json(answer, headers=headers)
 

@@ -11,7 +11,8 @@ from ..generate.server.client import refuse_unreachable
 from ..preflight import check_names
 from ..runfolder.phases import BASE, Phase, open_phase
 from ..storage import listed
-from .app import FEATURE, Limits, build_app
+from .app import FEATURE, NO_GUARD, Limits, build_app
+from .guard import Guard
 from .work import asks_servers
 
 # seconds that requests under way have after the command is told to stop
@@ -81,7 +82,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise DataError(f"{host}:{port} cannot be listened at: {error}; name another with --host and --port") from error
 
 
-def server_of(phase: Phase, limits: Limits) -> Any:
+def server_of(phase: Phase, limits: Limits, guard: Guard = NO_GUARD) -> Any:
     """A `uvicorn.Server` with the workers open.
 
     Raises:
@@ -89,6 +90,6 @@ def server_of(phase: Phase, limits: Limits) -> Any:
         EvenhandError: the backend or a judge cannot be opened.
     """
     uvicorn = need("uvicorn", FEATURE)
-    app = build_app(phase, limits)
+    app = build_app(phase, limits, guard)
     options = {"access_log": False, "log_config": None, "lifespan": "on", "server_header": False}
     return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=LAST_SECONDS, **options))

@@ -6,35 +6,34 @@ A connection to a server belongs to the thread that opened it: each worker has i
 Judges with models on this machine are held once, on one thread, which works for all.
 """
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 from ..api.steps import candidate_of
 from ..config import JudgeOptions, Recipe
 from ..errors import DataError, EvenhandError
-from ..generate.backends import open_backend_of, signature_of
-from ..generate.method import draws
+from ..generate.backends import NoModel, open_backend_of, signature_of
+from ..generate.method import Draw, draws
 from ..generate.stage import make_batch
 from ..judges import Judge, open_judges
 from ..judges.batch import judge_held
 from ..judges.cache import VerdictCache, cache_path
 from ..judges.combine import reward_ranges
-from ..records import Candidate, CandidateGroup, Failure, Judgement, SummaryRequest
+from ..records import Candidate, CandidateGroup, Failure, Judgement, ScoredCandidate, SummaryRequest
+from ..rerank.pairs import best_of
 from ..rerank.stage import score_group
 from ..runfolder.phases import Phase
 from ..storage import digest
 from .asked import Scored, described
+from .guard import DRAWN, DRAWN_AGAIN, EXTRACTED, Guard, can_draw_again, extraction, later_draws
+from .metrics import Metrics
+from .sides import sides_of
 
 T = TypeVar("T")
-
-# judges whose `raw` tells the sides apart
-TELL_SIDES = frozenset({"value-shares", "equal-coverage"})
 
 Pairs = Sequence[tuple[SummaryRequest, Candidate]]
 
@@ -45,37 +44,16 @@ class NoSummaryError(EvenhandError):
 
 @dataclass(frozen=True)
 class Chosen:
-    """A request's candidates with their rewards, and what was said of them."""
+    """A request's candidates with their rewards, the one that is served, and what was said of it."""
 
     request: SummaryRequest
     group: CandidateGroup
-    judgements: tuple[Judgement, ...]
-    # recipe's judges by name
-    judges: Mapping[str, JudgeOptions]
-
-    @property
-    def best(self) -> Candidate:
-        """The candidate of highest reward."""
-        return next(each.candidate for each in self.group.candidates if each.candidate.id == self.group.best_id)
-
-    @property
-    def reward(self) -> float | None:
-        """Its reward."""
-        return next(each.reward for each in self.group.candidates if each.candidate.id == self.group.best_id)
-
-    @cached_property
-    def said(self) -> list[Judgement]:
-        """What the judges said of it."""
-        return [each for each in self.judgements if each.candidate_id == self.group.best_id]
-
-    @property
-    def sides(self) -> dict[str, Any]:
-        """Judge -> the sides' shares or coverage, of judges that tell sides apart."""
-        return {
-            each.judge: json.loads(each.raw)
-            for each in self.said
-            if each.raw and each.score is not None and self.judges[each.judge].kind in TELL_SIDES
-        }
+    best: ScoredCandidate
+    said: tuple[Judgement, ...]
+    # judge -> what it tells of each side
+    sides: dict[str, dict[str, Any]]
+    # where it comes from: guard.DRAWN, ...
+    source: str
 
 
 class Judges:
@@ -130,10 +108,12 @@ class Worker:
     Args:
         phase: whose candidates are drawn: model, adapter, plans, seeds, judges.
         local: judges that all workers share.
+        guard: what a served summary must not be.
+        metrics: counts candidates, and scores that are missing.
     """
 
-    def __init__(self, phase: Phase, local: Judges) -> None:
-        self._phase, self._local = phase, local
+    def __init__(self, phase: Phase, local: Judges, guard: Guard, metrics: Metrics) -> None:
+        self._phase, self._local, self._guard, self._metrics = phase, local, guard, metrics
         recipe = phase.recipe
         own = {name: recipe.judges[name] for name in phase.judges if asks_servers(recipe.judges[name])}
         self._own = Judges(own)
@@ -142,21 +122,47 @@ class Worker:
         self._backend = open_backend_of(phase)
 
     def summarise(self, request: SummaryRequest) -> Chosen:
-        """The candidates of a request, judged.
+        """The best candidate of a request that keeps the guard's limits.
 
         Raises:
-            NoSummaryError: the model refuses, the prompt is too long, or no candidate has a reward.
+            NoSummaryError: the model refuses, the prompt is too long, no candidate has a reward, or none keeps the limits.
             ModelError, JudgeError: a server or a model does not answer.
         """
-        batch = make_batch(self._phase, self._backend, [request], self._order)
-        if batch.failures:
-            raise NoSummaryError(described([_reason(each) for each in batch.failures]))
-        judgements = self._judge(self._phase.judges, [(request, each) for each in batch.candidates])
-        group = score_group(self._phase, request, batch.candidates, judgements, self._ranges)
-        if group.best_id is None:
-            reasons = [f"{each.judge}: {each.unscored}" for each in judgements if each.unscored]
-            raise NoSummaryError(f"no candidate has a reward: {described(reasons)}")
-        return Chosen(request, group, tuple(judgements), self._phase.recipe.judges)
+        recipe, candidates, reasons = self._phase.recipe, list[Candidate](), list[str]()
+        for source, phase, order in self._tries(request):
+            backend = self._backend if phase is self._phase else NoModel()
+            batch = make_batch(phase, backend, [request], order)
+            reasons += [_reason(each) for each in batch.failures]
+            candidates += batch.candidates
+            if not batch.candidates:
+                continue
+            # all of them again, since judges and rewards may compare them; what was said is in the cache
+            judgements = self._judge(self._phase.judges, [(request, each) for each in candidates])
+            self._metrics.judged(len(batch.candidates), _unscored(judgements, batch.candidates))
+            group = score_group(self._phase, request, candidates, judgements, self._ranges)
+            found = {each.id: [said for said in judgements if said.candidate_id == each.id] for each in candidates}
+            broken = {name: self._guard.broken(said, recipe.judges) for name, said in found.items()}
+            best = best_of([each for each in group.candidates if not broken[each.candidate.id]])
+            if best is not None:
+                return self._chosen(request, group, best, found[best.candidate.id], source)
+            reasons += broken[group.best_id] if group.best_id else _without_reward(judgements)
+        raise NoSummaryError(f"{len(candidates)} candidates, and none can be served: {described(reasons)}")
+
+    def _tries(self, request: SummaryRequest) -> Iterator[tuple[str, Phase, Sequence[Draw]]]:
+        """What is drawn one after the other until a candidate can be served: source, phase and draws."""
+        yield DRAWN, self._phase, self._order
+        if self._guard.limits and can_draw_again(self._phase.recipe):
+            yield DRAWN_AGAIN, self._phase, later_draws(self._phase)
+            if extracting := extraction(self._phase.recipe, request):
+                yield EXTRACTED, extracting, draws(extracting.plans)
+
+    def _chosen(
+        self, request: SummaryRequest, group: CandidateGroup, best: ScoredCandidate, said: list[Judgement], source: str
+    ) -> Chosen:
+        judges = self._phase.recipe.judges
+        tables = {each.judge: sides_of(each, judges[each.judge]) for each in said}
+        sides = {name: table for name, table in tables.items() if table}
+        return Chosen(request, group, best, tuple(said), sides, source)
 
     def score(self, items: Sequence[Scored]) -> list[tuple[float | None, list[Judgement]]]:
         """The reward of each summary and what the reward's judges said; None where one of them gave no score.
@@ -170,7 +176,9 @@ class Worker:
         refuse_relative(self._phase.recipe)
         pairs = [(each.request, candidate_of(each.request, each.summary)) for each in items]
         said: dict[str, dict[str, Judgement]] = defaultdict(dict)
-        for each in self._judge(self._phase.recipe.reward.judges, pairs):
+        judgements = self._judge(self._phase.recipe.reward.judges, pairs)
+        self._metrics.judged(len(pairs), [each.judge for each in judgements if each.score is None])
+        for each in judgements:
             said[each.candidate_id][each.judge] = each
         rewards: dict[str, float | None] = {}
         for request, candidate in pairs:
@@ -201,14 +209,25 @@ def refuse_relative(recipe: Recipe) -> None:
         )
 
 
-def signature(phase: Phase) -> str:
-    """Digest of everything that a served summary depends on besides the request: model, adapter, plans, judges, reward."""
+def signature(phase: Phase, guard: Guard) -> str:
+    """Digest of all that a served summary depends on besides the request: model, adapter, plans, judges, reward, limits."""
     recipe = phase.recipe
     judges = {name: recipe.judges[name].scoring_options() for name in phase.judges}
     plans = {name: plan.model_dump(mode="json") for name, plan in phase.plans.items()}
     said = [recipe.name, recipe.seed, phase.name, signature_of(phase), phase.method, plans, judges]
+    said.append([each.text for each in guard.limits])
     return digest([*said, recipe.reward.model_dump(mode="json"), recipe.task.model_dump(mode="json")])
 
 
 def _reason(failure: Failure) -> str:
     return f"{failure.reason}: {failure.detail}" if failure.detail else failure.reason
+
+
+def _unscored(judgements: Sequence[Judgement], candidates: Sequence[Candidate]) -> list[str]:
+    """The judges that gave one of these no score, once for each."""
+    names = {each.id for each in candidates}
+    return [each.judge for each in judgements if each.score is None and each.candidate_id in names]
+
+
+def _without_reward(judgements: Sequence[Judgement]) -> list[str]:
+    return ["no candidate has a reward", *(f"{each.judge}: {each.unscored}" for each in judgements if each.unscored)]

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 import evenhand
 from evenhand.serve.app import Limits, build_app
+from evenhand.serve.guard import read_guard
 from evenhand.serve.listen import open_socket, served_phase, server_of
 
 DOCUMENTS = [
@@ -44,9 +45,11 @@ def recipe_of(place, base_url=None, **sections):
 
 
 @contextmanager
-def served(recipe, **limits):
+def served(recipe, *fail_if, **limits):
     """A client of the recipe's server."""
-    with TestClient(build_app(served_phase(recipe), Limits(**limits)), raise_server_exceptions=False) as client:
+    phase = served_phase(recipe)
+    app = build_app(phase, Limits(**limits), read_guard(fail_if, phase))
+    with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
 

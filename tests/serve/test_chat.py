@@ -127,7 +127,11 @@ def test_candidates_without_a_score_are_no_summary(tmp_path):
     points = {"kind": "rouge", "type": "rouge1", "measure": "recall", "against": "key_points"}
     recipe = recipe_of(tmp_path, judges={"p": points}, reward={"judges": ["p"]}, evaluation={"judges": ["p"]})
     with served(recipe, workers=1) as client:
-        assert error(ask(client)) == (422, "no_summary", "no candidate has a reward: p: no key points listed")
+        assert error(ask(client)) == (
+            422,
+            "no_summary",
+            "4 candidates, and none can be served: no candidate has a reward; p: no key points listed",
+        )
 
 
 def test_deadline_is_kept_and_what_was_paid_for_is_found_later(tmp_path):

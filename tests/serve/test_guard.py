@@ -1,0 +1,120 @@
+"""The guard rail: what is beyond a limit is not served; more candidates, then an extraction, then reasons."""
+
+import pytest
+from served_recipes import DOCUMENTS, recipe_of, served
+
+from evenhand.errors import DataError
+from evenhand.generate.method import draws
+from evenhand.records import Judgement
+from evenhand.runfolder.phases import open_phase
+from evenhand.serve.guard import later_draws, read_guard
+from evenhand.serve.sides import worst_gap, worst_side
+
+SHARES = {"kind": "value-shares"}
+
+
+def fair(place, base_url=None, **more):
+    """A recipe of one summary of all sides, with a judge that tells them apart."""
+    judges = {"words": {"kind": "length"}, "shares": SHARES}
+    return recipe_of(
+        place, base_url, **{"task": {"scope": "all"}, "judges": judges, "evaluation": {"judges": ["shares"]}, **more}
+    )
+
+
+def ask(client, **more):
+    body = {"model": "trams", "documents": DOCUMENTS, **more}
+    return client.post("/v1/chat/completions", json=body)
+
+
+def test_worst_side_worked_by_hand():
+    # ban is due .6 and has .3: half of it, .3 behind
+    shares = {"due": {"ban": 0.6, "allow": 0.4}, "found": {"ban": 0.3, "allow": 0.7}}
+    assert (worst_side(shares), worst_gap(shares)) == (pytest.approx(0.5), pytest.approx(0.3))
+    coverage = {"overall": 0.5, "difference": {"ban": -0.2, "allow": 0.1}, "counts": {}, "units": 3}
+    assert (worst_side(coverage), worst_gap(coverage)) == (pytest.approx(0.3), pytest.approx(0.2))
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("score(other) < 1", "'other' does not judge; words, contract do"),
+        ("worst_side(words) < 1", "it does not tell sides apart; judges that do: none"),
+        ("gap(words) < 1", r"score\(JUDGE\) and worst_side\(JUDGE\) are known"),
+        ("words", "is not a limit"),
+    ],
+)
+def test_limits_that_cannot_be_read_are_refused(tmp_path, limit, said):
+    with pytest.raises(DataError, match=said):
+        read_guard([limit], open_phase(recipe_of(tmp_path), "evaluation/base"))
+
+
+def test_limits_are_kept_broken_or_not_known(tmp_path):
+    recipe = fair(tmp_path)
+    guard = read_guard(["score(words) < 3", "worst_side(shares) < 50 %"], open_phase(recipe, "evaluation/base"))
+    rows = {"candidate_id": "c", "request_id": "r", "signature": "s"}
+    words = Judgement(judge="words", score=3, **rows)
+    raw = '{"due": {"a": 0.5, "b": 0.5}, "found": {"a": 0.2, "b": 0.8}}'
+    short = Judgement(judge="shares", score=0.3, raw=raw, **rows)
+    unknown = Judgement(judge="shares", score=None, unscored="one value", **rows)
+    # a has .2 of its .5
+    assert guard.broken([words, short], recipe.judges) == ["worst_side(shares) < 50 %: it is 0.4"]
+    assert guard.broken([words, unknown], recipe.judges) == ["worst_side(shares) < 50 %: is not known (one value)"]
+    assert guard.broken([words, short.model_copy(update={"raw": raw.replace("0.2", "0.25")})], recipe.judges) == []
+
+
+def test_later_candidates_have_seeds_of_their_own(tmp_path):
+    phase = open_phase(recipe_of(tmp_path), "evaluation/base")
+    first, later = draws(phase.plans), later_draws(phase)
+    assert [each.repeat for each in later] == [4, 5, 6, 7]
+    assert [each.index for each in (*first, *later)] == list(range(8))
+
+
+def test_limits_that_are_kept_change_nothing(tmp_path, upstream):
+    recipe = recipe_of(tmp_path, upstream.base_url)
+    with served(recipe, workers=1) as client:
+        free = ask(client, side="ban").json()
+    with served(recipe, "score(words) < 1", workers=1) as client:
+        kept = ask(client, side="ban").json()
+    assert kept["choices"] == free["choices"] and len(upstream.asked) == 1
+    assert kept["evenhand"]["signature"] != free["evenhand"]["signature"]
+    assert (kept["evenhand"]["source"], kept["evenhand"]["limits"]) == ("drawn", ["score(words) < 1"])
+
+
+def test_more_candidates_are_drawn_and_in_the_end_the_reasons_given(tmp_path, upstream):
+    with served(recipe_of(tmp_path, upstream.base_url), "score(words) < 1000", workers=1) as client:
+        refused = ask(client, side="ban")
+        counted = client.get("/metrics").text
+    assert [body["n"] for body in upstream.asked] == [4, 4]
+    said = refused.json()["error"]
+    assert refused.status_code == 422 and said["code"] == "no_summary"
+    assert said["message"].startswith("8 candidates, and none can be served: score(words) < 1000: it is ")
+    assert 'evenhand_summaries_total{source="none"} 1.0' in counted
+
+
+def test_a_fair_extraction_is_served_where_no_candidate_keeps_the_limits(tmp_path, upstream):
+    # what the upstream says has no word of the documents, so that no side has anything
+    with served(fair(tmp_path, upstream.base_url), "worst_side(shares) < 0.3", workers=1) as client:
+        answer = ask(client)
+        counted = client.get("/metrics").text
+    assert answer.status_code == 200, answer.text
+    about, text = answer.json()["evenhand"], answer.json()["choices"][0]["message"]["content"]
+    assert (about["source"], about["n_candidates"]) == ("extracted", 9)
+    assert all(each["text"] in text for each in DOCUMENTS)
+    assert 'evenhand_summaries_total{source="extracted"} 1.0' in counted
+    assert 'evenhand_worst_side_gap_count{judge="shares"} 1.0' in counted
+
+
+def test_metrics_count_what_was_asked(tmp_path):
+    with served(recipe_of(tmp_path), workers=1, keys=("k",)) as client:
+        assert client.get("/metrics").status_code == 401
+        client.headers["Authorization"] = "Bearer k"
+        assert ask(client, side="ban").status_code == 200
+        assert ask(client).status_code == 422
+        lines = client.get("/metrics").text.splitlines()
+    counts = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    path = 'path="/v1/chat/completions"'
+    assert counts[f'evenhand_request_seconds_count{{{path},status="200"}}'] == "1.0"
+    assert counts[f'evenhand_request_seconds_count{{{path},status="422"}}'] == "1.0"
+    assert counts["evenhand_candidates_total"] == "4.0"
+    assert counts['evenhand_summaries_total{source="drawn"}'] == "1.0"
+    assert (counts["evenhand_under_way"], counts["evenhand_waiting"]) == ("0.0", "0.0")
