@@ -31,10 +31,10 @@ def address(tmp_path):
     listening, server = opened(recipe_of(tmp_path), workers=1, keys=("secret",))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not server.started and time.monotonic() < until:
         time.sleep(0.01)
     yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
     server.should_exit = True
-    thread.join(20)
+    thread.join(60)
     listening.close()

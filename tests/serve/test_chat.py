@@ -136,13 +136,13 @@ def test_candidates_without_a_score_are_no_summary(tmp_path):
 
 def test_deadline_is_kept_and_what_was_paid_for_is_found_later(tmp_path):
     gate = threading.Event()
-    with Server(lambda number, body: gate.wait(10) and None) as upstream:
-        with served(recipe_of(tmp_path, upstream.base_url), workers=1, deadline=0.3) as client:
+    with Server(lambda number, body: gate.wait(60) and None) as upstream:
+        with served(recipe_of(tmp_path, upstream.base_url), workers=1, deadline=1) as client:
             start = time.monotonic()
             assert error(ask(client))[:2] == (504, "deadline_exceeded")
-            assert time.monotonic() - start < 5
+            assert time.monotonic() - start < 30
             gate.set()
-            until = time.monotonic() + 10
+            until = time.monotonic() + 30
             while (answer := ask(client)).status_code != 200 and time.monotonic() < until:
                 time.sleep(0.05)
         assert answer.status_code == 200 and len(upstream.asked) == 1
@@ -151,7 +151,7 @@ def test_deadline_is_kept_and_what_was_paid_for_is_found_later(tmp_path):
 def test_more_requests_than_may_wait_are_sent_away(tmp_path, upstream):
     gate = threading.Event()
     answers = []
-    upstream.fault = lambda number, body: gate.wait(20) and None
+    upstream.fault = lambda number, body: gate.wait(60) and None
     with served(recipe_of(tmp_path, upstream.base_url), workers=1, most_waiting=1) as client:
 
         def one(name):
@@ -160,14 +160,14 @@ def test_more_requests_than_may_wait_are_sent_away(tmp_path, upstream):
         threads = [threading.Thread(target=one, args=(name,)) for name in "ab"]
         for place, thread in enumerate(threads):
             thread.start()
-            until = time.monotonic() + 10
+            until = time.monotonic() + 30
             while client.get("/health").json() != {"status": "ok", "under_way": 1, "waiting": place}:
                 assert time.monotonic() < until
                 time.sleep(0.01)
         refused = ask(client, id="c")
         gate.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
     assert error(refused)[:2] == (429, "busy") and int(refused.headers["Retry-After"]) > 0
     assert answers == [200, 200]
 
