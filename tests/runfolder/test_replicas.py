@@ -42,6 +42,16 @@ sys.exit(be_replica(work, failure))
 """
 
 
+@pytest.fixture
+def others():
+    """Children that other tests have left to this process."""
+    return set(psutil.Process().children())
+
+
+def new_children(others):
+    return set(psutil.Process().children()) - others
+
+
 def starts(folder, n=1, before="pass", within="pass"):
     code = REPLICA.format(before=before, within=within)
     return [
@@ -70,12 +80,12 @@ EVERYTHING = [f"[{2 * n}, {2 * n + 1}] {{'name': '{n}'}}" for n in range(5)]
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_every_batch_is_done_once_by_one_of_them(tmp_path, n):
+def test_every_batch_is_done_once_by_one_of_them(tmp_path, n, others):
     # what libraries print is no answer
     replicas = starts(tmp_path, n, before="print('loading')", within="print('at', first, flush=True)")
     assert outcomes(5, replicas) == [(0, ""), (2, ""), (4, ""), (6, ""), (8, "")]
     assert finished(tmp_path) == EVERYTHING
-    assert psutil.Process().children() == []
+    assert new_children(others) == set()
 
 
 def test_both_of_two_work_at_the_same_time(tmp_path):
@@ -87,12 +97,12 @@ def test_both_of_two_work_at_the_same_time(tmp_path):
     assert outcomes(4, starts(tmp_path, 2, within=within)) == [(0, ""), (2, ""), (4, ""), (6, "")]
 
 
-def test_one_whose_engine_takes_long_to_load_holds_nothing_up(tmp_path):
+def test_one_whose_engine_takes_long_to_load_holds_nothing_up(tmp_path, others):
     began = time.monotonic()
     found = outcomes(3, starts(tmp_path, 2, before="if path.name == 'done-1': time.sleep(600)"))
     assert found == [(0, ""), (2, ""), (4, "")]
     assert time.monotonic() - began < 300
-    assert psutil.Process().children() == []
+    assert new_children(others) == set()
 
 
 @pytest.mark.parametrize("where", ["before", "within"])
@@ -109,11 +119,11 @@ def test_a_batch_over_which_it_dies_twice_is_given_up_with_the_reason_and_the_ot
     assert finished(tmp_path) == [EVERYTHING[0], EVERYTHING[2], EVERYTHING[4]]
 
 
-def test_one_that_dies_over_every_batch_ends_the_stage(tmp_path):
+def test_one_that_dies_over_every_batch_ends_the_stage(tmp_path, others):
     replicas = starts(tmp_path, 1, within="os.kill(os.getpid(), signal.SIGKILL)")
     with pytest.raises(ModelError, match=r"3 batches were given up one after the other.* it was killed by signal 9"):
         outcomes(5, replicas)
-    assert psutil.Process().children() == []
+    assert new_children(others) == set()
 
 
 def test_one_that_dies_twice_while_it_loads_ends_the_stage(tmp_path):
@@ -121,20 +131,20 @@ def test_one_that_dies_twice_while_it_loads_ends_the_stage(tmp_path):
         outcomes(5, starts(tmp_path, 1, before="os._exit(7)"))
 
 
-def test_what_one_refuses_is_the_stages_own_message_and_ends_the_others(tmp_path):
+def test_what_one_refuses_is_the_stages_own_message_and_ends_the_others(tmp_path, others):
     before = "if path.name == 'done-0': raise DataError('docs.jsonl:3: no text; add one')"
     within = "time.sleep(60)"
     with pytest.raises(DataError, match=r"docs\.jsonl:3: no text; add one"):
         outcomes(5, starts(tmp_path, 2, before=before, within=within))
-    assert psutil.Process().children() == []
+    assert new_children(others) == set()
 
 
 @pytest.mark.slow
-def test_one_that_does_not_end_is_ended_after_its_last_batch(tmp_path):
+def test_one_that_does_not_end_is_ended_after_its_last_batch(tmp_path, others):
     # as an engine that hangs when it is shut down
     before = "import atexit; atexit.register(lambda: time.sleep(600))"
     assert outcomes(2, starts(tmp_path, 1, before=before)) == [(0, ""), (2, "")]
-    assert psutil.Process().children() == []
+    assert new_children(others) == set()
 
 
 def test_a_task_waits_for_those_that_it_comes_after_and_queues_work_side_by_side(tmp_path):
