@@ -159,13 +159,13 @@ class ServerBackend:
             await requests.acquire(1)
         if tokens is not None:
             await tokens.acquire(min(most_input / 4 + most_output, tokens.max_rate))
-        account, most = current(), self._exchange.most_cost(asks)
+        account, most = current(), self._exchange.most_cost(body)
         await self._reserve(account, most)
         try:
             response: dict[str, Any] = await self._client.post(
                 self._exchange.sending.path, body=body, cast_to=dict[str, Any]
             )
-            return self._exchange.taken(keys, asks, response)
+            return self._exchange.taken(keys, asks, response, most)
         finally:
             if account is not None:
                 account.release(most)

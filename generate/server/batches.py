@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,8 +119,8 @@ class Batched:
         place = self.exchange.server.base_url
         for start in range(0, len(left), MOST_REQUESTS):
             some = left[start : start + MOST_REQUESTS]
-            self._refuse_cost(some)
             bodies = {call.keys[0]: self.exchange.body(call.asks) for call in some}
+            self._refuse_cost(bodies.values())
             batch = await submit(self.client, self.exchange.sending.path, bodies)
             self.exchange.kept.submit(batch, place, {call.keys[0]: call.keys for call in some})
             waiting.append(f"batch {batch} of {len(some)} requests was submitted")
@@ -166,14 +166,15 @@ class Batched:
             # those of a request differ in their seed alone, of which answers say nothing
             ask = next(asks[key] for key in keys if key in asks)
             if are_choices(body):
-                found |= self.exchange.taken(keys, [ask] * len(keys), body)
+                its = [ask] * len(keys)
+                found |= self.exchange.taken(keys, its, body, self.exchange.most_cost(self.exchange.body(its)))
             elif (reply := self.exchange.refused(ask, status, json.dumps(body))) is not None:
                 found |= dict.fromkeys(keys, Answer(reply=reply))
             elif status in REFUSALS:
                 refused = f"requests were refused: {redacted(json.dumps(body)[:300], self.exchange.server)}"
         return refused
 
-    def _refuse_cost(self, calls: Sequence[Call]) -> None:
-        account, most = current(), sum(self.exchange.most_cost(call.asks) for call in calls)
+    def _refuse_cost(self, bodies: Iterable[Mapping[str, Any]]) -> None:
+        account, most = current(), sum(map(self.exchange.most_cost, bodies))
         if account is not None and not account.has_room(most):
             raise account.refusal(most)

@@ -67,15 +67,17 @@ class Exchange:
                 body |= {other: value} if other else {}
         return body | self._more
 
-    def most_cost(self, asks: Sequence[Ask]) -> float:
-        """What the request that answers asks of one prompt can cost; 0 without prices."""
-        given, written = most_tokens(self.body(asks))
+    def most_cost(self, body: Mapping[str, Any]) -> float:
+        """What a request can cost; 0 without prices."""
+        given, written = most_tokens(body)
         return self.server.price.cost(given, 0, written) if self.server.price else 0.0
 
-    def taken(self, keys: Sequence[str], asks: Sequence[Ask], response: dict[str, Any]) -> dict[str, Answer]:
-        """The answers that a response holds, in its own order, booked and kept."""
+    def taken(
+        self, keys: Sequence[str], asks: Sequence[Ask], response: dict[str, Any], most: float
+    ) -> dict[str, Answer]:
+        """The answers that a response holds, in its own order, booked and kept; `most` is what the request can have cost."""
         # what is paid is written down before what was got for it
-        self._book(response, self.most_cost(asks))
+        self._book(response, most)
         answers = dict(zip(keys, self._read(asks, response), strict=False))
         # a refusal, or an answer without a word, may be another one tomorrow
         self.kept.keep({key: each for key, each in answers.items() if each.reply.text})
@@ -121,7 +123,7 @@ class Exchange:
             n: answers that the request asked for.
             without: what it was sent without: requests beside it may have found out more since.
         """
-        if error.status_code not in {400, 422}:
+        if error.status_code not in REFUSALS:
             return False
         said = str(error)
         named = {error.param} if error.param else {key for key in INSTEAD if f"'{key}'" in said}
