@@ -408,13 +408,14 @@ def test_a_second_loop_with_another_recipe_changes_nothing_of_the_first(tmp_path
     assert len(undisturbed) == 8
 
     loop = start(first)
-    wait_until((tmp_path / "run" / ".lock").exists, loop)
-    refused = []
-    for delay in (0, 1, 4):
-        time.sleep(delay)
-        assert loop.poll() is None
-        refused.append(start(second))
-    assert [other.wait(timeout=60) for other in refused] == [1] * 3
+    for step in ("generate", "judge", "rerank"):
+        wait_until((tmp_path / "run" / "logs" / f"evaluation-base-{step}.log").exists, loop)
+        # it stands still until the other is refused, however long a busy machine takes to start that one
+        loop.send_signal(signal.SIGSTOP)
+        try:
+            assert start(second).wait(timeout=100) == 1
+        finally:
+            loop.send_signal(signal.SIGCONT)
     assert said(first).count(f"(process {loop.pid}) or a child of it is at work there") == 3
     assert loop.wait(timeout=100) == 0
     assert files_of(tmp_path / "run") == undisturbed
