@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -32,7 +33,7 @@ from ..storage import TEMPORARY, make_folder, read_text, write_json
 # file that is locked, in the folder that is held
 LOCK = ".lock"
 # what it says of the command that has the folder
-HOLDER = {"pid", "command", "token", "recipe"}
+HOLDER = {"host", "pid", "command", "token", "recipe"}
 # set for children: the token of the command that they belong to
 COMMAND = "EVENHAND_COMMAND"
 # seconds that the children of a killed command have to end
@@ -94,7 +95,11 @@ def refuse_held(folder: Path) -> None:
     try:
         if not _locked(lock, fcntl.LOCK_EX, folder):
             holder = _holder(lock)
-            if holder and holder["token"] != os.environ.get(COMMAND) and is_alive(holder["pid"]):
+            if (
+                holder
+                and holder["token"] != os.environ.get(COMMAND)
+                and (not _is_here(holder) or is_alive(holder["pid"]))
+            ):
                 raise _at_work(holder, folder)
     finally:
         os.close(lock)
@@ -125,11 +130,12 @@ def _taken(lock: int, folder: Path, recipe: str) -> bool:
                     "under way. The same command writes it anew and continues"
                 )
             return False
-        if (holder and is_alive(holder["pid"])) or time.monotonic() > deadline:
+        if (holder and _is_here(holder) and is_alive(holder["pid"])) or time.monotonic() > deadline:
             raise _at_work(holder, folder)
         time.sleep(POLL_SECONDS)
     program = Path(sys.argv[0]).name
     holder = {
+        "host": socket.gethostname(),
         "pid": os.getpid(),
         "command": " ".join(["evenhand" if program == "__main__.py" else program, *sys.argv[1:2]]),
         "token": _token(os.getpid()),
@@ -165,8 +171,15 @@ def _holder(lock: int) -> dict[str, Any]:
     return found if isinstance(found, dict) and found.keys() == HOLDER else {}
 
 
+def _is_here(holder: dict[str, Any]) -> bool:
+    """Whether the command runs on this machine; of another one's processes nothing is known but that they hold the lock."""
+    return bool(holder["host"] == socket.gethostname())
+
+
 def _named(holder: dict[str, Any]) -> str:
-    return f"{holder['command']!r} (process {holder['pid']})" if holder else "another command"
+    if not holder:
+        return "another command"
+    return f"{holder['command']!r} (process {holder['pid']}{'' if _is_here(holder) else ' on ' + holder['host']})"
 
 
 def is_alive(pid: int) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock, Timeout
 
 from evenhand.errors import RecipeError, StorageError
-from evenhand.runfolder.processes import COMMAND, LOCK, hold, last_lines, run_child
+from evenhand.runfolder.processes import COMMAND, LOCK, hold, last_lines, refuse_held, run_child
 
 # a parent whose child locks a file, as a stage does its folder, and works for two minutes
 PARENT = """
@@ -175,6 +175,18 @@ def test_a_second_command_is_refused_by_name_and_changes_nothing(tmp_path):
     assert end(first) == ""
     with hold(tmp_path / "run", "b") as is_child:
         assert not is_child
+
+
+def test_a_lock_of_another_machine_counts_though_no_process_of_that_number_is_here(tmp_path):
+    first = start_holder(tmp_path)
+    assert first.stdout.readline() == "command\n"
+    # as a file system that machines share would have it: the number means nothing here
+    elsewhere = holder_of(tmp_path) | {"host": "node-7", "pid": 2**22 + 1}
+    (tmp_path / LOCK).write_text(json.dumps(elsewhere))
+    with pytest.raises(StorageError, match=rf"\(process {2**22 + 1} on node-7\) or a child of it is at work there"):
+        refuse_held(tmp_path)
+    end(first)
+    refuse_held(tmp_path)
 
 
 def test_of_commands_that_begin_at_once_one_works(tmp_path):
