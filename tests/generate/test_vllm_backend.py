@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from evenhand.generate.vllm_backend import converts_bfloat16
+
 pytest.importorskip("vllm")
 pytestmark = pytest.mark.slow
 
@@ -165,3 +167,19 @@ def test_one_prompt_that_does_not_fit_fails_alone(replies):
 
 def test_prompt_tokens_are_those_of_the_other_backend(replies, control):
     assert replies["digest"] == greedy(control).prompt_digest
+
+
+@pytest.mark.parametrize(
+    ("said", "converts"),
+    [
+        ("model name\t: EPYC\nflags\t\t: fpu sse2 avx avx2\n", True),
+        ("flags\t\t: fpu avx2 avx512f\n", False),
+        # not of x86
+        ("Features\t: fp asimd\n", False),
+        (None, False),
+    ],
+)
+def test_a_processor_without_avx_512_converts_bfloat16(tmp_path, said, converts):
+    if said is not None:
+        (tmp_path / "cpuinfo").write_text(said)
+    assert converts_bfloat16(tmp_path / "cpuinfo") is converts
