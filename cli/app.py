@@ -30,6 +30,7 @@ from . import (
     recipes,
     score,
     serve,
+    slurm,
     train_encoder,
     train_judge,
 )
@@ -314,6 +315,7 @@ def benchmark_judges_(
 
 app.command(name="audit-judge", epilog=audit_judge.EXAMPLE, rich_help_panel=JUDGES)(audit_judge.audit_judge)
 app.command(epilog=exporting.EXAMPLE, rich_help_panel=RUNS)(exporting.export)
+app.command(epilog=slurm.EXAMPLE, rich_help_panel=RUNS)(slurm.slurm)
 app.command(epilog=serve.EXAMPLE, rich_help_panel=RUNS)(serve.serve)
 app.command(epilog=cards.PAIRS_EXAMPLE, rich_help_panel=RUNS)(cards.pairs)
 app.command(epilog=cards.CARD_EXAMPLE, rich_help_panel=RUNS)(cards.card)

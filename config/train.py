@@ -105,8 +105,12 @@ class TrainSection(Section):
     shuffle: Literal["requests", "sets"] = Field(default="requests", exclude_if=partial(eq, "requests"))
     # accelerate configuration file: a path, or a name from accelerate_configs/
     accelerate_config: str = "cpu"
-    # processes, when the file should not decide
+    # processes of all machines together, when the file should not decide
     num_processes: int | None = Field(default=None, ge=1)
+    # what starts them: "accelerate" on this machine, or SLURM's "srun", which starts accelerate on every machine of a job
+    launcher: Literal["accelerate", "srun"] = "accelerate"
+    # with launcher: srun, machines, when the file should not decide
+    num_machines: int | None = Field(default=None, ge=1)
     # requests (pairwise: pairs) of one optimiser step over all processes: how many micro-batches are accumulated follows from it.
     # None takes trainer.gradient_accumulation_steps as it is, so that more processes make larger steps
     global_batch_size: int | None = Field(default=None, ge=1)
@@ -122,9 +126,10 @@ class TrainSection(Section):
     python: str | None = None
 
     def refuse(self) -> None:
-        """Passes and beginnings that run once are the shared prefix's alone."""
+        """Passes and beginnings that run once are the shared prefix's alone, and several machines srun's."""
         is_shared = self.trainer == "shared-prefix"
         refuse_without_effect(self, ("max_tokens_per_pass", "shuffle"), is_shared, "with trainer: shared-prefix")
+        refuse_without_effect(self, ("num_machines",), self.launcher == "srun", "with launcher: srun")
 
 
 def loss_types(trainer: Mapping[str, Any]) -> list[str]:

@@ -45,6 +45,8 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
+    if recipe.rounds and recipe.train.launcher == "srun":
+        yield Check("train.launcher", partial(_refuse_program, "srun"), is_here=True)
     yield Check("wandb", partial(tracking.check, recipe), is_here=True)
 
 

@@ -1,8 +1,8 @@
-"""What tests need besides packages: Chromium and NLTK's data. `python tests/needs.py` gets what is not here.
+"""What tests need besides packages: Chromium, NLTK's data and SLURM. `python tests/needs.py` gets what is not here.
 
 Chromium is the system's, or the one that playwright keeps. As root with apt-get the system's is installed, otherwise playwright's
 is downloaded. NLTK's data is what $EVENHAND_NLTK names, an archive beside the checkout, or what NLTK's downloader put into the
-environment.
+environment. SLURM is the system's, installed as root with apt-get; without it the tests of a real cluster are skipped.
 """
 
 import os
@@ -57,15 +57,25 @@ def _get_chromium() -> None:
         here = chromium(started.chromium.executable_path)
     if here:
         return
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        commands = [
-            ["apt-get", "update", "-q"],
-            ["apt-get", "install", "-qy", "--no-install-recommends", "chromium", "fonts-liberation"],
-        ]
+    if _may_install():
+        _install("chromium", "fonts-liberation")
     else:
-        commands = [[sys.executable, "-m", "playwright", "install", "chromium"]]
-    for command in commands:
-        subprocess.run(command, check=True)
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
+
+
+def _get_slurm() -> None:
+    if _may_install() and not shutil.which("slurmctld"):
+        _install("slurm-wlm", "munge")
+
+
+def _may_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def _install(*packages: str) -> None:
+    program = shutil.which("apt-get") or "apt-get"
+    for words in (["update", "-q"], ["install", "-qy", "--no-install-recommends", *packages]):
+        subprocess.run([program, *words], env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, check=True)
 
 
 def _get_nltk_data() -> None:
@@ -79,3 +89,4 @@ def _get_nltk_data() -> None:
 if __name__ == "__main__":
     _get_chromium()
     _get_nltk_data()
+    _get_slurm()

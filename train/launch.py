@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,19 +80,13 @@ def accelerate_config(name: str) -> Path:
 
 
 def n_processes(section: TrainSection, config: Path) -> int:
-    """Training processes that the configuration starts on this machine, unless the recipe gives another number.
+    """Training processes that the configuration starts on all machines together, unless the recipe gives another number.
 
     Raises:
-        RecipeError: the file is not an accelerate configuration, asks for several machines, or for one process where the
-            recipe asks for more.
+        RecipeError: the file is not an accelerate configuration, asks for machines that nothing here starts, or for one process
+            where the recipe asks for more; or processes cannot be shared out evenly over machines.
     """
-    values = read_accelerate(config)
-    if (values.num_machines or 1) > 1:
-        raise RecipeError(
-            f"{config}: asks for {values.num_machines} machines, which cannot be started from one; run on every machine: "
-            f"accelerate launch --config_file {config} --machine_rank RANK --main_process_ip ADDRESS_OF_RANK_0 -m "
-            "evenhand.train.dpo --config RECIPE"
-        )
+    values, machines = read_accelerate(config), n_machines(section, config)
     if values.distributed_type.upper() == "NO":
         if (section.num_processes or 1) > 1:
             raise RecipeError(
@@ -99,7 +94,37 @@ def n_processes(section: TrainSection, config: Path) -> int:
                 "train.accelerate_config, for example zero2"
             )
         return 1
-    return section.num_processes or values.num_processes or 1
+    each = (values.num_processes or machines) // (values.num_machines or 1)
+    processes = section.num_processes or each * machines
+    if processes % machines:
+        raise RecipeError(
+            f"key 'train.num_processes': {processes} processes cannot be shared out evenly over {machines} machines; write a "
+            f"multiple of {machines}"
+        )
+    return processes
+
+
+def n_machines(section: TrainSection, config: Path) -> int:
+    """Machines that the training is spread over.
+
+    Raises:
+        RecipeError: the file is not an accelerate configuration, or asks for machines that nothing here starts; or the recipe
+            asks for several machines where the file starts one.
+    """
+    configured = read_accelerate(config).num_machines or 1
+    machines = section.num_machines or configured
+    if configured > 1 and section.launcher != "srun":
+        raise RecipeError(
+            f"{config}: asks for {configured} machines, which cannot be started from one; write train.launcher: srun where SLURM "
+            f"is, or run on every machine: accelerate launch --config_file {config} --machine_rank RANK --main_process_ip "
+            "ADDRESS_OF_RANK_0 -m evenhand.train.dpo --config RECIPE"
+        )
+    if configured == 1 and machines > 1:
+        raise RecipeError(
+            f"key 'train.num_machines': {machines} machines, but {config} is for one; name another train.accelerate_config, for "
+            "example multi_node or fsdp2_multi_node"
+        )
+    return machines
 
 
 def read_accelerate(config: Path) -> AccelerateConfig:
@@ -162,16 +187,52 @@ def lock_files(python: str | None = None) -> list[Path]:
     return sorted(Path(cache, "torch_extensions").glob(f"{version}*_*/*/lock"))
 
 
+# what srun starts on each machine; $0 is the interpreter. All processes meet at the first machine of the step, whose address
+# SLURM knows, at a port that is another one for another job
+ON_EACH_MACHINE = """
+set -eu
+first=$(scontrol show hostnames "$SLURM_STEP_NODELIST" | head -n 1)
+address=$(scontrol show node --oneliner "$first" | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')
+exec "$0" -m accelerate.commands.launch --num_machines "$SLURM_STEP_NUM_NODES" --machine_rank "$SLURM_PROCID" \\
+    --main_process_ip "$address" --main_process_port "$((20000 + SLURM_JOB_ID % 20000))" "$@"
+"""
+
+
+def srun(python: str, machines: int, arguments: Sequence[str], variables: Mapping[str, str] = os.environ) -> list[str]:
+    """The command that starts `accelerate launch` on every machine of a SLURM job, or of one that srun waits for.
+
+    Args:
+        python: interpreter on every machine.
+        machines: how many.
+        arguments: what accelerate is told besides where the machines are.
+        variables: of the job.
+    """
+    # srun has not taken this over from the job since SLURM 22.05, and would bind all processes of a machine to one core
+    cpus = variables.get("SLURM_CPUS_PER_TASK")
+    return [
+        "srun", f"--nodes={machines}", f"--ntasks={machines}", "--ntasks-per-node=1", "--kill-on-bad-exit=1",
+        *([f"--cpus-per-task={cpus}"] if cpus else []), "bash", "-c", ON_EACH_MACHINE, python, *arguments,
+    ]  # fmt: skip
+
+
 def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     recipe = resolved_recipe(phase.recipe, "the training processes")
     python = phase.recipe.train.python or sys.executable
-    # said also of one process, where the file would start more; a free port, so that two trainings on one machine do not meet
+    # said also of one process, where the file would start more
     is_distributed = read_accelerate(config).distributed_type.upper() != "NO"
-    many = ["--num_processes", str(processes), "--main_process_port", "0"] if is_distributed else []
-    command = [
-        python, "-m", "accelerate.commands.launch", "--config_file", str(config),
-        *many, "--quiet", "-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key,
-    ]  # fmt: skip
+    options = [
+        "--config_file",
+        str(config),
+        *(["--num_processes", str(processes)] if is_distributed else []),
+        "--quiet",
+    ]
+    training = ["-m", "evenhand.train.dpo", "--config", str(recipe), "--phase", phase.name, "--stage-key", key]
+    if phase.recipe.train.launcher == "srun":
+        command = srun(python, n_machines(phase.recipe.train, config), [*options, *training])
+    else:
+        # a free port, so that two trainings on one machine do not meet
+        port = ["--main_process_port", "0"] if is_distributed else []
+        command = [python, "-m", "accelerate.commands.launch", *port, *options, *training]
     log.info("%s", " ".join(command))
     failure = failure_path(phase.folder, "train")
     failure.unlink(missing_ok=True)
@@ -181,7 +242,8 @@ def _launch(phase: Phase, config: Path, processes: int, key: str) -> None:
     try:
         code = run_attached(command, PATH=path)
     except OSError as error:
-        raise RecipeError(f"key 'train.python': {python!r} cannot be started: {error.strerror}") from error
+        program = f"train.python': {python!r}" if command[0] == python else "train.launcher': 'srun'"
+        raise RecipeError(f"key '{program} cannot be started: {error.strerror}") from error
     if code != 0:
         raise read_failure(failure) or ModelError(
             f"{phase.name}: training ended with exit code {code}; what it said stands above. The same command continues from "

@@ -22,7 +22,7 @@ from ..models import file_at_hand
 from ..runfolder.phases import round_name
 from ..storage import listed_lines
 from .foreign import read_pairs
-from .launch import accelerate_config, n_processes, read_accelerate
+from .launch import accelerate_config, n_machines, n_processes, read_accelerate
 from .options import accumulation, refuse_early_reference, trainer_config, trainer_options
 from .stage import own_pairs
 
@@ -65,6 +65,7 @@ def _refuse_launch(recipe: Recipe) -> None:
     path = accelerate_config(recipe.train.accelerate_config)
     wanted = n_processes(recipe.train, path)
     accumulation(recipe, wanted)
+    each = wanted // n_machines(recipe.train, path)
     values = read_accelerate(path)
     kind = values.distributed_type.upper()
     if kind == "DEEPSPEED":
@@ -87,9 +88,9 @@ def _refuse_launch(recipe: Recipe) -> None:
     if further is not None and not Path(str(further)).is_file():
         raise RecipeError(f"key 'train.accelerate_config': {path} names {further!r}, and there is no such file")
     found = 0 if values.use_cpu else need("torch", "training").accelerator.device_count()
-    if not values.use_cpu and found < wanted and (kind != "NO" or found):
+    if not values.use_cpu and found < each and (kind != "NO" or found):
         raise RecipeError(
-            f"key 'train.accelerate_config': {path.stem!r} starts {wanted} processes with a GPU each, and {found} are visible "
+            f"key 'train.accelerate_config': {path.stem!r} starts {each} processes with a GPU each, and {found} are visible "
             "here; name another configuration (cpu, zero2_cpu), or write train.num_processes"
         )
     if recipe.model.dtype == "float16" and not need("torch", "training").accelerator.is_available():

@@ -1,0 +1,315 @@
+"""The steps of a run as SLURM's batch jobs, each waiting for the one before it.
+
+Generating and judging become arrays of shards, one on each node; the job after an array puts its shards together. Training
+that is spread over machines is a job of that many nodes, in which srun starts accelerate on each. Every command is one that a
+person could give: it continues what was interrupted and reuses what is done, so SLURM may queue a job again that was preempted,
+or whose node failed. Jobs work by a copy of the recipe, so that a change of the recipe's file cannot reach a queued job.
+"""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from ..config import BackendSection, Recipe
+from ..config.recipe_file import dump_recipe
+from ..errors import EvenhandError, RecipeError, StorageError
+from ..loop import Step, plan
+from ..runfolder.phases import RESOLVED, Phase
+from ..storage import explain, make_folder, read_text, write_json, write_text
+from ..train.launch import accelerate_config, n_machines, n_processes, read_accelerate
+
+# folder of job scripts in the run folder, and the file there that names the jobs which were submitted
+SLURM, SUBMITTED, LOGS = "slurm", "submitted.json", "logs"
+# steps whose batches are shared out over nodes
+SHARED = ("generate", "judge")
+# seconds that SLURM's programs have to answer
+PATIENCE_SECONDS = 120
+
+
+class SchedulerError(EvenhandError):
+    """SLURM is not there, or refuses a job."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What jobs ask for."""
+
+    # nodes that generating, judging and training are spread over
+    n: int = 1
+    gpus_each: int = 0
+    # further options of sbatch, each as it stands: "--partition=gpu"
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Steps that one batch job does; the first job of all also validates the recipe where it will run."""
+
+    steps: tuple[Step, ...]
+    # tasks of an array, of which each does a shard; 1: no array
+    shards: int = 1
+    nodes: int = 1
+
+    @property
+    def name(self) -> str:
+        """The job as SLURM shows it: "round-00-generate"."""
+        if not self.steps:
+            return "validate"
+        first, last = self.steps[0], self.steps[-1]
+        until = "-shards" if self.shards > 1 else "" if first == last else f"-to-{last.verb}"
+        return f"{first.name.replace('/', '-').replace(' ', '-')}{until}"
+
+
+class Kept(BaseModel):
+    """The jobs that were submitted last, in their order."""
+
+    ids: list[str] = []
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """The jobs of a recipe, as files."""
+
+    recipe: Recipe
+    nodes: Nodes
+    jobs: tuple[Job, ...]
+    folder: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        # absolute, since SLURM reads paths by its own place
+        object.__setattr__(self, "folder", (self.recipe.output / SLURM).resolve())
+
+    def paths(self) -> list[Path]:
+        """The script of each job."""
+        return [self.folder / f"{place:02d}-{job.name}.sbatch" for place, job in enumerate(self.jobs)]
+
+    def write(self) -> None:
+        """Write the recipe's copy and the scripts; scripts of an earlier time are deleted.
+
+        Raises:
+            StorageError: a file cannot be written.
+        """
+        # SLURM makes no folder for what jobs say, and fails them without a word
+        make_folder(self.folder / LOGS)
+        for old in self.folder.glob("*.sbatch"):
+            old.unlink()
+        write_text(self.folder / RESOLVED, dump_recipe(self.recipe))
+        for job, path in zip(self.jobs, self.paths(), strict=True):
+            write_text(path, self.text(job))
+
+    def text(self, job: Job) -> str:
+        """What sbatch reads."""
+        many = job.shards > 1
+        options = [
+            f"--job-name={job.name}", f"--chdir={Path.cwd()}",
+            f"--output={self.folder / LOGS}/{'%x-%A_%a' if many else '%x-%j'}.log", "--open-mode=append", "--requeue",
+            f"--nodes={job.nodes}", "--ntasks-per-node=1",
+            *([f"--gpus-per-node={self.nodes.gpus_each}"] if self.nodes.gpus_each else []),
+            *([f"--array=0-{job.shards - 1}"] if many else []), *self.nodes.options,
+        ]  # fmt: skip
+        shard = f' --shard "$SLURM_ARRAY_TASK_ID/{job.shards}"' if many else ""
+        return "\n".join(
+            [
+                "#!/bin/bash",
+                *(f"#SBATCH {shlex.quote(each)}" for each in options),
+                "set -euo pipefail",
+                # what the machine that submits cannot see: models, libraries and GPUs of this one
+                *([shlex.join(self.command("validate"))] if job == self.jobs[0] else []),
+                *(f"{shlex.join(self.command(step.verb, step.phase))}{shard}" for step in job.steps),
+                "",
+            ]
+        )
+
+    def command(self, verb: str, phase: Phase | None = None) -> list[str]:
+        """The command that does a step, by the recipe's copy."""
+        own = self.recipe.generate.python if verb == "generate" else None
+        command = [own or sys.executable, "-m", "evenhand", verb, str(self.folder / RESOLVED)]
+        return [*command, "--phase", phase.name] if phase else command
+
+
+def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
+    """Keys of the recipe that make its training use these nodes, as --set takes them.
+
+    An accelerate configuration for several machines is started on all nodes, with a process for each of their GPUs, unless the
+    recipe gives numbers of its own. One for a single machine is left as it is.
+
+    Raises:
+        RecipeError: the accelerate configuration is not there or is none, or a node has fewer GPUs than its processes need.
+    """
+    if not recipe.rounds:
+        return []
+    section = recipe.train
+    config = accelerate_config(section.accelerate_config)
+    values = read_accelerate(config)
+    found: list[str] = []
+    if (values.num_machines or 1) > 1:
+        machines = section.num_machines or nodes.n
+        found = ["train.launcher=srun", f"train.num_machines={machines}"]
+        if nodes.gpus_each and section.num_processes is None:
+            found.append(f"train.num_processes={machines * nodes.gpus_each}")
+        section = section.model_copy(update={"launcher": "srun", "num_machines": machines})
+        if machines > nodes.n:
+            raise RecipeError(f"key 'train.num_machines': training on {machines} nodes, and --nodes {nodes.n}")
+        if found[2:]:
+            return found
+    each = n_processes(section, config) // n_machines(section, config)
+    if nodes.gpus_each and not values.use_cpu and each > nodes.gpus_each:
+        raise RecipeError(
+            f"key 'train.accelerate_config': {config.stem!r} starts {each} processes with a GPU each on a node, and "
+            f"--gpus-per-node {nodes.gpus_each}; write train.num_processes, or name multi_node, which takes all nodes' GPUs"
+        )
+    return found
+
+
+def jobs(recipe: Recipe, nodes: Nodes, shards: int) -> list[Job]:
+    """The jobs of all steps that are not done, in the order in which they wait for each other.
+
+    Args:
+        recipe: with the keys of `overrides`.
+        nodes: what there is.
+        shards: tasks of each array.
+
+    Raises:
+        RecipeError: a server is asked by files of requests, which takes no job but a command that is given again.
+        DataError: the corpus is wrong.
+    """
+    batched = [
+        section.server for section in (recipe.generate, *_judging(recipe)) if section.server and section.server.batches
+    ]
+    if batched:
+        raise RecipeError(
+            "a server is asked by files of requests (server.batches), so the command ends and is given again when they are "
+            "answered: run `evenhand loop` on any machine instead"
+        )
+    machines = 1
+    if recipe.rounds:
+        machines = n_machines(recipe.train, accelerate_config(recipe.train.accelerate_config))
+    todo = [row.step for row in plan(recipe) if not row.is_done]
+    found = list(_gathered(todo, shards, machines))
+    # one task sees what is wrong there, not each of an array
+    return [Job(()), *found] if found and found[0].shards > 1 else found
+
+
+def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Job]:
+    """Steps that follow each other on one node share a job."""
+    together: list[Step] = []
+    for step in steps:
+        is_shared = step.verb in SHARED and shards > 1 and not _asks_server(step)
+        is_wide = step.verb == "train" and machines > 1
+        if (is_shared or is_wide) and together:
+            yield Job(tuple(together))
+            together = []
+        if is_wide:
+            yield Job((step,), nodes=machines)
+        else:
+            if is_shared:
+                yield Job((step,), shards)
+            # without --shard the same command puts the shards together
+            together.append(step)
+    if together:
+        yield Job(tuple(together))
+
+
+def _judging(recipe: Recipe, names: Iterable[str] | None = None) -> Iterator[BackendSection]:
+    for name in recipe.judges if names is None else names:
+        for asked in recipe.judges[name].language_models.values():
+            yield asked.backend
+
+
+def _asks_server(step: Step) -> bool:
+    """Whether one process alone must do it, which keeps the account of what servers cost."""
+    assert step.phase is not None
+    recipe = step.phase.recipe
+    backends: Iterable[BackendSection] = (
+        [recipe.generate] if step.verb == "generate" else _judging(recipe, step.phase.judges)
+    )
+    return any(backend.server for backend in backends)
+
+
+class Queued(NamedTuple):
+    """A job that SLURM has."""
+
+    job: Job
+    id: str
+
+
+def submit(scripts: Scripts) -> list[Queued]:
+    """Submit the jobs; none of them runs before all of them are queued and written down.
+
+    Raises:
+        SchedulerError: SLURM is not there, refuses a job, after which none is left in its queue, or still has jobs of this run.
+        StorageError: a file cannot be read or written.
+    """
+    path = scripts.folder / SUBMITTED
+    refuse_queued(path)
+    scripts.write()
+    queued: list[Queued] = []
+    try:
+        for job, script in zip(scripts.jobs, scripts.paths(), strict=True):
+            waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
+            said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
+            queued.append(Queued(job, said.strip().partition(";")[0]))
+            write_json(path, Kept(ids=[each.id for each in queued]).model_dump())
+        _ask("scontrol", "release", queued[0].id)
+    except EvenhandError:
+        if queued:
+            _ask("scancel", *(each.id for each in queued))
+        raise
+    return queued
+
+
+def refuse_queued(path: Path) -> None:
+    """Refuse to submit what is in the queue already: two jobs in one run folder would refuse each other.
+
+    Raises:
+        SchedulerError: SLURM still has jobs of the file, or does not answer.
+        StorageError: the file cannot be read, or is none.
+    """
+    if not path.exists():
+        return
+    try:
+        ids = Kept.model_validate_json(read_text(path)).ids
+    except ValidationError as error:
+        raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
+    # one by one is what SLURM cannot answer about jobs that it has forgotten
+    waiting = set(_ask("squeue", "--me", "--noheader", "--format=%F").split())
+    if left := [each for each in ids if each in waiting]:
+        raise SchedulerError(
+            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or "
+            f"take them out: scancel {' '.join(left)}"
+        )
+
+
+def _ask(*command: str) -> str:
+    """What one of SLURM's programs says."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    except OSError as error:
+        raise SchedulerError(
+            f"{command[0]} cannot be started ({error.strerror}): SLURM's programs are where its jobs are submitted from"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise SchedulerError(f"{command[0]} has not answered for {PATIENCE_SECONDS} seconds") from error
+    if done.returncode:
+        raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def as_rows(found: Sequence[Job]) -> list[tuple[str, str, str]]:
+    """Each job's name, what it runs on, and its steps."""
+    return [
+        (
+            job.name,
+            f"array of {job.shards}" if job.shards > 1 else f"{job.nodes} node{'s' if job.nodes > 1 else ''}",
+            ", ".join(step.verb for step in job.steps),
+        )
+        for job in found
+    ]

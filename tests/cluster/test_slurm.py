@@ -1,0 +1,258 @@
+"""A run as SLURM's jobs: the scripts, and a real controller with two nodes that runs them."""
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+import slurm_cluster
+import yaml
+from launched import two_processes
+
+from evenhand.cluster.slurm import Nodes, Scripts, jobs, overrides, submit
+from evenhand.config.recipe_file import load_recipe, recipe_of
+from evenhand.errors import RecipeError
+from evenhand.loop import steps
+
+SMALL = {
+    "name": "small",
+    "corpus": {"path": "sample", "train": {"split": "train", "limit": 6}, "test": {"split": "test", "limit": 3}},
+    "model": {"name": "none"},
+    "generate": {
+        "backend": "scripted", "requests_per_batch": 2, "engine": {"tokenize": True},
+        "plans": {"nucleus": {"candidates": 4, "max_tokens": 32}},
+    },
+    "judges": {
+        "grade": {
+            "kind": "rubric", "rubric": "coverage", "model": {"name": "none"},
+            "backend": {"backend": "scripted", "requests_per_batch": 2},
+        },
+        "precision": {"kind": "rouge", "measure": "precision"},
+    },
+    "reward": {"judges": ["grade"]},
+    "pairs": {"mode": "top_bottom"},
+    "lora": {"r": 4, "target_modules": ["q_proj", "v_proj"]},
+    "trainer": {
+        "learning_rate": 1e-3, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 1, "save_steps": 1,
+        "max_steps": 2,
+    },
+    "evaluation": {"judges": ["precision"], "resamples": 200},
+    "rounds": 0,
+}  # fmt: skip
+COMPARED = [
+    "requests.jsonl", "candidates.jsonl", "judgements.jsonl", "groups.jsonl", "best.jsonl", "pairs.jsonl",
+    "adapter/adapter_model.safetensors",
+]  # fmt: skip
+
+
+def small(folder, **values):
+    return recipe_of(SMALL | {"output": str(folder / "run")} | values)
+
+
+def scripts(recipe, nodes, shards):
+    return Scripts(recipe, nodes, tuple(jobs(recipe, nodes, shards)))
+
+
+def test_jobs_cover_the_steps_in_their_order_and_each_array_is_gathered(tmp_path):
+    recipe = small(tmp_path, rounds=1)
+    found = jobs(recipe, Nodes(2), 3)
+    assert [(job.name, job.shards) for job in found][:6] == [
+        ("validate", 1),
+        ("round-00-generate-shards", 3),
+        ("round-00-generate", 1),
+        ("round-00-judge-shards", 3),
+        ("round-00-judge-to-train", 1),
+        ("evaluation-base-generate-shards", 3),
+    ]
+    assert [step for job in found if job.shards == 1 for step in job.steps] == steps(recipe)
+    assert len({job.name for job in found}) == len(found)
+
+
+def test_one_shard_on_one_node_is_one_job(tmp_path):
+    recipe = small(tmp_path, rounds=2)
+    assert [list(job.steps) for job in jobs(recipe, Nodes(), 1)] == [steps(recipe)]
+
+
+def test_a_step_that_asks_a_server_is_never_shared_out(tmp_path):
+    server = {"backend": "openai", "server": {"base_url": "http://127.0.0.1:9/v1"}}
+    generate = {**SMALL["generate"], "engine": {}, **server}
+    asking = small(tmp_path, generate=generate)
+    assert [(job.name, job.shards) for job in jobs(asking, Nodes(2), 2)] == [
+        ("evaluation-base-generate", 1),
+        ("evaluation-base-judge-shards", 2),
+        ("evaluation-base-judge-to-report", 1),
+    ]
+    server["server"] = server["server"] | {"batches": True}
+    with pytest.raises(RecipeError, match=r"server\.batches.*run `evenhand loop`"):
+        jobs(small(tmp_path, generate=generate | server), Nodes(2), 2)
+
+
+def test_scripts_are_what_a_shell_reads(tmp_path):
+    recipe = small(tmp_path / "it's a folder")
+    made = scripts(recipe, Nodes(2, 8, ("--comment=two words",)), 2)
+    made.write()
+    check, first, second, *_ = made.paths()
+    text = first.read_text()
+    assert "\n#SBATCH --array=0-1\n" in text and "\n#SBATCH --gpus-per-node=8\n" in text
+    assert "\n#SBATCH '--comment=two words'\n" in text
+    assert '--phase evaluation/base --shard "$SLURM_ARRAY_TASK_ID/2"\n' in text
+    # the machine that submits need not have what a node has
+    assert [name for name in made.paths() if " validate " in name.read_text()] == [check]
+    assert "--shard" not in second.read_text() and "--array" not in second.read_text()
+    for path in made.paths():
+        assert run("bash", "-n", path).returncode == 0
+    assert load_recipe(made.folder / "recipe.yaml") == recipe
+
+
+@pytest.mark.parametrize(
+    ("train", "nodes", "expected"),
+    [
+        ({"accelerate_config": "zero2"}, Nodes(4, 8), []),
+        ({"accelerate_config": "multi_node"}, Nodes(4, 4), ["srun", 4, 16]),
+        ({"accelerate_config": "multi_node"}, Nodes(3), ["srun", 3]),
+        ({"accelerate_config": "fsdp2_multi_node", "launcher": "srun", "num_machines": 2}, Nodes(4, 8), ["srun", 2, 16]),
+        ({"accelerate_config": "zero3_multi_node", "num_processes": 8}, Nodes(2, 8), ["srun", 2]),
+    ],
+)  # fmt: skip
+def test_training_for_several_machines_takes_the_nodes(tmp_path, train, nodes, expected):
+    keys = ("train.launcher", "train.num_machines", "train.num_processes")
+    assert overrides(small(tmp_path, rounds=1, train=train), nodes) == [
+        f"{key}={value}" for key, value in zip(keys, expected, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("train", "nodes", "said"),
+    [
+        ({"accelerate_config": "zero2"}, Nodes(2, 4), "'zero2' starts 8 processes .* --gpus-per-node 4"),
+        ({"accelerate_config": "multi_node", "num_processes": 6}, Nodes(4, 8), "6 processes cannot be shared out"),
+        ({"accelerate_config": "multi_node", "launcher": "srun", "num_machines": 4}, Nodes(2), "on 4 nodes, and --nodes 2"),
+        ({"accelerate_config": "zero2", "launcher": "srun", "num_machines": 2}, Nodes(2, 8), "is for one; name another"),
+    ],
+)  # fmt: skip
+def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes, said):
+    with pytest.raises(RecipeError, match=said):
+        overrides(small(tmp_path, rounds=1, train=train), nodes)
+
+
+def command(verb, path, *options):
+    return [sys.executable, "-m", "evenhand", verb, str(path), *options]
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=1200)
+
+
+def written(folder, **values):
+    folder.mkdir(exist_ok=True)
+    path = folder / "recipe.yaml"
+    path.write_text(yaml.safe_dump(SMALL | {"output": str(folder / "run")} | values))
+    return path
+
+
+def test_without_slurm_the_scripts_are_written_and_submitting_says_what_lacks(tmp_path, monkeypatch):
+    path = written(tmp_path)
+    done = run(*command("slurm", path, "--nodes", "2"))
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "run" / "slurm").glob("*.sbatch"))) == 5
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = run(*command("slurm", path, "--nodes", "2", "--submit"))
+    assert (done.returncode, done.stderr.partition(":")[2].strip().partition(" (")[0]) == (
+        1,
+        "sbatch cannot be started",
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real SLURM of two nodes."""
+    if absent := slurm_cluster.missing():
+        pytest.skip(f"a SLURM cluster needs {', '.join(absent)}: python tests/needs.py")
+    # not in pytest's folder: a socket's path may have 107 characters
+    with tempfile.TemporaryDirectory(prefix="slurm-") as folder, slurm_cluster.cluster(Path(folder)):
+        yield
+
+
+def submitted(done):
+    """Ids of the jobs that a command has submitted."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return re.findall(r"(\d+) *$", done.stdout, re.MULTILINE)
+
+
+def until(holds):
+    deadline = time.monotonic() + 400
+    while not holds():
+        assert time.monotonic() < deadline, slurm_cluster.ask("squeue")
+        time.sleep(0.2)
+
+
+def n_running(job):
+    return list(slurm_cluster.states([job]).values()).count("RUNNING")
+
+
+@pytest.mark.slow
+def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_one_process(
+    cluster, tmp_path, tiny_model, monkeypatch
+):
+    pytest.importorskip("trl")
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    model, slow = {"name": str(tiny_model), "dtype": "float32"}, {"tokenize": True, "seconds_per_batch": 1.0}
+    config = two_processes("ddp", tmp_path)
+    here = written(tmp_path / "here", model=model, rounds=2, train={"accelerate_config": str(config)})
+    done = run(*command("loop", here))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    machines = tmp_path / "machines.yaml"
+    machines.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | {"num_machines": 2}))
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache of the nodes"))
+    there = written(
+        tmp_path / "there", model=model, rounds=2, train={"accelerate_config": str(machines)},
+        generate=SMALL["generate"] | {"engine": slow},
+    )  # fmt: skip
+    done = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    ids = submitted(done)
+    # the same again would meet these in the run folder
+    again = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    assert again.returncode == 1 and f"still has jobs of this run: {ids[0]}, " in again.stderr, again.stderr
+
+    until(lambda: n_running(ids[1]) == 2)
+    slurm_cluster.ask("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
+    slurm_cluster.ask("scontrol", "requeue", f"{ids[1]}_1")
+    until(lambda: {"RUNNING", "COMPLETED"} & {*slurm_cluster.states([ids[3]]).values()})
+    slurm_cluster.ask("scontrol", "update", "nodename=n2", "state=resume")
+    ended = slurm_cluster.wait_for(ids)
+    logs = "".join(path.read_text() for path in (tmp_path / "there/run/slurm/logs").iterdir())
+    assert set(ended.values()) == {"COMPLETED"}, logs[-5000:]
+    assert slurm_cluster.ask("scontrol", "show", "jobs").count("Restarts=1 ") == 1
+
+    whole, run_ = tmp_path / "here/run", tmp_path / "there/run"
+    expected = sorted(
+        path.relative_to(whole) for name in COMPARED for path in whole.rglob(name) if "checkpoints" not in path.parts
+    )
+    # 5 files of each of the 4 phases, pairs and adapter of the two rounds
+    assert len(expected) == 24
+    assert [path for path in expected if (run_ / path).read_bytes() != (whole / path).read_bytes()] == []
+    assert (run_ / "report/index.html").is_file()
+    nothing = run(*command("slurm", there, "--nodes", "2", "--submit"))
+    assert "every step is done; nothing to submit" in nothing.stdout, nothing.stdout + nothing.stderr
+
+
+@pytest.mark.slow
+def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(cluster, tmp_path):
+    path = written(tmp_path)
+    done = run(*command("slurm", path, "--nodes", "2", "--submit", "--sbatch", "--partition=nowhere"))
+    assert (
+        done.returncode == 1 and "sbatch ended with exit code 1" in done.stderr and "invalid partition" in done.stderr
+    )
+    assert slurm_cluster.ask("squeue", "--noheader") == ""
+
+
+@pytest.mark.slow
+def test_a_job_that_fails_takes_the_others_out_of_the_queue(cluster, tmp_path):
+    queued = submit(scripts(small(tmp_path, corpus={"path": "sample"}), Nodes(2), 2))
+    slurm_cluster.ask("scancel", queued[0].id)
+    ended = slurm_cluster.wait_for([each.id for each in queued])
+    assert set(ended.values()) == {"CANCELLED"}
