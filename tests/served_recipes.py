@@ -1,5 +1,7 @@
 """A served recipe, in this process, in front of a server that answers by rules."""
 
+import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -53,6 +55,18 @@ def served(recipe, *fail_if, **limits):
         yield client
 
 
-def opened(recipe, **limits):
-    """A socket on a free port, and what listens at it when it is run."""
-    return open_socket("127.0.0.1", 0), server_of(served_phase(recipe), Limits(**limits))
+@contextmanager
+def listening(recipe, **limits):
+    """The address of the recipe's server on a free port."""
+    with open_socket("127.0.0.1", 0) as found:
+        server = server_of(served_phase(recipe), Limits(**limits))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [found]})
+        thread.start()
+        until = time.monotonic() + 60
+        while not server.started and time.monotonic() < until:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{found.getsockname()[1]}/v1"
+        finally:
+            server.should_exit = True
+            thread.join(60)

@@ -1,10 +1,7 @@
 """A cache for each test, and what is served."""
 
-import threading
-import time
-
 import pytest
-from served_recipes import opened, recipe_of, served
+from served_recipes import listening, recipe_of, served
 from serving import Server
 
 
@@ -28,13 +25,5 @@ def upstream():
 @pytest.fixture
 def address(tmp_path):
     """A server with a socket of its own, and the key "secret"."""
-    listening, server = opened(recipe_of(tmp_path), workers=1, keys=("secret",))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    until = time.monotonic() + 60
-    while not server.started and time.monotonic() < until:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-    server.should_exit = True
-    thread.join(60)
-    listening.close()
+    with listening(recipe_of(tmp_path), workers=1, keys=("secret",)) as found:
+        yield found
