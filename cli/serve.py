@@ -30,7 +30,7 @@ def serve(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         int, typer.Option("--most-waiting", min=0, help="Requests that may wait; the next is answered with 429.")
     ] = 16,
     deadline: Annotated[
-        float, typer.Option(min=0.1, help="Seconds until a request is answered, if only with 504.")
+        float, typer.Option(min=0.1, help="Seconds until a request is answered: by the best so far, or with 504.")
     ] = 120.0,
     most_bytes: Annotated[int, typer.Option("--most-bytes", min=1, help="Bytes of a request.")] = 2_000_000,
     fail_if: Annotated[

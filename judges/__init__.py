@@ -65,10 +65,10 @@ def open_judge(name: str, options: JudgeOptions, models: SharedModels | None = N
     return JUDGES[options.kind].open(name, options, models or SharedModels())
 
 
-def open_judges(options: Mapping[str, JudgeOptions]) -> list[Judge]:
-    """The judges of these names and options; those on the same model share it."""
-    models = SharedModels()
-    return [open_judge(name, section, models) for name, section in options.items()]
+def open_judges(options: Mapping[str, JudgeOptions], models: SharedModels | None = None) -> list[Judge]:
+    """The judges of these names and options; those on the same model share it, through `models` where they are given."""
+    shared = SharedModels() if models is None else models
+    return [open_judge(name, section, shared) for name, section in options.items()]
 
 
 __all__ = ["JUDGES", "Judge", "JudgeInput", "Verdict", "open_judge", "open_judges"]

@@ -5,6 +5,7 @@ work      what one thread works with: draw, judge, choose; judge summaries made 
 guard     what a served summary must not be, and what is tried before none is given
 sides     what judges tell of each side, and how the worst one fares
 metrics   what Prometheus reads
+late      the best so far, when a deadline passes
 pool      threads that take requests in turn, and when there are too many of them
 app       the addresses, and errors in OpenAI's form
 listen    what must be right before it listens

@@ -21,6 +21,7 @@ from ..runfolder.phases import Phase
 from ..storage import digest
 from .asked import Asked, Chat, items_of, read, request_of
 from .guard import Guard
+from .late import Late
 from .metrics import Metrics
 from .pool import BusyError, Pool
 from .sides import worst_gap
@@ -138,6 +139,7 @@ class Service:
         self._metrics = Metrics()
         self._local = local_judges(phase)
         self.pool = Pool(lambda: Worker(phase, self._local, guard, self._metrics), limits.workers, limits.most_waiting)
+        self._late = Late(phase, self._local, guard, limits.workers + limits.most_waiting)
         self._metrics.watch({"under_way": lambda: self.pool.n - self.pool.n_free, "waiting": lambda: self.pool.waiting})
         # /health is for those who start and stop servers, and tells nothing
         self.addresses: list[tuple[str, str, Callable[[Any], Awaitable[Response]]]] = [
@@ -150,6 +152,7 @@ class Service:
 
     def close(self) -> None:
         """Wait for what is under way, and close all models and connections."""
+        self._late.close()
         self.pool.close()
         self._local.close()
 
@@ -236,22 +239,24 @@ class Service:
             raise Refusal(400, "unsupported_parameter", "stream: a summary is chosen when all candidates are whole")
         wanted = request_of(_documents(asked), recipe)
         try:
-            chosen = await self.pool.run(lambda worker: worker.summarise(wanted), self.limits.deadline)
+            chosen, is_late = await self._late.best(self.pool, wanted, self.limits.deadline)
         except NoSummaryError:
             self._metrics.served("none", {})
             raise
-        self._metrics.served(chosen.source, {judge: worst_gap(table) for judge, table in chosen.sides.items()})
-        return self._chosen(chosen, len(asked.messages))
+        gaps = {judge: worst_gap(table) for judge, table in chosen.sides.items()}
+        self._metrics.served(chosen.source, gaps, is_late=is_late)
+        return self._chosen(chosen, len(asked.messages), is_late=is_late)
 
-    def _chosen(self, chosen: Chosen, n_messages: int) -> "JSONResponse":
-        best, reward = chosen.best.candidate, chosen.best.reward
+    def _chosen(self, chosen: Chosen, n_messages: int, *, is_late: bool) -> "JSONResponse":
+        best, reward, n_judged = chosen.best.candidate, chosen.best.reward, len(chosen.group.candidates)
         about: dict[str, Any] = {
             "recipe": self.phase.recipe.name,
             "phase": self.phase.name,
             "request": chosen.request.id,
             "side": chosen.request.side,
             "candidate": best.id,
-            "n_candidates": len(chosen.group.candidates),
+            "n_candidates": n_judged,
+            "deadline": f"passed: {n_judged} of {chosen.n_draws} candidates were judged" if is_late else None,
             "reward": reward,
             "scores": {each.judge: each.score for each in chosen.said},
             "unscored": {each.judge: each.unscored for each in chosen.said if each.unscored},
@@ -281,6 +286,8 @@ class Service:
             "X-Evenhand-Candidates": str(about["n_candidates"]),
             "X-Evenhand-Reward": str(reward),
         }
+        if is_late:
+            headers["X-Evenhand-Deadline"] = "passed"
         return _json(answer, headers=headers)
 
     async def _body(self, request: "Request") -> Any:

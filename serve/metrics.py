@@ -28,6 +28,9 @@ class Metrics:
         self._summaries = counter(
             "evenhand_summaries", "Summaries by where they come from", ["source"], registry=registry
         )
+        self._late = counter(
+            "evenhand_late", "Summaries that were the best when the deadline passed", registry=registry
+        )
         self._gap = histogram(
             "evenhand_worst_side_gap", "How far the worst side is behind", ["judge"], registry=registry, buckets=GAPS
         )
@@ -48,9 +51,10 @@ class Metrics:
         for judge in unscored:
             self._unscored.labels(judge).inc()
 
-    def served(self, source: str, gaps: Mapping[str, float | None]) -> None:
+    def served(self, source: str, gaps: Mapping[str, float | None], *, is_late: bool = False) -> None:
         """Count a summary, and by judge how far its worst side is behind; a source of "none" is a request without a summary."""
         self._summaries.labels(source).inc()
+        self._late.inc(is_late)
         for judge, gap in gaps.items():
             if gap is not None:
                 self._gap.labels(judge).observe(gap)

@@ -1,7 +1,7 @@
 """Threads that take requests in turn; when too many wait, the next one is sent away.
 
 Each worker has a thread of its own, on which it is made, used and closed. A worker whose request ran out of time works on until
-it is done, and what it did stays in the caches: the same request asked again finds it there.
+it is done, and what it did stays in the caches: `late` serves the best of it, and the same request asked again finds it all.
 """
 
 import asyncio

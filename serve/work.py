@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ..api.steps import candidate_of
 from ..config import JudgeOptions, Recipe
 from ..errors import DataError, EvenhandError
+from ..generate.backend import Backend
 from ..generate.backends import NoModel, open_backend_of, signature_of
 from ..generate.method import Draw, draws
 from ..generate.stage import make_batch
@@ -23,6 +24,7 @@ from ..judges import Judge, open_judges
 from ..judges.batch import judge_held
 from ..judges.cache import VerdictCache, cache_path
 from ..judges.combine import reward_ranges
+from ..judges.shared import SharedModels
 from ..records import Candidate, CandidateGroup, Failure, Judgement, ScoredCandidate, SummaryRequest
 from ..rerank.pairs import best_of
 from ..rerank.stage import score_group
@@ -54,13 +56,26 @@ class Chosen:
     sides: dict[str, dict[str, Any]]
     # where it comes from: guard.DRAWN, ...
     source: str
+    # candidates that were to be drawn until it was found
+    n_draws: int
 
 
 class Judges:
-    """Judges that are held open, and the thread that they live on, where it is not the caller's."""
+    """Judges that are held open, and the thread that they live on, where it is not the caller's.
 
-    def __init__(self, sections: Mapping[str, JudgeOptions], thread: ThreadPoolExecutor | None = None) -> None:
-        self._sections, self._thread = sections, thread
+    Args:
+        sections: of the judges, by name.
+        thread: theirs.
+        models: makes what they share.
+    """
+
+    def __init__(
+        self,
+        sections: Mapping[str, JudgeOptions],
+        thread: ThreadPoolExecutor | None = None,
+        models: Callable[[], SharedModels] = SharedModels,
+    ) -> None:
+        self._sections, self._thread, self._models = sections, thread, models
         self._opened: dict[str, Judge] = {}
 
     def judge(self, names: Sequence[str], candidates: Pairs) -> list[Judgement]:
@@ -71,7 +86,7 @@ class Judges:
         if not names:
             return []
         if not self._opened:
-            self._opened = {each.name: each for each in open_judges(self._sections)}
+            self._opened = {each.name: each for each in open_judges(self._sections, self._models())}
         with closing(VerdictCache(cache_path())) as cache:
             return judge_held([self._opened[name] for name in names], candidates, cache)
 
@@ -112,14 +127,20 @@ class Worker:
         metrics: counts candidates, and scores that are missing.
     """
 
+    # makes what the judges that ask servers share
+    models: Callable[[], SharedModels] = SharedModels
+
     def __init__(self, phase: Phase, local: Judges, guard: Guard, metrics: Metrics) -> None:
         self._phase, self._local, self._guard, self._metrics = phase, local, guard, metrics
         recipe = phase.recipe
         own = {name: recipe.judges[name] for name in phase.judges if asks_servers(recipe.judges[name])}
-        self._own = Judges(own)
+        self._own = Judges(own, models=self.models)
         self._ranges = reward_ranges(recipe.reward, recipe.judges)
         self._order = draws(phase.plans)
-        self._backend = open_backend_of(phase)
+        self._backend = self._open(phase)
+
+    def _open(self, phase: Phase) -> Backend:
+        return open_backend_of(phase)
 
     def summarise(self, request: SummaryRequest) -> Chosen:
         """The best candidate of a request that keeps the guard's limits.
@@ -128,23 +149,24 @@ class Worker:
             NoSummaryError: the model refuses, the prompt is too long, no candidate has a reward, or none keeps the limits.
             ModelError, JudgeError: a server or a model does not answer.
         """
-        recipe, candidates, reasons = self._phase.recipe, list[Candidate](), list[str]()
+        recipe, candidates, reasons, n_draws = self._phase.recipe, list[Candidate](), list[str](), 0
         for source, phase, order in self._tries(request):
-            backend = self._backend if phase is self._phase else NoModel()
-            batch = make_batch(phase, backend, [request], order)
-            reasons += [_reason(each) for each in batch.failures]
-            candidates += batch.candidates
-            if not batch.candidates:
+            drawn, failures = self._draw(request, phase, order)
+            n_draws += len(order)
+            reasons += failures
+            candidates += drawn
+            if not drawn:
                 continue
             # all of them again, since judges and rewards may compare them; what was said is in the cache
             judgements = self._judge(self._phase.judges, [(request, each) for each in candidates])
-            self._metrics.judged(len(batch.candidates), _unscored(judgements, batch.candidates))
+            self._metrics.judged(len(drawn), _unscored(judgements, drawn))
             group = score_group(self._phase, request, candidates, judgements, self._ranges)
-            found = {each.id: [said for said in judgements if said.candidate_id == each.id] for each in candidates}
-            broken = {name: self._guard.broken(said, recipe.judges) for name, said in found.items()}
+            found = {each.id: [one for one in judgements if one.candidate_id == each.id] for each in candidates}
+            broken = {name: self._guard.broken(mine, recipe.judges) for name, mine in found.items()}
             best = best_of([each for each in group.candidates if not broken[each.candidate.id]])
             if best is not None:
-                return self._chosen(request, group, best, found[best.candidate.id], source)
+                said = tuple(found[best.candidate.id])
+                return Chosen(request, group, best, said, self._sides(said), source, n_draws)
             reasons += broken[group.best_id] if group.best_id else _without_reward(judgements)
         raise NoSummaryError(f"{len(candidates)} candidates, and none can be served: {described(reasons)}")
 
@@ -156,13 +178,20 @@ class Worker:
             if extracting := extraction(self._phase.recipe, request):
                 yield EXTRACTED, extracting, draws(extracting.plans)
 
-    def _chosen(
-        self, request: SummaryRequest, group: CandidateGroup, best: ScoredCandidate, said: list[Judgement], source: str
-    ) -> Chosen:
+    def _draw(
+        self, request: SummaryRequest, phase: Phase, order: Sequence[Draw]
+    ) -> tuple[Sequence[Candidate], list[str]]:
+        """Candidates, and why there are none."""
+        batch = make_batch(phase, self._backend_of(phase), [request], order)
+        return batch.candidates, [_reason(each) for each in batch.failures]
+
+    def _backend_of(self, phase: Phase) -> Backend:
+        return self._backend if phase is self._phase else NoModel()
+
+    def _sides(self, said: Sequence[Judgement]) -> dict[str, dict[str, Any]]:
         judges = self._phase.recipe.judges
         tables = {each.judge: sides_of(each, judges[each.judge]) for each in said}
-        sides = {name: table for name, table in tables.items() if table}
-        return Chosen(request, group, best, tuple(said), sides, source)
+        return {name: table for name, table in tables.items() if table}
 
     def score(self, items: Sequence[Scored]) -> list[tuple[float | None, list[Judgement]]]:
         """The reward of each summary and what the reward's judges said; None where one of them gave no score.

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ...errors import EvenhandError
 from ...models.cache import cache_folder, opened_cache, usable_cache
 from ...records import Record
 from ...storage import canonical_json, digest
-from ..backend import Ask, Reply
+from ..backend import Ask, Reply, Usage
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 # batches that were submitted: where, and what they ask
@@ -101,6 +102,35 @@ class KeptAnswers:
     def close(self) -> None:
         """Close the file."""
         self._opened.close()
+
+
+class NotKeptError(EvenhandError):
+    """An ask has no answer yet."""
+
+
+class OnlyKept:
+    """The backend of that signature as far as its answers are kept; it asks no server."""
+
+    def __init__(self, signature: str) -> None:
+        self.signature = signature
+        self.usage = Usage()
+        self._kept = KeptAnswers()
+
+    def complete(self, asks: Sequence[Ask]) -> list[Reply]:
+        """One reply for each ask, in order.
+
+        Raises:
+            NotKeptError: one of them has none.
+        """
+        keys = [ask_key(self.signature, ask) for ask in asks]
+        found = self._kept.find(keys)
+        if n := len(keys) - sum(key in found for key in keys):
+            raise NotKeptError(f"{n} of {len(keys)} asks have no answer yet")
+        return [found[key].reply for key in keys]
+
+    def close(self) -> None:
+        """Close the file of answers."""
+        self._kept.close()
 
 
 def _answer(kept: object) -> Answer:

@@ -1,0 +1,114 @@
+"""The best so far, when the deadline passes: of what is drawn and judged, said so, and never beyond a limit."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+from served_recipes import DOCUMENTS, recipe_of, served
+from serving import Server
+
+PLANS = {"hot": {"temperature": 1.0, "candidates": 4}, "cold": {"temperature": 0.5, "candidates": 3}}
+# seconds: the first worker needs far less for what is not held up, and the second one has a fifth of it
+DEADLINE = 6
+
+
+def ask(client, side="ban"):
+    return client.post("/v1/chat/completions", json={"model": "trams", "documents": DOCUMENTS, "side": side})
+
+
+def served_by(place, upstream, *fail_if, plans=PLANS, deadline=DEADLINE, **sections):
+    server = {"base_url": upstream.base_url, "retries": 0}
+    generate = {"backend": "openai", "server": server, "plans": plans}
+    return served(recipe_of(place, **{"generate": generate, **sections}), *fail_if, workers=1, deadline=deadline)
+
+
+@contextmanager
+def held_up(is_slow, **more):
+    """An upstream, and the event for which the requests wait of which `is_slow` holds."""
+    go_on = threading.Event()
+    with Server(lambda number, body: go_on.wait(60) and None if is_slow(number, body) else None, **more) as upstream:
+        try:
+            yield upstream, go_on
+        finally:
+            go_on.set()
+
+
+def is_cold(number, body):
+    return body["temperature"] == 0.5
+
+
+def until_whole(client):
+    """The answer when nothing is slow any more."""
+    until = time.monotonic() + 60
+    while (answer := ask(client)).status_code != 200 or answer.json()["evenhand"]["deadline"]:
+        assert time.monotonic() < until, answer.text
+    return answer.json()
+
+
+def test_best_of_the_plans_that_answered_is_served_and_later_the_best_of_all(tmp_path, monkeypatch):
+    with held_up(is_cold) as (upstream, go_on), served_by(tmp_path, upstream) as client:
+        answer = ask(client)
+        counted = client.get("/metrics").text
+        go_on.set()
+        whole = until_whole(client)
+    about, text = answer.json()["evenhand"], answer.json()["choices"][0]["message"]["content"]
+    assert about["deadline"] == "passed: 4 of 7 candidates were judged"
+    assert (about["n_candidates"], about["source"]) == (4, "drawn")
+    assert about["reward"] == about["scores"]["words"] == len(text.split())
+    assert answer.headers["X-Evenhand-Deadline"] == "passed"
+    assert "evenhand_late_total 1.0" in counted
+    # nothing is asked twice, and the whole answer is that of a server without haste
+    assert sorted(body["n"] for body in upstream.asked) == [3, 4]
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "other"))
+    with Server() as other, served_by(tmp_path, other, deadline=60) as client:
+        undisturbed = ask(client).json()
+    assert undisturbed["evenhand"] == whole["evenhand"] and whole["evenhand"]["n_candidates"] == 7
+
+
+def test_candidates_that_judges_have_not_finished_are_left_out(tmp_path):
+    graded = []
+
+    def is_third_grade(number, body):
+        if "logprobs" in body:
+            graded.append(number)
+        return len(graded) > 2 and "logprobs" in body
+
+    with held_up(is_third_grade, logprobs={"4": 0.0}) as (upstream, go_on):
+        asked = {"backend": "openai", "server": {"base_url": upstream.base_url, "retries": 0}}
+        rubric = {"kind": "rubric", "rubric": "coverage", "model": {"name": "tiny"}, "backend": asked}
+        judges = {"rubric": rubric, "words": {"kind": "length"}}
+        chosen = {"judges": judges, "reward": {"judges": ["rubric"]}, "evaluation": {"judges": ["words"]}}
+        with served_by(tmp_path, upstream, plans={"hot": PLANS["hot"]}, **chosen) as client:
+            about = ask(client).json()["evenhand"]
+            go_on.set()
+            whole = until_whole(client)["evenhand"]
+    assert about["deadline"] == "passed: 2 of 4 candidates were judged"
+    assert about["scores"]["rubric"] == whole["scores"]["rubric"]
+    assert whole["n_candidates"] == 4
+    # each candidate was graded once
+    assert len(graded) == 4
+
+
+def test_a_summary_beyond_a_limit_is_not_served_at_a_deadline_either(tmp_path):
+    with held_up(is_cold) as (upstream, go_on), served_by(tmp_path, upstream, "score(words) < 1000") as client:
+        refused = ask(client)
+        counted = client.get("/metrics").text
+        go_on.set()
+    assert (refused.status_code, refused.json()["error"]["code"]) == (504, "deadline_exceeded")
+    assert "evenhand_late_total 0.0" in counted
+
+
+def test_an_extraction_is_served_where_candidates_broke_the_limits_and_others_are_late(tmp_path):
+    # what the upstream says has no word of the documents; the second request draws again
+    judges = {"words": {"kind": "length"}, "shares": {"kind": "value-shares"}}
+    fair = {"task": {"scope": "all"}, "judges": judges, "evaluation": {"judges": ["shares"]}}
+    fair |= {"plans": {"hot": PLANS["hot"]}, "deadline": 20}
+    with (
+        held_up(lambda number, body: number > 0) as (upstream, go_on),
+        served_by(tmp_path, upstream, "worst_side(shares) < 0.3", **fair) as client,
+    ):
+        answer = ask(client, side=None).json()
+        go_on.set()
+    assert answer["evenhand"]["source"] == "extracted"
+    assert answer["evenhand"]["deadline"] == "passed: 5 of 9 candidates were judged"
+    assert all(each["text"] in answer["choices"][0]["message"]["content"] for each in DOCUMENTS)
