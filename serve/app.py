@@ -248,15 +248,15 @@ class Service:
         return self._chosen(chosen, len(asked.messages), is_late=is_late)
 
     def _chosen(self, chosen: Chosen, n_messages: int, *, is_late: bool) -> "JSONResponse":
-        best, reward, n_judged = chosen.best.candidate, chosen.best.reward, len(chosen.group.candidates)
+        best, reward = chosen.best.candidate, chosen.best.reward
         about: dict[str, Any] = {
             "recipe": self.phase.recipe.name,
             "phase": self.phase.name,
             "request": chosen.request.id,
             "side": chosen.request.side,
             "candidate": best.id,
-            "n_candidates": n_judged,
-            "deadline": f"passed: {n_judged} of {chosen.n_draws} candidates were judged" if is_late else None,
+            "n_candidates": len(chosen.group.candidates),
+            "deadline": _passed(chosen) if is_late else None,
             "reward": reward,
             "scores": {each.judge: each.score for each in chosen.said},
             "unscored": {each.judge: each.unscored for each in chosen.said if each.unscored},
@@ -313,6 +313,11 @@ class Service:
 def _documents(asked: Chat) -> Asked:
     """What a chat says of documents, without what every chat has."""
     return Asked(**{key: getattr(asked, key) for key in Asked.model_fields})
+
+
+def _passed(chosen: Chosen) -> str:
+    n_judged = sum(each.candidate.answers_request for each in chosen.group.candidates)
+    return f"passed: {n_judged} of {chosen.n_draws} candidates were judged"
 
 
 def _score_by(name: str, said: Sequence[Judgement]) -> float | None:

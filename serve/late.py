@@ -36,6 +36,7 @@ class KeptModels(SharedModels):
 
 
 def _only_kept(backend: Backend) -> OnlyKept:
+    # it is opened for what it is called alone
     backend.close()
     return OnlyKept(backend.signature)
 
@@ -108,6 +109,8 @@ class Late:
         if whole.done():
             return whole.result(), False
         so_far = asyncio.ensure_future(self._so_far(request, LAST_PART * seconds))
+        # a fault that nobody waits for is not logged: its text may quote documents
+        so_far.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await whole, False
         except TimeoutError:

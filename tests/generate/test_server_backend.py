@@ -19,7 +19,7 @@ from evenhand.generate.backend import TOO_LONG, Ask
 from evenhand.generate.backends import backend_signature, open_backend
 from evenhand.generate.server.backend import ServerBackend
 from evenhand.generate.server.client import refuse_unreachable
-from evenhand.generate.server.kept import forget_answers, n_answers
+from evenhand.generate.server.kept import NotKeptError, OnlyKept, forget_answers, n_answers
 from evenhand.records import Message, Sampling
 from evenhand.runfolder.journal import Journal
 from evenhand.runfolder.spending import COSTS, Cost, spending
@@ -56,6 +56,17 @@ def test_asks_of_one_prompt_are_one_request_and_replies_keep_their_order():
         # the prompts of two words are paid for once each, and asked three times
         assert (backend.usage.prompt_tokens, backend.usage.prefilled_tokens) == (12, 4)
     assert len(set(found)) == 6
+
+
+def test_kept_answers_are_given_without_the_server_and_others_are_not_asked_for():
+    asks = [ask("a ferry", seed, DRAWN) for seed in (1, 2)]
+    with Server() as server, opened(server) as backend:
+        found = texts(backend, asks)
+        with closing(OnlyKept(backend.signature)) as kept:
+            assert texts(kept, asks[::-1]) == found[::-1]
+            with pytest.raises(NotKeptError, match="1 of 2 asks have no answer yet"):
+                kept.complete([asks[0], ask("a ferry", 3, DRAWN)])
+        assert len(server.asked) == 1
 
 
 def test_server_without_n_is_asked_one_by_one_and_says_the_same_of_other_prompts():
