@@ -1,7 +1,7 @@
 """The best so far, for a request whose deadline passes: of the candidates whose answers, and whose judges' answers, are kept.
 
 Answers of servers are kept the moment they arrive. So a second worker goes the way of the first one, asks no server, and leaves
-out whatever is not there yet: the first one is neither disturbed nor made slower, and nothing is paid for twice. It starts a
+out whatever is not there yet: nothing is paid for twice, and what the first one draws and chooses stays the same. It starts a
 little before the deadline, since what it takes is the time of judges on this machine.
 """
 
