@@ -36,7 +36,7 @@ class KeptModels(SharedModels):
 
 
 def _only_kept(backend: Backend) -> OnlyKept:
-    # it is opened for what it is called alone
+    # it was opened for its signature alone
     backend.close()
     return OnlyKept(backend.signature)
 
