@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..config.recipe_file import load_recipe
-from .terminal import note, say, show
+from .terminal import note, say, say_put_aside, show
 
 EXAMPLE = (
     "Example: evenhand slurm recipes/polisum/llama-3.1-8b/dpo.yaml --nodes 4 --gpus-per-node 8 "
@@ -52,6 +52,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
 
     from ..cluster.slurm import Nodes, Scripts, as_rows, jobs, overrides
     from ..cluster.slurm import submit as send
+    from ..loop import plan
     from ..models.cache import cache_folder
     from ..preflight import preflight
 
@@ -59,7 +60,10 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     loaded = load_recipe(recipe, [*(set_ or []), *overrides(loaded, asked)])
     # the machine that submits jobs need not have GPUs, models or libraries
     preflight(loaded, elsewhere=True)
-    scripts = Scripts(loaded, asked, tuple(jobs(loaded, asked, shards or nodes)))
+    planned = plan(loaded)
+    say_put_aside(loaded, planned)
+    todo = [row.step for row in planned if not row.is_done]
+    scripts = Scripts(loaded, asked, tuple(jobs(loaded, todo, asked, shards or nodes)))
     if not scripts.jobs:
         say(f"{loaded.name}: every step is done; nothing to submit")
         return

@@ -3,14 +3,16 @@
 Generating and judging become arrays of shards, one on each node; the job after an array puts its shards together. Training
 that is spread over machines is a job of that many nodes, in which srun starts accelerate on each. Every command is one that a
 person could give: it continues what was interrupted and reuses what is done, so SLURM may queue a job again that was preempted,
-or whose node failed. Jobs work by a copy of the recipe, so that a change of the recipe's file cannot reach a queued job.
+or whose node failed. Jobs work by a copy of the recipe that nothing overwrites, so that no change can reach a queued job.
 """
 
+import contextlib
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +21,11 @@ from pydantic import BaseModel, ValidationError
 from ..config import BackendSection, Recipe
 from ..config.recipe_file import dump_recipe
 from ..errors import EvenhandError, RecipeError, StorageError
-from ..loop import Step, plan
-from ..runfolder.phases import RESOLVED, Phase
-from ..storage import explain, make_folder, read_text, write_json, write_text
-from ..train.launch import accelerate_config, n_machines, n_processes, read_accelerate
+from ..loop import Step
+from ..runfolder.phases import Phase
+from ..runfolder.processes import hold, refuse_held
+from ..storage import digest, explain, make_folder, read_text, write_json, write_text
+from ..train.launch import accelerate_config, n_machines, n_processes, on_each_node, read_accelerate
 
 # folder of job scripts in the run folder, and the file there that names the jobs which were submitted
 SLURM, SUBMITTED, LOGS = "slurm", "submitted.json", "logs"
@@ -81,11 +84,16 @@ class Scripts:
     recipe: Recipe
     nodes: Nodes
     jobs: tuple[Job, ...]
-    folder: Path = field(init=False)
 
-    def __post_init__(self) -> None:
-        # absolute, since SLURM reads paths by its own place
-        object.__setattr__(self, "folder", (self.recipe.output / SLURM).resolve())
+    @property
+    def folder(self) -> Path:
+        """Where they lie; links are left as they are, since nodes may have others."""
+        return (self.recipe.output / SLURM).absolute()
+
+    @property
+    def copy(self) -> Path:
+        """The recipe that they work by, every default spelled out; another recipe has another name."""
+        return self.folder / f"recipe-{digest(dump_recipe(self.recipe))}.yaml"
 
     def paths(self) -> list[Path]:
         """The script of each job."""
@@ -101,28 +109,33 @@ class Scripts:
         make_folder(self.folder / LOGS)
         for old in self.folder.glob("*.sbatch"):
             old.unlink()
-        write_text(self.folder / RESOLVED, dump_recipe(self.recipe))
+        write_text(self.copy, dump_recipe(self.recipe))
         for job, path in zip(self.jobs, self.paths(), strict=True):
             write_text(path, self.text(job))
 
     def text(self, job: Job) -> str:
         """What sbatch reads."""
         many = job.shards > 1
+        # SLURM puts names in the place of %x and the like
+        logs = str(self.folder / LOGS).replace("%", "%%")
         options = [
             f"--job-name={job.name}", f"--chdir={Path.cwd()}",
-            f"--output={self.folder / LOGS}/{'%x-%A_%a' if many else '%x-%j'}.log", "--open-mode=append", "--requeue",
+            f"--output={logs}/{'%x-%A_%a' if many else '%x-%j'}.log", "--open-mode=append", "--requeue",
             f"--nodes={job.nodes}", "--ntasks-per-node=1",
             *([f"--gpus-per-node={self.nodes.gpus_each}"] if self.nodes.gpus_each else []),
             *([f"--array=0-{job.shards - 1}"] if many else []), *self.nodes.options,
         ]  # fmt: skip
         shard = f' --shard "$SLURM_ARRAY_TASK_ID/{job.shards}"' if many else ""
+        validating = self.command("validate")
+        if job.nodes > 1:
+            validating = [*on_each_node(job.nodes), *validating]
         return "\n".join(
             [
                 "#!/bin/bash",
                 *(f"#SBATCH {shlex.quote(each)}" for each in options),
                 "set -euo pipefail",
-                # what the machine that submits cannot see: models, libraries and GPUs of this one
-                *([shlex.join(self.command("validate"))] if job == self.jobs[0] else []),
+                # what the machine that submits cannot see: the shared disk, models, libraries and GPUs of these
+                *([shlex.join(validating)] if job == self.jobs[0] else []),
                 *(f"{shlex.join(self.command(step.verb, step.phase))}{shard}" for step in job.steps),
                 "",
             ]
@@ -131,7 +144,7 @@ class Scripts:
     def command(self, verb: str, phase: Phase | None = None) -> list[str]:
         """The command that does a step, by the recipe's copy."""
         own = self.recipe.generate.python if verb == "generate" else None
-        command = [own or sys.executable, "-m", "evenhand", verb, str(self.folder / RESOLVED)]
+        command = [own or sys.executable, "-m", "evenhand", verb, str(self.copy)]
         return [*command, "--phase", phase.name] if phase else command
 
 
@@ -153,7 +166,7 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
     if (values.num_machines or 1) > 1:
         machines = section.num_machines or nodes.n
         found = ["train.launcher=srun", f"train.num_machines={machines}"]
-        if nodes.gpus_each and section.num_processes is None:
+        if nodes.gpus_each and not values.use_cpu and section.num_processes is None:
             found.append(f"train.num_processes={machines * nodes.gpus_each}")
         section = section.model_copy(update={"launcher": "srun", "num_machines": machines})
         if machines > nodes.n:
@@ -169,17 +182,17 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
     return found
 
 
-def jobs(recipe: Recipe, nodes: Nodes, shards: int) -> list[Job]:
-    """The jobs of all steps that are not done, in the order in which they wait for each other.
+def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[Job]:
+    """The jobs of these steps, in the order in which they wait for each other.
 
     Args:
         recipe: with the keys of `overrides`.
+        steps: those that are not done.
         nodes: what there is.
         shards: tasks of each array.
 
     Raises:
         RecipeError: a server is asked by files of requests, which takes no job but a command that is given again.
-        DataError: the corpus is wrong.
     """
     batched = [
         section.server for section in (recipe.generate, *_judging(recipe)) if section.server and section.server.batches
@@ -192,10 +205,10 @@ def jobs(recipe: Recipe, nodes: Nodes, shards: int) -> list[Job]:
     machines = 1
     if recipe.rounds:
         machines = n_machines(recipe.train, accelerate_config(recipe.train.accelerate_config))
-    todo = [row.step for row in plan(recipe) if not row.is_done]
-    found = list(_gathered(todo, shards, machines))
-    # one task sees what is wrong there, not each of an array
-    return [Job(()), *found] if found and found[0].shards > 1 else found
+    found = list(_gathered(steps, shards, machines))
+    is_spread = any(job.shards > 1 or job.nodes > 1 for job in found)
+    # all nodes together see what is wrong there, before any work
+    return [Job((), nodes=nodes.n), *found] if is_spread else found
 
 
 def _gathered(steps: Iterable[Step], shards: int, machines: int) -> Iterator[Job]:
@@ -248,21 +261,29 @@ def submit(scripts: Scripts) -> list[Queued]:
         SchedulerError: SLURM is not there, refuses a job, after which none is left in its queue, or still has jobs of this run.
         StorageError: a file cannot be read or written.
     """
-    path = scripts.folder / SUBMITTED
-    refuse_queued(path)
-    scripts.write()
+    if elsewhere := [each for each in scripts.nodes.options if each.startswith(("-M", "--clusters", "--cluster="))]:
+        raise RecipeError(
+            f"--sbatch {elsewhere[0]!r}: jobs are submitted to the cluster of this machine; submit them there"
+        )
+    refuse_held(scripts.recipe.output)
     queued: list[Queued] = []
-    try:
-        for job, script in zip(scripts.jobs, scripts.paths(), strict=True):
-            waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
-            said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
-            queued.append(Queued(job, said.strip().partition(";")[0]))
-            write_json(path, Kept(ids=[each.id for each in queued]).model_dump())
-        _ask("scontrol", "release", queued[0].id)
-    except EvenhandError:
-        if queued:
-            _ask("scancel", *(each.id for each in queued))
-        raise
+    with hold(scripts.folder):
+        path = scripts.folder / SUBMITTED
+        refuse_queued(path)
+        scripts.write()
+        try:
+            for job, script in zip(scripts.jobs, scripts.paths(), strict=True):
+                waits = f"--dependency=afterok:{queued[-1].id}" if queued else "--hold"
+                said = _ask("sbatch", "--parsable", "--kill-on-invalid-dep=yes", waits, str(script))
+                queued.append(Queued(job, said.strip().partition(";")[0]))
+                write_json(path, Kept(ids=[each.id for each in queued]).model_dump())
+            _ask("scontrol", "release", queued[0].id)
+        except BaseException:
+            # Ctrl-C, too. Where SLURM does not answer, the file names what is left, and the first of them is held
+            if queued:
+                with contextlib.suppress(SchedulerError):
+                    _ask("scancel", *(each.id for each in queued))
+            raise
     return queued
 
 
@@ -279,19 +300,26 @@ def refuse_queued(path: Path) -> None:
         ids = Kept.model_validate_json(read_text(path)).ids
     except ValidationError as error:
         raise StorageError(f"{path}: does not name jobs ({explain(error)}); delete it when none is queued") from error
-    # one by one is what SLURM cannot answer about jobs that it has forgotten
-    waiting = set(_ask("squeue", "--me", "--noheader", "--format=%F").split())
+    # not asked one by one: of a job that it has forgotten SLURM says nothing but that the number is wrong
+    waiting = set(_ask("squeue", "--me", "--all", "--noheader", "--format=%F").split())
     if left := [each for each in ids if each in waiting]:
         raise SchedulerError(
-            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or "
-            f"take them out: scancel {' '.join(left)}"
+            f"{path.parent.parent}: SLURM still has jobs of this run: {', '.join(left)}. Wait for them (squeue --me), or, "
+            f"also where the first is held since its submission was interrupted, take them out: scancel {' '.join(left)}"
         )
 
 
 def _ask(*command: str) -> str:
     """What one of SLURM's programs says."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        done = subprocess.run(
+            command,
+            env=own_environment(os.environ),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
     except OSError as error:
         raise SchedulerError(
             f"{command[0]} cannot be started ({error.strerror}): SLURM's programs are where its jobs are submitted from"
@@ -301,6 +329,12 @@ def _ask(*command: str) -> str:
     if done.returncode:
         raise SchedulerError(f"{command[0]} ended with exit code {done.returncode}: {done.stderr.strip()}")
     return done.stdout
+
+
+def own_environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables without those of a job that the command is given in, which its own jobs would take for theirs."""
+    of_a_job = ("SLURM_", "SBATCH_ARRAY", "SQUEUE_")
+    return {name: value for name, value in variables.items() if name == "SLURM_CONF" or not name.startswith(of_a_job)}
 
 
 def as_rows(found: Sequence[Job]) -> list[tuple[str, str, str]]:

@@ -28,6 +28,7 @@ SelectTypeParameters=CR_Core
 ReturnToService=2
 KillWait=2
 MinJobAge=600
+MaxArraySize=4
 SlurmctldPort={ctld}
 SlurmctldPidFile={folder}/ctld.pid
 SlurmctldLogFile={folder}/ctld.log

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import logging
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report_failure(failure_path(phase.folder, "train"), error)
         elif is_main:
             log.error("%s", error)
+        elif os.environ.get("LOCAL_RANK") == "0":
+            # of another machine, which may not see what the first one does
+            log.error("%s: %s", socket.gethostname(), error)
         return error.exit_code
     except KeyboardInterrupt:
         log.error("interrupted; the same command continues")

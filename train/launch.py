@@ -88,15 +88,19 @@ def n_processes(section: TrainSection, config: Path) -> int:
     """
     values, machines = read_accelerate(config), n_machines(section, config)
     if values.distributed_type.upper() == "NO":
-        if (section.num_processes or 1) > 1:
+        if machines > 1 or (section.num_processes or 1) > 1:
+            what = (
+                f"'train.num_processes': {section.num_processes} processes"
+                if machines == 1
+                else f"'train.num_machines': {machines} machines"
+            )
             raise RecipeError(
-                f"key 'train.num_processes': {section.num_processes} processes, but {config} starts one; name another "
-                "train.accelerate_config, for example zero2"
+                f"key {what}, but {config} starts one process; name another train.accelerate_config, for example zero2"
             )
         return 1
-    each = (values.num_processes or machines) // (values.num_machines or 1)
-    processes = section.num_processes or each * machines
-    if processes % machines:
+    configured = values.num_machines or 1
+    processes = section.num_processes or (values.num_processes or configured) * machines // configured
+    if processes % machines or (values.num_processes or configured) % configured:
         raise RecipeError(
             f"key 'train.num_processes': {processes} processes cannot be shared out evenly over {machines} machines; write a "
             f"multiple of {machines}"
@@ -190,11 +194,12 @@ def lock_files(python: str | None = None) -> list[Path]:
 # what srun starts on each machine; $0 is the interpreter. All processes meet at the first machine of the step, whose address
 # SLURM knows, at a port that is another one for another job
 ON_EACH_MACHINE = """
-set -eu
+set -euo pipefail
 first=$(scontrol show hostnames "$SLURM_STEP_NODELIST" | head -n 1)
 address=$(scontrol show node --oneliner "$first" | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')
+[ -n "$address" ] || { echo "evenhand: scontrol does not tell the address of $first" >&2; exit 1; }
 exec "$0" -m accelerate.commands.launch --num_machines "$SLURM_STEP_NUM_NODES" --machine_rank "$SLURM_PROCID" \\
-    --main_process_ip "$address" --main_process_port "$((20000 + SLURM_JOB_ID % 20000))" "$@"
+    --main_process_ip "$address" --main_process_port "$((20000 + SLURM_JOB_ID % 12000))" "$@"
 """
 
 
@@ -209,9 +214,14 @@ def srun(python: str, machines: int, arguments: Sequence[str], variables: Mappin
     """
     # srun has not taken this over from the job since SLURM 22.05, and would bind all processes of a machine to one core
     cpus = variables.get("SLURM_CPUS_PER_TASK")
+    own = [f"--cpus-per-task={cpus}"] if cpus else []
+    return [*on_each_node(machines), *own, "bash", "-c", ON_EACH_MACHINE, python, *arguments]
+
+
+def on_each_node(n: int) -> list[str]:
+    """What makes a command run once on each of so many nodes, with the variables and the standard input of this process."""
     return [
-        "srun", f"--nodes={machines}", f"--ntasks={machines}", "--ntasks-per-node=1", "--kill-on-bad-exit=1",
-        *([f"--cpus-per-task={cpus}"] if cpus else []), "bash", "-c", ON_EACH_MACHINE, python, *arguments,
+        "srun", f"--nodes={n}", f"--ntasks={n}", "--ntasks-per-node=1", "--kill-on-bad-exit=1", "--export=ALL", "--input=all",
     ]  # fmt: skip
 
 

@@ -65,7 +65,13 @@ def _refuse_launch(recipe: Recipe) -> None:
     path = accelerate_config(recipe.train.accelerate_config)
     wanted = n_processes(recipe.train, path)
     accumulation(recipe, wanted)
-    each = wanted // n_machines(recipe.train, path)
+    machines = n_machines(recipe.train, path)
+    each, given = wanted // machines, os.environ.get("SLURM_JOB_NUM_NODES", "")
+    if recipe.train.launcher == "srun" and given.isdigit() and int(given) < machines:
+        raise RecipeError(
+            f"key 'train.num_machines': training on {machines} nodes, and this job of SLURM's has {given}; ask for more "
+            "nodes, or write fewer machines"
+        )
     values = read_accelerate(path)
     kind = values.distributed_type.upper()
     if kind == "DEEPSPEED":

@@ -12,7 +12,7 @@ import slurm_cluster
 import yaml
 from launched import two_processes
 
-from evenhand.cluster.slurm import Nodes, Scripts, jobs, overrides, submit
+from evenhand.cluster.slurm import Nodes, Scripts, jobs, overrides, own_environment, submit
 from evenhand.config.recipe_file import load_recipe, recipe_of
 from evenhand.errors import RecipeError
 from evenhand.loop import steps
@@ -53,12 +53,12 @@ def small(folder, **values):
 
 
 def scripts(recipe, nodes, shards):
-    return Scripts(recipe, nodes, tuple(jobs(recipe, nodes, shards)))
+    return Scripts(recipe, nodes, tuple(jobs(recipe, steps(recipe), nodes, shards)))
 
 
 def test_jobs_cover_the_steps_in_their_order_and_each_array_is_gathered(tmp_path):
     recipe = small(tmp_path, rounds=1)
-    found = jobs(recipe, Nodes(2), 3)
+    found = jobs(recipe, steps(recipe), Nodes(2), 3)
     assert [(job.name, job.shards) for job in found][:6] == [
         ("validate", 1),
         ("round-00-generate-shards", 3),
@@ -73,25 +73,26 @@ def test_jobs_cover_the_steps_in_their_order_and_each_array_is_gathered(tmp_path
 
 def test_one_shard_on_one_node_is_one_job(tmp_path):
     recipe = small(tmp_path, rounds=2)
-    assert [list(job.steps) for job in jobs(recipe, Nodes(), 1)] == [steps(recipe)]
+    assert [list(job.steps) for job in jobs(recipe, steps(recipe), Nodes(), 1)] == [steps(recipe)]
 
 
 def test_a_step_that_asks_a_server_is_never_shared_out(tmp_path):
     server = {"backend": "openai", "server": {"base_url": "http://127.0.0.1:9/v1"}}
     generate = {**SMALL["generate"], "engine": {}, **server}
     asking = small(tmp_path, generate=generate)
-    assert [(job.name, job.shards) for job in jobs(asking, Nodes(2), 2)] == [
+    assert [(job.name, job.shards) for job in jobs(asking, steps(asking), Nodes(2), 2)] == [
+        ("validate", 1),
         ("evaluation-base-generate", 1),
         ("evaluation-base-judge-shards", 2),
         ("evaluation-base-judge-to-report", 1),
     ]
     server["server"] = server["server"] | {"batches": True}
     with pytest.raises(RecipeError, match=r"server\.batches.*run `evenhand loop`"):
-        jobs(small(tmp_path, generate=generate | server), Nodes(2), 2)
+        jobs(small(tmp_path, generate=generate | server), [], Nodes(2), 2)
 
 
 def test_scripts_are_what_a_shell_reads(tmp_path):
-    recipe = small(tmp_path / "it's a folder")
+    recipe = small(tmp_path / "it's a folder of 100%x")
     made = scripts(recipe, Nodes(2, 8, ("--comment=two words",)), 2)
     made.write()
     check, first, second, *_ = made.paths()
@@ -104,7 +105,12 @@ def test_scripts_are_what_a_shell_reads(tmp_path):
     assert "--shard" not in second.read_text() and "--array" not in second.read_text()
     for path in made.paths():
         assert run("bash", "-n", path).returncode == 0
-    assert load_recipe(made.folder / "recipe.yaml") == recipe
+    assert "of 100%%x/run/slurm/logs/%x-%A_%a.log" in text
+    assert "srun --nodes=2 " in check.read_text()
+    assert load_recipe(made.copy) == recipe
+    # what is queued reads it
+    scripts(recipe.model_copy(update={"seed": 7}), Nodes(2), 2).write()
+    assert load_recipe(made.copy) == recipe
 
 
 @pytest.mark.parametrize(
@@ -136,6 +142,22 @@ def test_training_for_several_machines_takes_the_nodes(tmp_path, train, nodes, e
 def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes, said):
     with pytest.raises(RecipeError, match=said):
         overrides(small(tmp_path, rounds=1, train=train), nodes)
+
+
+def test_a_job_in_a_job_is_not_taken_for_that_one():
+    given = {
+        "PATH": "/bin",
+        "SLURM_CONF": "a",
+        "SLURM_CPUS_PER_TASK": "4",
+        "SQUEUE_STATES": "R",
+        "SBATCH_ACCOUNT": "mine",
+    }
+    assert own_environment(given) == {"PATH": "/bin", "SLURM_CONF": "a", "SBATCH_ACCOUNT": "mine"}
+
+
+def test_another_cluster_is_refused_before_anything_is_asked(tmp_path):
+    with pytest.raises(RecipeError, match="'--clusters=x': jobs are submitted to the cluster of this machine"):
+        submit(scripts(small(tmp_path), Nodes(2, 0, ("--clusters=x",)), 2))
 
 
 def command(verb, path, *options):
@@ -243,16 +265,18 @@ def test_two_rounds_with_a_drained_node_and_a_requeued_job_leave_the_files_of_on
 @pytest.mark.slow
 def test_a_job_that_slurm_refuses_leaves_none_in_the_queue(cluster, tmp_path):
     path = written(tmp_path)
-    done = run(*command("slurm", path, "--nodes", "2", "--submit", "--sbatch", "--partition=nowhere"))
-    assert (
-        done.returncode == 1 and "sbatch ended with exit code 1" in done.stderr and "invalid partition" in done.stderr
-    )
+    # the first job is none; an array may have four tasks
+    done = run(*command("slurm", path, "--nodes", "2", "--submit", "--shards", "5"))
+    assert done.returncode == 1, done.stdout
+    assert "sbatch ended with exit code 1" in done.stderr and "job array" in done.stderr, done.stderr
     assert slurm_cluster.ask("squeue", "--noheader") == ""
 
 
 @pytest.mark.slow
 def test_a_job_that_fails_takes_the_others_out_of_the_queue(cluster, tmp_path):
-    queued = submit(scripts(small(tmp_path, corpus={"path": "sample"}), Nodes(2), 2))
-    slurm_cluster.ask("scancel", queued[0].id)
+    # which is found where the jobs run
+    queued = submit(scripts(small(tmp_path, rounds=1, model={"name": "/no/such/model"}), Nodes(2), 2))
     ended = slurm_cluster.wait_for([each.id for each in queued])
+    assert ended.pop(queued[0].id) == "FAILED"
     assert set(ended.values()) == {"CANCELLED"}
+    assert "/no/such/model" in (tmp_path / f"run/slurm/logs/validate-{queued[0].id}.log").read_text()

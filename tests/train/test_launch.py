@@ -1,5 +1,6 @@
 """Trainings in processes of their own, under accelerate's launcher."""
 
+import json
 import math
 import os
 import shlex
@@ -19,7 +20,7 @@ from evenhand.errors import DataError, ModelError, RecipeError, StorageError
 from evenhand.runfolder.phases import Phase
 from evenhand.storage import file_digest, write_jsonl
 from evenhand.train import train
-from evenhand.train.launch import SHIPPED, accelerate_config, n_processes
+from evenhand.train.launch import SHIPPED, accelerate_config, n_processes, srun
 
 OpenRound = Callable[..., Phase]
 LN2 = math.log(2)
@@ -81,6 +82,32 @@ def test_several_machines_are_started_by_hand(name: str) -> None:
         RecipeError, match=r"asks for 2 machines, .*run on every machine: accelerate launch .*--main_process_ip"
     ):
         n_processes(TrainSection(), accelerate_config(name))
+
+
+@pytest.mark.parametrize(
+    ("machines", "each", "asked", "started"), [(2, 16, None, 16), (4, 16, None, 32), (4, None, None, 4), (2, 16, 6, 6)]
+)
+def test_processes_of_more_machines_than_the_file_says_are_as_many_on_each(
+    tmp_path: Path, machines: int, each: int | None, asked: int | None, started: int
+) -> None:
+    config = tmp_path / "many.yaml"
+    config.write_text(json.dumps({"distributed_type": "MULTI_GPU", "num_machines": 2, "num_processes": each}))
+    section = TrainSection(launcher="srun", num_machines=machines, num_processes=asked)
+    assert n_processes(section, config) == started
+
+
+def test_machines_without_processes_that_know_each_other_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "none.yaml"
+    config.write_text(json.dumps({"distributed_type": "NO", "num_machines": 2}))
+    with pytest.raises(RecipeError, match=r"'train.num_machines': 2 machines, but .*none.yaml starts one process"):
+        n_processes(TrainSection(launcher="srun"), config)
+
+
+def test_srun_hands_over_the_cores_of_the_job() -> None:
+    command = srun("python", 2, ["-m", "x"], {"SLURM_CPUS_PER_TASK": "8"})
+    assert {"--nodes=2", "--ntasks=2", "--cpus-per-task=8", "--export=ALL"} < set(command)
+    assert command[-3:] == ["python", "-m", "x"]
+    assert not [word for word in srun("python", 2, [], {}) if word.startswith("--cpus")]
 
 
 def test_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
