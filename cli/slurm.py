@@ -50,7 +50,7 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
     loaded = load_recipe(recipe, set_ or [])
     from rich.table import Table
 
-    from ..cluster.slurm import Nodes, Scripts, as_rows, jobs, overrides
+    from ..cluster.slurm import Nodes, Scripts, as_rows, idle_gpus, jobs, overrides
     from ..cluster.slurm import submit as send
     from ..loop import plan
     from ..models.cache import cache_folder
@@ -77,6 +77,8 @@ def slurm(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has op
         table.add_row(*row, *([queued[place].id] if queued else []))
     show(table)
     note(f"scripts, and what the jobs say: {scripts.folder}")
+    if idle := idle_gpus(loaded, asked):
+        note(f"GPUs of each node stand idle with {', '.join(idle)}: write replicas: auto there")
     if (shards or nodes) > 1:
         note(
             f"caches of judges: {cache_folder()}; where machines share that disk, give each a folder of its own: "

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from ..config import BackendSection, Recipe
+from ..config import BackendSection, Recipe, ReplicatedSection
 from ..config.recipe_file import dump_recipe
 from ..errors import EvenhandError, RecipeError, StorageError
 from ..loop import Step
@@ -182,6 +182,20 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
     return found
 
 
+def idle_gpus(recipe: Recipe, nodes: Nodes) -> list[str]:
+    """Sections whose engines leave GPUs of a node idle: "generate" and judges'."""
+    asked: dict[str, BackendSection] = {"generate": recipe.generate}
+    for name, options in recipe.judges.items():
+        asked |= {f"judges.{name}": each.backend for each in options.language_models.values()}
+    return [
+        key
+        for key, section in asked.items()
+        if isinstance(section, ReplicatedSection)
+        and section.replicas != "auto"
+        and 0 < section.gpus_each * section.replicas < nodes.gpus_each
+    ]
+
+
 def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> list[Job]:
     """The jobs of these steps, in the order in which they wait for each other.
 
@@ -343,7 +357,7 @@ def as_rows(found: Sequence[Job]) -> list[tuple[str, str, str]]:
         (
             job.name,
             f"array of {job.shards}" if job.shards > 1 else f"{job.nodes} node{'s' if job.nodes > 1 else ''}",
-            ", ".join(step.verb for step in job.steps),
+            ", ".join(step.verb for step in job.steps) or "validate",
         )
         for job in found
     ]

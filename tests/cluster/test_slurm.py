@@ -12,7 +12,7 @@ import slurm_cluster
 import yaml
 from launched import two_processes
 
-from evenhand.cluster.slurm import Nodes, Scripts, jobs, overrides, own_environment, submit
+from evenhand.cluster.slurm import Nodes, Scripts, idle_gpus, jobs, overrides, own_environment, submit
 from evenhand.config.recipe_file import load_recipe, recipe_of
 from evenhand.errors import RecipeError
 from evenhand.loop import steps
@@ -142,6 +142,21 @@ def test_training_for_several_machines_takes_the_nodes(tmp_path, train, nodes, e
 def test_training_that_does_not_fit_the_nodes_is_refused(tmp_path, train, nodes, said):
     with pytest.raises(RecipeError, match=said):
         overrides(small(tmp_path, rounds=1, train=train), nodes)
+
+
+@pytest.mark.parametrize(
+    ("engine", "replicas", "gpus", "idle"),
+    [
+        ({}, 1, 8, True),
+        ({}, "auto", 8, False),
+        ({"tensor_parallel_size": 8}, 1, 8, False),
+        ({}, 1, 0, False),
+        ({}, 8, 8, False),
+    ],
+)
+def test_gpus_that_no_engine_would_use_are_told(tmp_path, engine, replicas, gpus, idle):
+    generate = {"plans": {"nucleus": {}}, "engine": engine, "replicas": replicas}
+    assert idle_gpus(small(tmp_path, generate=generate), Nodes(2, gpus)) == (["generate"] if idle else [])
 
 
 def test_a_job_in_a_job_is_not_taken_for_that_one():
