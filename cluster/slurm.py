@@ -1,6 +1,6 @@
 """The steps of a run as SLURM's batch jobs, each waiting for the one before it.
 
-Generating and judging become arrays of shards, one on each node; the job after an array puts its shards together. Training
+Generating and judging become arrays of shards, as many as nodes; the job after an array puts its shards together. Training
 that is spread over machines is a job of that many nodes, in which srun starts accelerate on each. Every command is one that a
 person could give: it continues what was interrupted and reuses what is done, so SLURM may queue a job again that was preempted,
 or whose node failed. Jobs work by a copy of the recipe that nothing overwrites, so that no change can reach a queued job.

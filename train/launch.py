@@ -195,7 +195,7 @@ def lock_files(python: str | None = None) -> list[Path]:
 # SLURM knows, at a port that is another one for another job
 ON_EACH_MACHINE = """
 set -euo pipefail
-first=$(scontrol show hostnames "$SLURM_STEP_NODELIST" | head -n 1)
+first=$(scontrol show hostnames "$SLURM_STEP_NODELIST" | sed -n 1p)
 address=$(scontrol show node --oneliner "$first" | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')
 [ -n "$address" ] || { echo "evenhand: scontrol does not tell the address of $first" >&2; exit 1; }
 exec "$0" -m accelerate.commands.launch --num_machines "$SLURM_STEP_NUM_NODES" --machine_rank "$SLURM_PROCID" \\

@@ -572,6 +572,14 @@ def test_gpus_that_are_not_there(trained):
     assert "'multi_gpu' starts 64 processes with a GPU each, and" in found
 
 
+def test_a_job_of_slurms_with_too_few_nodes(trained, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "2")
+    spread = {"accelerate_config": "multi_node", "launcher": "srun", "num_machines": 4}
+    assert "key 'train.num_machines': training on 4 nodes, and this job of SLURM's has 2" in broken(
+        trained, train=spread
+    )
+
+
 def test_stock_trls_reference_beforehand_where_fsdp_spreads_the_weights(trained):
     trained["trainer"] = {"precompute_ref_log_probs": True}
 

@@ -1,3 +1,4 @@
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,16 @@ def test_wrong_recipe_ends_with_its_exit_code_and_all_mistakes(
 def test_unreadable_recipe_ends_with_one_message(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert main(["--config", str(tmp_path / "none.yaml")]) == 2
     assert "none.yaml: cannot be read" in caplog.text
+
+
+@pytest.mark.parametrize(("local", "is_told"), [("0", True), ("1", False)])
+def test_what_another_machine_does_not_see_is_told_once_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, local: str, is_told: bool
+) -> None:
+    monkeypatch.setenv("RANK", "8")
+    monkeypatch.setenv("LOCAL_RANK", local)
+    assert main(["--config", str(tmp_path / "none.yaml"), "--stage-key", "a"]) == 2
+    assert (f"{socket.gethostname()}: {tmp_path}/none.yaml: cannot be read" in caplog.text) is is_told
 
 
 def test_unknown_phase_lists_the_known_ones(open_round: Callable[..., Phase], caplog: pytest.LogCaptureFixture) -> None:
