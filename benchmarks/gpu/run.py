@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,17 +103,38 @@ def run_jobs(jobs: Mapping[str, Job], folder: Path) -> int:
 
 def _run(job: Job, log: Path) -> int:
     """The job's exit code; `PAST_LIMIT` where it and all that it started had to be stopped."""
-    with log.open("wb") as out, subprocess.Popen(
-        job.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-    ) as process:  # fmt: skip
+    with log.open("wb") as out, contextlib.ExitStack() as ending:
+        with _put_off(signal.SIGTERM, signal.SIGINT):
+            process = ending.enter_context(
+                subprocess.Popen(
+                    job.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+                )
+            )
+            ending.callback(_kill_group, process.pid)
         try:
             return process.wait(job.limit)
         except subprocess.TimeoutExpired:
             return PAST_LIMIT
-        finally:
-            # also what a part started and did not end
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _put_off(*numbers: int) -> Iterator[None]:
+    """Signals that come in the block are handled after it: a process that is just being started is known by then."""
+    caught: list[int] = []
+    before = {number: signal.signal(number, lambda found, _: caught.append(found)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in caught:
+            signal.raise_signal(number)
+
+
+def _kill_group(leader: int) -> None:
+    """End a part, and what it started and did not end."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _read(figures: Path) -> dict[str, Any]:

@@ -166,3 +166,20 @@ def test_a_run_that_is_stopped_stops_its_part(tmp_path):
         process.terminate()
         assert process.wait(60) == 128 + signal.SIGTERM
     assert not Path(f"/proc/{found[0]}").exists()
+
+
+def test_a_run_that_is_stopped_while_it_starts_its_part_stops_it(tmp_path, monkeypatch):
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        """A process during whose start a signal comes."""
+
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs({"sleeps": job("import time; time.sleep(600)", 30)}, tmp_path)
+    assert not Path(f"/proc/{started[0]}").exists()
