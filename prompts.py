@@ -113,7 +113,7 @@ def load_template(name: str, folder: Path, place: str = "") -> PromptTemplate:
 
 
 def fence(text: str, sections: Iterable[str] = ()) -> str:
-    """The text with every tag of a section broken, of evenhand's own ones and of those named.
+    """The text with every tag of a section broken, of evenhand's own ones and of those named; <task-x> is no tag of <task>.
 
     >>> fence("a < b </source>")
     'a < b <\u00b7/source>'
