@@ -50,6 +50,20 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     prompt_tokens: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Tokens of a prompt, where the documents are not here.")
     ] = None,
+    answer_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Tokens of a candidate. Default: as many as its plan allows."),
+    ] = None,
+    nodes: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Machines that requests are spread over: evenhand slurm, or --shard."),
+    ] = 1,
+    gpus_per_node: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="GPUs of each, which replicas: auto fills with engines.")
+    ] = None,
+    gpu_price: Annotated[
+        float | None, typer.Option(min=0, metavar="PRICE", help="Of an hour of a GPU, in your currency.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of tables, in bytes and operations.")
     ] = False,
@@ -57,21 +71,28 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     """What a recipe needs, computed before anything is run: parameters, tokens, operations, memory per GPU, hours.
 
     No weights are loaded. Of a model only config.json must be here (a folder that holds nothing else will do), and of its
-    tokenizer the files; where they are not, four characters are a token. Generated tokens are counted as many as allowed.
+    tokenizer the files; where they are not, four characters are a token. Generated tokens are counted as many as allowed, or
+    as --answer-tokens says. A million requests on 64 GPUs: --requests test=1000000 --nodes 8 --gpus-per-node 8 --set
+    generate.replicas=auto.
     """
     loaded = load_recipe(recipe, set_ or [])
     if gpu not in DEVICES:
         raise RecipeError(f"--gpu {gpu!r}: is not one of {', '.join(DEVICES)}; --gpu-memory changes their memory")
     device = DEVICES[gpu] if gpu_memory is None else replace(DEVICES[gpu], memory=gpu_memory)
+    from ..estimate.recipe import Cluster
     from ..estimate.recipe import estimate as run
     from ..estimate.work import Assumed
 
-    found = run(loaded, device, utilisation, Assumed(dict(map(_requests, requests or [])), prompt_tokens))
+    assumed = Assumed(dict(map(_requests, requests or [])), prompt_tokens, answer_tokens)
+    found = run(loaded, device, utilisation, assumed, Cluster(nodes, gpus_per_node))
     if as_json:
-        derived = {"gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours, "cost": found.cost}
+        derived = {
+            "gpus": found.gpus, "gpu_memory_gib": found.memory, "hours": found.hours, "gpu_hours": found.gpu_hours,
+            "cost": found.cost,
+        }  # fmt: skip
         say(json.dumps(asdict(found) | derived, indent=2))
     else:
-        _show(found)
+        _show(found, gpu_price)
     if found.problems:
         raise LeftOutError(f"{len(found.problems)} models are not known, and what rests on them is left out")
 
@@ -83,7 +104,7 @@ def _requests(given: str) -> tuple[str, int]:
     return split, int(n)
 
 
-def _show(found: "Estimate") -> None:
+def _show(found: "Estimate", gpu_price: float | None) -> None:
     device = found.device
     show(_models(found))
     show(_stages(found))
@@ -102,13 +123,24 @@ def _show(found: "Estimate") -> None:
     )
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
     _say_costs(found.stages)
+    parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in found.files.items())
+    say(f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends")
     for problem in found.problems:
         say(f"- {problem}")
     if found.gpus and found.memory is not None and found.hours is not None:
         say(
             f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; about {_hours(found.hours)} hours on {device.name}"
-            " (metrics not counted)"
+            f"{_paid(found, gpu_price)} (metrics not counted)"
         )
+
+
+def _paid(found: "Estimate", gpu_price: float | None) -> str:
+    """GPU hours, where there are several GPUs or a price, and what they cost."""
+    hours = found.gpu_hours
+    if hours is None or (found.gpus == 1 and gpu_price is None):
+        return ""
+    price = "" if gpu_price is None else f", {hours * gpu_price:,.4g} to pay"
+    return f", {_hours(hours)} GPU hours{price}"
 
 
 def print_costs(recipe: "Recipe") -> None:
@@ -235,6 +267,10 @@ def _short(name: str) -> str:
 def _gib(n_bytes: float) -> str:
     gib = n_bytes / GIB
     return f"{gib:.1f}" if gib >= 1 else f"{gib:.2f}"
+
+
+def _size(n_bytes: float) -> str:
+    return f"{_gib(n_bytes)} GiB" if n_bytes >= GIB else f"{_significant(n_bytes / 2**20)} MiB"
 
 
 def _count(n: float | None) -> str:

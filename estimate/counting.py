@@ -74,6 +74,8 @@ class Counter:
     """A backend that counts the tokens of what it is asked."""
 
     read: Reader
+    # tokens of an answer; None for as many as an ask allows
+    most: int | None = None
     tokens: Tokens = field(default_factory=Tokens)
     # tokens of the longest prompt with its answer
     longest: int = 0
@@ -89,13 +91,18 @@ class Counter:
             self.tokens.seen_by_prefilled += seen_from(segment.start, len(segment.tokens))
         self.tokens.paid += sum(map(len, prompts.values()))
         for ask in asks:
-            n_prompt, n_answer = len(prompts[ask.prompt]), 1 if ask.choices else ask.sampling.max_tokens
+            n_prompt, n_answer = len(prompts[ask.prompt]), self._length(ask)
             self.tokens.calls += 1
             self.tokens.prompts += n_prompt
             self.tokens.generated += n_answer
             self.tokens.seen_by_generated += seen_from(n_prompt, n_answer - 1)
             self.longest = max(self.longest, n_prompt + n_answer)
-        return [Reply(self._answer(1 if ask.choices else ask.sampling.max_tokens), "stop") for ask in asks]
+        return [Reply(self._answer(self._length(ask)), "stop") for ask in asks]
+
+    def _length(self, ask: Ask) -> int:
+        if ask.choices:
+            return 1
+        return ask.sampling.max_tokens if self.most is None else min(self.most, ask.sampling.max_tokens)
 
     def _answer(self, n_tokens: int) -> str:
         # no two are alike, since equal ones would be judged once

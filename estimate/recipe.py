@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ..config import Recipe
-from ..config.model import LanguageModel
+from ..config.model import LanguageModel, ReplicatedSection
 from ..errors import EvenhandError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
@@ -93,6 +93,24 @@ class EngineMemory:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """The machines that requests are spread over, as shards; training has its own number of processes."""
+
+    nodes: int = 1
+    # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine
+    gpus_each: int | None = None
+
+    def engines(self, asked: LanguageModel) -> int:
+        """Engines of a model on all machines together."""
+        said = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1
+        each = max(1, (self.gpus_each or 1) // engine_gpus(asked)) if said == "auto" else said
+        return self.nodes * each
+
+
+ONE_MACHINE = Cluster()
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What a recipe needs."""
 
@@ -107,6 +125,8 @@ class Estimate:
     checkpointing: bool | Literal["auto"]
     training: list[TrainMemory]
     engines: list[EngineMemory]
+    # file of a phase's folder -> its bytes in all phases
+    files: dict[str, float]
     notes: list[str]
 
     @property
@@ -130,6 +150,12 @@ class Estimate:
         return None if None in here else sum(each or 0 for each in here)
 
     @property
+    def gpu_hours(self) -> float | None:
+        """Hours of all GPUs together, each stage's while it runs."""
+        here = [None if each.hours is None else each.hours * each.gpus for each in self.stages if each.server is None]
+        return None if None in here else sum(each or 0 for each in here)
+
+    @property
     def cost(self) -> float | None:
         """What servers are paid at most, in the currency of their prices; None where one of them is not known."""
         there = [each.cost for each in self.stages if each.server is not None]
@@ -141,7 +167,9 @@ class Estimate:
         return [each.problem for each in self.models if each.problem]
 
 
-def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assumed) -> Estimate:
+def estimate(
+    recipe: Recipe, device: Device, utilisation: float, assumed: Assumed, cluster: Cluster = ONE_MACHINE
+) -> Estimate:
     """What a recipe needs on a device.
 
     Args:
@@ -149,6 +177,7 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
         device: of all GPUs.
         utilisation: share of its peak and of its bandwidth that is reached.
         assumed: of documents that are not here.
+        cluster: what generates and judges.
 
     Raises:
         RecipeError: the accelerate configuration is not one, or trainer.gradient_checkpointing is of a wrong kind.
@@ -156,7 +185,7 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
     """
     known = _Known(recipe)
     found = list(splits(recipe, assumed))
-    machine = _Machine(device, utilisation)
+    machine = _Machine(device, utilisation, cluster)
     strategy, gpus = strategy_of(recipe)
     stages = [
         served(split, work) or machine.stage(split, work, known.sizes(work.model.model.name, work.model))
@@ -191,8 +220,14 @@ def estimate(recipe: Recipe, device: Device, utilisation: float, assumed: Assume
         checkpointing=asked,
         training=training,
         engines=_engines(found, known, device),
+        files=_all_files(found),
         notes=notes,
     )
+
+
+def _all_files(found: Sequence[Split]) -> dict[str, float]:
+    names = dict.fromkeys(name for split in found for name in split.files)
+    return {name: sum(len(split.phases) * split.files[name] for split in found) for name in names}
 
 
 class _Known:
@@ -343,15 +378,16 @@ def served(split: Split, work: Work) -> Stage | None:
 class _Machine:
     device: Device
     utilisation: float
+    cluster: Cluster
 
     def stage(self, split: Split, work: Work, sizes: Sizes | None) -> Stage:
         """A stage that asks a model, over all phases of the split."""
-        gpus = engine_gpus(work.model)
-        tokens = work.tokens.times(len(split.phases))
+        gpus, tokens = engine_gpus(work.model), work.tokens.times(len(split.phases))
+        n_engines = self.cluster.engines(work.model)
         make: Callable[..., Stage] = partial(
             Stage,
             work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests,
-            tokens.prefilled, tokens.generated, gpus=gpus,
+            tokens.prefilled, tokens.generated, gpus=gpus * n_engines,
         )  # fmt: skip
         if sizes is None:
             return make(flops=None, hours=None)
@@ -361,11 +397,12 @@ class _Machine:
         weights, kv = sizes.parameters * BYTES[work.model.model.dtype], kv_of_token(sizes, work.model.model.dtype)
         room = (USABLE * self.device.memory * GIB * gpus - weights) / kv / max(1, work.longest)
         most = int(work.model.backend.engine.get("max_num_seqs", SIDE_BY_SIDE))
-        rows = max(1.0, min(most, room, work.tokens.calls))
+        rows = max(1.0, min(most, room, work.tokens.calls / n_engines))
         n = max(0.0, tokens.generated - tokens.calls)
         moved = weights * n / rows + kv * tokens.seen_by_generated
         reading = moved / (gpus * self.device.bandwidth * self.utilisation)
-        return make(flops=prefill + decode, hours=(prefill / peak + max(decode / peak, reading)) / 3600)
+        seconds = (prefill / peak + max(decode / peak, reading)) / n_engines
+        return make(flops=prefill + decode, hours=seconds / 3600)
 
     def training(self, recipe: Recipe, split: Split, sizes: Sizes | None, gpus: int, *, checkpoints: bool) -> Stage:
         """All rounds of training, each request in pairs."""

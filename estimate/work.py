@@ -14,8 +14,8 @@ from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
-from ..records import Candidate, Document, DocumentSet, SummaryRequest
-from ..runfolder.phases import Phase, phases
+from ..records import Candidate, CandidateScores, Document, DocumentSet, Judgement, Record, SummaryRequest
+from ..runfolder.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
 from ..train.options import trainer_options
 from .counting import CHARACTERS, WORD, Counter, Tokens, reader
 
@@ -23,6 +23,8 @@ from .counting import CHARACTERS, WORD, Counter, Tokens, reader
 MOST_COUNTED = 48
 # judges that choose what they show their model by models of their own
 CHOOSING = ("extract",)
+# a token's id in a file with its comma; a judge's signature and score, as long as most are
+ID_BYTES, SIGNATURE, SCORE = 6, "-" * 80, 0.123456789
 
 
 @dataclass
@@ -64,6 +66,8 @@ class Split:
     n_requests: int
     work: list[Work]
     train: TrainWork | None
+    # file of a phase's folder -> its bytes
+    files: dict[str, float]
     notes: list[str] = field(default_factory=list)
 
 
@@ -75,6 +79,8 @@ class Assumed:
     requests: dict[str, int]
     # tokens of a prompt; None for as many as fit
     prompt_tokens: int | None = None
+    # tokens of a candidate; None for as many as its plan allows
+    answer_tokens: int | None = None
 
 
 def splits(recipe: Recipe, assumed: Assumed) -> Iterator[Split]:
@@ -101,7 +107,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     factor = n / len(counted) if counted else 0.0
     if len(counted) < len(requests):
         notes.append(f"{name}: tokens were counted on {len(counted)} of {n:,} requests")
-    counter, candidates = _candidates(phase, counted)
+    counter, candidates = _candidates(phase, counted, assumed.answer_tokens)
     work = []
     if phase.recipe.generate.has_model:
         asked = LanguageModel(phase.recipe.model, phase.recipe.generate)
@@ -114,7 +120,32 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
         train = _training(
             phase, (lengths, len(counter.read(longest.prompt))), factor, len(candidates) // max(1, len(counted))
         )
-    return Split(name, its, n, work, train, notes)
+    return Split(name, its, n, work, train, _files(phase, counted, candidates, factor), notes)
+
+
+def _files(
+    phase: Phase,
+    requests: Sequence[SummaryRequest],
+    candidates: Sequence[tuple[SummaryRequest, Candidate]],
+    factor: float,
+) -> dict[str, float]:
+    """Bytes of the files that grow with the requests; what judges were replied is not counted."""
+    has_ids = phase.recipe.generate.has_model and phase.recipe.generate.reads_model
+    scored: dict[str, float | None] = dict.fromkeys(phase.judges, SCORE)
+    found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS), 0)
+    for request in requests:
+        found[REQUESTS] += _line(request)
+    for request, each in candidates:
+        found[CANDIDATES] += _line(each) + (ID_BYTES * len(each.raw_text.split()) if has_ids else 0)
+        for judge in (name for name in phase.judges if phase.is_judged(each, name)):
+            said = Judgement(candidate_id=each.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE)
+            found[JUDGEMENTS] += _line(said)
+        found[GROUPS] += _line(CandidateScores(id=each.id, scores=scored, reward=SCORE))
+    return {name: factor * size for name, size in found.items()}
+
+
+def _line(record: Record) -> int:
+    return len(record.model_dump_json().encode()) + 1
 
 
 def _spread(requests: Sequence[SummaryRequest]) -> list[SummaryRequest]:
@@ -156,11 +187,11 @@ def _stand_ins(phase: Phase, assumed: Assumed) -> tuple[list[SummaryRequest], st
 
 
 def _candidates(
-    phase: Phase, requests: Sequence[SummaryRequest]
+    phase: Phase, requests: Sequence[SummaryRequest], answer_tokens: int | None
 ) -> tuple[Counter, list[tuple[SummaryRequest, Candidate]]]:
     """What the method asks for its candidates, and these; it runs before a counter."""
     recipe, method = phase.recipe, METHODS[phase.method]
-    counter, drawn = Counter(reader(recipe.model)[0]), draws(phase.plans)
+    counter, drawn = Counter(reader(recipe.model)[0], most=answer_tokens), draws(phase.plans)
     seeds = [[draw_seed(recipe.name, recipe.seed, phase.name, each.id, draw) for draw in drawn] for each in requests]
     job = Job(phase.method, counter, requests, drawn, seeds, recipe)
     found = []

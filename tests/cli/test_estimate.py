@@ -58,6 +58,26 @@ def test_without_the_sizes_of_a_language_model_nothing_is_said_of_memory():
     assert all(each["flops"] is None for each in found["stages"])
 
 
+def test_many_machines_are_told_with_what_they_cost(llama):
+    options = (
+        "--set",
+        f"model.name={llama}",
+        "--set",
+        "rounds=0",
+        "--requests",
+        "test=1000000",
+        "--prompt-tokens",
+        "1200",
+    )
+    spread = ("--nodes", "8", "--gpus-per-node", "8", "--set", "generate.replicas=auto", "--gpu-price", "2")
+    said = " ".join(evenhand(RECIPE, *options, *spread).stdout.split())
+    alone = json.loads(evenhand(RECIPE, *options, "--json").stdout)
+    assert "needs: 64 GPUs" in said
+    assert f"{alone['hours']:,.0f} GPU hours" in said
+    assert f"{2 * alone['hours']:,.4g} to pay" in said
+    assert "files: about" in said and "candidates.jsonl" in said
+
+
 def test_json_has_what_follows_from_the_published_sizes(llama):
     options = ("--set", f"model.name={llama}", "--requests", "test=30", "--prompt-tokens", "1200", "--json")
     # of 30 GiB a tenth is left free, and a pass of 4,267 tokens takes 44 without checkpointing

@@ -4,16 +4,20 @@ import pytest
 
 pytest.importorskip("transformers")
 
+from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
 from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb
 from evenhand.estimate.recipe import largest_pass
 from evenhand.estimate.work import Assumed, splits
 from evenhand.generate.backend import Ask
 from evenhand.generate.stage import generate
+from evenhand.judges.stage import judge
 from evenhand.models.flops import forward_flops
 from evenhand.models.sizes import Sizes
 from evenhand.records import Message, Sampling
+from evenhand.rerank.stage import rerank
 from evenhand.runfolder.phases import phases
+from evenhand.storage import write_jsonl
 from evenhand.train.memory import Pass
 
 
@@ -72,6 +76,56 @@ def test_without_a_number_of_requests_nothing_is_made_up(tiny_model, tmp_path):
     (split,) = splits(recipe(tiny_model, tmp_path / "run", corpus=absent), Assumed({}))
     assert split.work[0].tokens.prompts == 0
     assert any("--requests test=N" in note for note in split.notes)
+
+
+def sizes_of(phase):
+    names = ("requests.jsonl", "candidates.jsonl", "judgements.jsonl", "groups.jsonl")
+    return {name: found.stat().st_size for name in names if (found := phase.folder / name).exists()}
+
+
+def test_files_are_as_long_as_those_of_a_run(tmp_path):
+    made = recipe_in(tmp_path, n_candidates=3)
+    write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
+    (phase,) = phases(made)
+    generate(phase)
+    judge(phase)
+    rerank(phase)
+    # the scripted answers have 16 words, which are longer than a token
+    (split,) = splits(made, Assumed({}, answer_tokens=20))
+    assert split.files == pytest.approx(sizes_of(phase), rel=0.1)
+    (longest,) = splits(made, Assumed({}))
+    assert longest.files["candidates.jsonl"] > 1.5 * split.files["candidates.jsonl"]
+
+
+def test_files_of_an_engine_have_the_ids_of_tokens(tiny_model, tmp_path):
+    made = recipe(tiny_model, tmp_path / "run")
+    (phase,) = phases(made)
+    generate(phase)
+    (split,) = splits(made, Assumed({}))
+    measured = sizes_of(phase)
+    assert {name: split.files[name] for name in measured} == pytest.approx(measured, rel=0.1)
+
+
+def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
+    pytest.importorskip("trl")
+    from evenhand.estimate.devices import DEVICES
+    from evenhand.estimate.recipe import Cluster, estimate
+
+    made = recipe(tiny_model, tmp_path / "run")
+    eight = made.model_copy(update={"generate": made.generate.model_copy(update={"replicas": "auto"})})
+    absent = made.corpus.model_copy(update={"path": str(tmp_path / "no.jsonl")})
+    assumed = Assumed({"test": 100_000}, prompt_tokens=300)
+
+    def stage(one, *cluster):
+        found = estimate(one.model_copy(update={"corpus": absent}), DEVICES["a100"], 0.4, assumed, Cluster(*cluster))
+        return found.stages[0], found.gpu_hours
+
+    (alone, hours), (spread, all_hours) = stage(made), stage(eight, 8, 8)
+    assert (alone.gpus, spread.gpus, spread.flops) == (1, 64, alone.flops)
+    assert spread.hours == pytest.approx(alone.hours / 64)
+    assert all_hours == pytest.approx(hours)
+    # as many as a machine has is not said
+    assert stage(eight, 8)[0].gpus == 8
 
 
 def ask(text, *, tokens=5, choices=()):

