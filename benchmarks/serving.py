@@ -12,6 +12,7 @@ the answer. Clients ask again as soon as they are answered. "MiB" is the residen
 
 import argparse
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import count as counted
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,7 @@ from ..corpora import load_corpus
 from ..errors import DataError
 from ..extras import need
 from ..models import locate, signature
-from ..records import SummaryRequest
+from ..records import DocumentSet, SummaryRequest
 from ..serve.asked import Asked, GivenDocument, request_of
 from ..storage import write_text
 from . import Breakdown, Report, bench_options, count, run_bench
@@ -168,6 +170,8 @@ def model_server(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(locate(options.model))]
     command += ["--served-model-name", MODEL, "--dtype", options.dtype, "--max-model-len", "2048", "--block-size", "32"]
     command += ["--host", HOST, "--port", str(port), *(["--enforce-eager"] if options.quick else [])]
+    # on the CPU, vLLM 0.31 ends at a request with a seed whose prompt it runs in parts
+    command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
     environment = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_NO_USAGE_STATS": "1"}
     with started(command, environment, folder / "vllm.log", f"http://{HOST}:{port}/health"):
         yield f"http://{HOST}:{port}/v1"
@@ -180,7 +184,7 @@ def evenhand_server(k: int, address: str, options: argparse.Namespace, folder: P
     path, n_most = folder / f"{k}.yaml", max(options.clients)
     write_text(path, dump_recipe(recipe))
     command = [sys.executable, "-m", "evenhand.cli", "serve", str(path), "--host", HOST, "--port", str(port)]
-    command += ["--workers", str(n_most), "--deadline", str(PATIENCE)]
+    command += ["--workers", str(n_most), "--deadline", str(PATIENCE), "--verbose"]
     cache = {"EVENHAND_CACHE": str(folder / f"cache-{k}")}
     openai = need("openai", f"benchmark '{NAME}'")
     with started(command, cache, folder / f"{k}.log", f"http://{HOST}:{port}/health") as process:
@@ -213,12 +217,16 @@ def recipe_of(k: int, address: str, n_tokens: int, folder: Path) -> Recipe:
 
 def asked_of(topic: int, serial: int) -> Asked:
     """A set of the sample, whose documents begin unlike those of all other requests."""
-    sets = load_corpus(CorpusSection(attribute="stance"))
-    chosen = sets[topic % len(sets)]
+    chosen = _sets()[topic % len(_sets())]
     documents = tuple(
         GivenDocument(text=f"Letter {serial}. {each.text}", attributes=each.attributes) for each in chosen.documents
     )
     return Asked(id=f"request-{serial}", documents=documents)
+
+
+@cache
+def _sets() -> list[DocumentSet]:
+    return load_corpus(CorpusSection(attribute="stance"))
 
 
 def _chosen(client: Any, k: int) -> Ask:
@@ -267,21 +275,32 @@ def started(
     """
     httpx = need("httpx", f"benchmark '{NAME}'")
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=os.environ | environment)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, env=os.environ | environment, start_new_session=True
+        )
     try:
         until = time.monotonic() + START
         while not _answers(httpx, health):
             if process.poll() is not None or time.monotonic() > until:
-                said = log.read_text(encoding="utf-8", errors="replace")[-2000:]
-                raise DataError(f"{' '.join(command)}: does not serve:\n{said}")
+                raise DataError(f"{' '.join(command)}: does not serve:\n{_end(log)}")
             time.sleep(0.2)
         yield process
+    except Exception as error:
+        # the log goes with its folder
+        error.add_note(f"the end of {log.name}:\n{_end(log)}")
+        raise
     finally:
         process.terminate()
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:
-            process.kill()
+            # also the engine's processes
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _end(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")[-2000:]
 
 
 def _answers(httpx: Any, address: str) -> bool:

@@ -44,7 +44,7 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     requests: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SPLIT=N", help="Requests of train or test, where the documents are not here. Repeatable."
+            metavar="SPLIT=N", help="Requests of train or test, in place of those of the documents. Repeatable."
         ),
     ] = None,
     prompt_tokens: Annotated[
@@ -52,7 +52,9 @@ def estimate(  # noqa: PLR0913, PLR0917 (a verb has as many parameters as it has
     ] = None,
     answer_tokens: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Tokens of a candidate. Default: as many as its plan allows."),
+        typer.Option(
+            min=1, metavar="N", help="Tokens of an answer, where it is shorter than allowed; training counts the most."
+        ),
     ] = None,
     nodes: Annotated[
         int,
@@ -124,23 +126,27 @@ def _show(found: "Estimate", gpu_price: float | None) -> None:
     say("- memory: without the driver's own (about 1 GiB); a tenth is left free in what is needed")
     _say_costs(found.stages)
     parts = ", ".join(f"{name} {_size(n_bytes)}" for name, n_bytes in found.files.items())
-    say(f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends")
+    say(
+        f"- files: about {_size(sum(found.files.values()))} ({parts}); those of a stage are there twice until it ends; pairs, "
+        "best summaries, replies of judges and checkpoints are not counted"
+    )
     for problem in found.problems:
         say(f"- {problem}")
+    _say_gpu_hours(found, gpu_price)
     if found.gpus and found.memory is not None and found.hours is not None:
         say(
             f"needs: {_gpus(found.gpus)} of at least {ceil(found.memory)} GiB; about {_hours(found.hours)} hours on {device.name}"
-            f"{_paid(found, gpu_price)} (metrics not counted)"
+            " (metrics not counted)"
         )
 
 
-def _paid(found: "Estimate", gpu_price: float | None) -> str:
-    """GPU hours, where there are several GPUs or a price, and what they cost."""
+def _say_gpu_hours(found: "Estimate", gpu_price: float | None) -> None:
+    """Hours of the GPUs that work, where there are several or a price, and what these cost."""
     hours = found.gpu_hours
-    if hours is None or (found.gpus == 1 and gpu_price is None):
-        return ""
-    price = "" if gpu_price is None else f", {hours * gpu_price:,.4g} to pay"
-    return f", {_hours(hours)} GPU hours{price}"
+    if hours is None or (found.gpus <= 1 and gpu_price is None):
+        return
+    price = "" if gpu_price is None else f", {hours * gpu_price:,.2f} to pay"
+    say(f"- {_hours(hours)} GPU hours of work; GPUs that wait meanwhile are not counted{price}")
 
 
 def print_costs(recipe: "Recipe") -> None:

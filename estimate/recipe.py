@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from typing import Any, Literal
 
 from ..config import Recipe
 from ..config.model import LanguageModel, ReplicatedSection
-from ..errors import EvenhandError
+from ..errors import EvenhandError, RecipeError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
 from ..train.checkpointing import asks_for_checkpointing
@@ -101,9 +102,18 @@ class Cluster:
     gpus_each: int | None = None
 
     def engines(self, asked: LanguageModel) -> int:
-        """Engines of a model on all machines together."""
-        said = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1
-        each = max(1, (self.gpus_each or 1) // engine_gpus(asked)) if said == "auto" else said
+        """Engines of a model on all machines together.
+
+        Raises:
+            RecipeError: a machine has fewer GPUs than they take.
+        """
+        said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
+        each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
+        if self.gpus_each is not None and each * gpus > self.gpus_each:
+            raise RecipeError(
+                f"{asked.model.name}: {each} engines of {gpus} GPUs do not fit a machine of {self.gpus_each}; lower replicas or "
+                "engine.tensor_parallel_size, or raise --gpus-per-node"
+            )
         return self.nodes * each
 
 
@@ -180,7 +190,8 @@ def estimate(
         cluster: what generates and judges.
 
     Raises:
-        RecipeError: the accelerate configuration is not one, or trainer.gradient_checkpointing is of a wrong kind.
+        RecipeError: a machine has too few GPUs, the accelerate configuration is not one, or
+            trainer.gradient_checkpointing is of a wrong kind.
         MissingExtra: torch, transformers or accelerate is not installed.
     """
     known = _Known(recipe)
@@ -383,7 +394,9 @@ class _Machine:
     def stage(self, split: Split, work: Work, sizes: Sizes | None) -> Stage:
         """A stage that asks a model, over all phases of the split."""
         gpus, tokens = engine_gpus(work.model), work.tokens.times(len(split.phases))
-        n_engines = self.cluster.engines(work.model)
+        # work is handed out in batches
+        n_batches = ceil(split.n_requests / work.model.backend.requests_per_batch)
+        n_engines = max(1, min(self.cluster.engines(work.model), n_batches))
         make: Callable[..., Stage] = partial(
             Stage,
             work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests,

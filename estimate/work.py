@@ -14,7 +14,7 @@ from ..judges import JUDGES
 from ..judges.asking import AskingJudge, in_step
 from ..judges.batch import judge_inputs
 from ..judges.shared import SharedModels
-from ..records import Candidate, CandidateScores, Document, DocumentSet, Judgement, Record, SummaryRequest
+from ..records import Candidate, CandidateScores, Document, DocumentSet, GroupScores, Judgement, Record, SummaryRequest
 from ..runfolder.phases import CANDIDATES, GROUPS, JUDGEMENTS, REQUESTS, Phase, phases
 from ..train.options import trainer_options
 from .counting import CHARACTERS, WORD, Counter, Tokens, reader
@@ -24,7 +24,7 @@ MOST_COUNTED = 48
 # judges that choose what they show their model by models of their own
 CHOOSING = ("extract",)
 # a token's id in a file with its comma; a judge's signature and score, as long as most are
-ID_BYTES, SIGNATURE, SCORE = 6, "-" * 80, 0.123456789
+ID_BYTES, SIGNATURE, SCORE = 6, "-" * 60, 0.1234
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is taken of documents that are not here."""
+    """What is taken in place of what the documents say, or are not here to say."""
 
-    # split -> requests
+    # split -> requests, in place of those that the documents give
     requests: dict[str, int]
     # tokens of a prompt; None for as many as fit
     prompt_tokens: int | None = None
@@ -96,7 +96,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
     phase, notes = its[0], []
     try:
         requests = phase_requests(phase)
-        n = len(requests)
+        n = assumed.requests.get(name) or len(requests)
     except EvenhandError as error:
         n = assumed.requests.get(name) or phase.split_section.sample or 0
         requests, said = _stand_ins(phase, assumed)
@@ -105,7 +105,7 @@ def _split(name: str, its: list[Phase], assumed: Assumed) -> Split:
             notes.append(f"{name}: how many requests is not known, so it counts nothing; write --requests {name}=N")
     counted = _spread(requests)
     factor = n / len(counted) if counted else 0.0
-    if len(counted) < len(requests):
+    if len(counted) < n:
         notes.append(f"{name}: tokens were counted on {len(counted)} of {n:,} requests")
     counter, candidates = _candidates(phase, counted, assumed.answer_tokens)
     work = []
@@ -135,12 +135,21 @@ def _files(
     found: dict[str, float] = dict.fromkeys((REQUESTS, CANDIDATES, JUDGEMENTS, GROUPS), 0)
     for request in requests:
         found[REQUESTS] += _line(request)
+    rows: dict[str, list[CandidateScores]] = {request.id: [] for request in requests}
     for request, each in candidates:
         found[CANDIDATES] += _line(each) + (ID_BYTES * len(each.raw_text.split()) if has_ids else 0)
         for judge in (name for name in phase.judges if phase.is_judged(each, name)):
             said = Judgement(candidate_id=each.id, request_id=request.id, judge=judge, signature=SIGNATURE, score=SCORE)
             found[JUDGEMENTS] += _line(said)
-        found[GROUPS] += _line(CandidateScores(id=each.id, scores=scored, reward=SCORE))
+        rows[request.id].append(CandidateScores(id=each.id, scores=scored, reward=SCORE))
+    for request in requests:
+        mine = tuple(rows[request.id])
+        found[GROUPS] += _line(
+            GroupScores(
+                request_id=request.id, set_id=request.document_set.id, side=request.side, candidates=mine,
+                best_id=mine[0].id if mine else None,
+            )
+        )  # fmt: skip
     return {name: factor * size for name, size in found.items()}
 
 

@@ -110,7 +110,7 @@ def _run(job: Job, log: Path) -> int:
                     job.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
                 )
             )
-            ending.callback(_kill_group, process.pid)
+            ending.callback(_kill_group, process)
         try:
             return process.wait(job.limit)
         except subprocess.TimeoutExpired:
@@ -131,10 +131,11 @@ def _put_off(*numbers: int) -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _kill_group(leader: int) -> None:
+def _kill_group(leader: "subprocess.Popen[bytes]") -> None:
     """End a part, and what it started and did not end."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(leader.pid, signal.SIGKILL)
+    leader.wait()
 
 
 def _read(figures: Path) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def test_many_machines_are_told_with_what_they_cost(llama):
     said = " ".join(evenhand(RECIPE, *options, *spread).stdout.split())
     alone = json.loads(evenhand(RECIPE, *options, "--json").stdout)
     assert "needs: 64 GPUs" in said
-    assert f"{alone['hours']:,.0f} GPU hours" in said
-    assert f"{2 * alone['hours']:,.4g} to pay" in said
+    assert f"{alone['hours']:,.0f} GPU hours of work" in said
+    assert f"{2 * alone['hours']:,.2f} to pay" in said
     assert "files: about" in said and "candidates.jsonl" in said
 
 

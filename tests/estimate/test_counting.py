@@ -6,6 +6,7 @@ pytest.importorskip("transformers")
 
 from evenhand.benchmarks.size import document_sets, recipe_in
 from evenhand.config import Recipe
+from evenhand.errors import RecipeError
 from evenhand.estimate.counting import Counter, Tokens, by_rule_of_thumb
 from evenhand.estimate.recipe import largest_pass
 from evenhand.estimate.work import Assumed, splits
@@ -83,8 +84,9 @@ def sizes_of(phase):
     return {name: found.stat().st_size for name in names if (found := phase.folder / name).exists()}
 
 
-def test_files_are_as_long_as_those_of_a_run(tmp_path):
-    made = recipe_in(tmp_path, n_candidates=3)
+@pytest.mark.parametrize("n_candidates", [1, 9])
+def test_files_are_as_long_as_those_of_a_run(tmp_path, n_candidates):
+    made = recipe_in(tmp_path, n_candidates=n_candidates)
     write_jsonl(tmp_path / "corpus.jsonl", document_sets(10))
     (phase,) = phases(made)
     generate(phase)
@@ -126,6 +128,12 @@ def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     assert all_hours == pytest.approx(hours)
     # as many as a machine has is not said
     assert stage(eight, 8)[0].gpus == 8
+    # 128 requests are two batches
+    assumed = Assumed({"test": 128}, prompt_tokens=300)
+    assert stage(eight, 8, 8)[0].gpus == 2
+    twelve = made.model_copy(update={"generate": made.generate.model_copy(update={"replicas": 12})})
+    with pytest.raises(RecipeError, match="12 engines of 1 GPUs do not fit a machine of 8"):
+        stage(twelve, 1, 8)
 
 
 def ask(text, *, tokens=5, choices=()):
