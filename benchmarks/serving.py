@@ -34,6 +34,7 @@ from ..errors import DataError
 from ..extras import need
 from ..models import locate, signature
 from ..records import DocumentSet, SummaryRequest
+from ..runfolder.gpus import visible_gpus
 from ..serve.asked import Asked, GivenDocument, request_of
 from ..storage import write_text
 from . import Breakdown, Report, bench_options, count, run_bench
@@ -170,8 +171,9 @@ def model_server(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(locate(options.model))]
     command += ["--served-model-name", MODEL, "--dtype", options.dtype, "--max-model-len", "2048", "--block-size", "32"]
     command += ["--host", HOST, "--port", str(port), *(["--enforce-eager"] if options.quick else [])]
-    # on the CPU, vLLM 0.31 ends at a request with a seed whose prompt it runs in parts
-    command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
+    if not visible_gpus():
+        # on the CPU, vLLM 0.31 ends at a request with a seed whose prompt it runs in parts
+        command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
     environment = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_NO_USAGE_STATS": "1"}
     with started(command, environment, folder / "vllm.log", f"http://{HOST}:{port}/health"):
         yield f"http://{HOST}:{port}/v1"
