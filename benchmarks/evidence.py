@@ -47,10 +47,10 @@ METHODS = (
     *("debate", "rerank", "rerank-claims", "mbr", "dpo", "dpo-greedy"),
 )
 FILMS = ("films-plain", "films-fair", "films-fairpo", "films-extraction")
-# the larger writer's report has a larger judge, too
+# the larger writer's report has a larger judge, too; in float32, as many CPUs have no bfloat16 and take several times as long in it
 QWEN = (
-    "model.name=embedded:qwen2.5-coder-0.5b-instruct",
-    "judges.llm_coverage={kind: rubric, rubric: coverage, model: {name: embedded:qwen2.5-coder-1.5b-instruct, dtype: bfloat16}, "
+    "model={name: embedded:qwen2.5-coder-0.5b-instruct, dtype: float32}",
+    "judges.llm_coverage={kind: rubric, rubric: coverage, model: {name: embedded:qwen2.5-coder-1.5b-instruct, dtype: float32}, "
     "backend: {backend: vllm, max_model_len: 4096}}",
     "evaluation.judges=[mpnet_coverage, mpnet_support, rouge1_recall, rouge1_precision, llm_coverage]",
 )
