@@ -30,6 +30,7 @@ EXTRAS: dict[str, str] = {
     "fastapi": "serve",
     "uvicorn": "serve",
     "prometheus_client": "serve",
+    "ray": "ray",
     "deepspeed": "deepspeed",
     "bitsandbytes": "quant",
     "sentence_transformers": "judges",

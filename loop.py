@@ -158,7 +158,7 @@ def _work(step: Step, made_of: Mapping[str, list[SummaryRequest]]) -> str:
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
         + _calls(step.phase, made_of[step.phase.name])
-        + _by(engines_of(recipe.generate).n),
+        + _by(engines_of(recipe.generate, recipe.executor).n),
         "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",

@@ -47,7 +47,7 @@ METHODS = (
     *("debate", "rerank", "rerank-claims", "mbr", "dpo", "dpo-greedy"),
 )
 FILMS = ("films-plain", "films-fair", "films-fairpo", "films-extraction")
-# the larger writer's report has a larger judge, too; in float32, as many CPUs have no bfloat16 and take several times as long in it
+# the larger writer's report has a larger judge, too; in float32, since a CPU without bfloat16 takes several times as long in it
 QWEN = (
     "model={name: embedded:qwen2.5-coder-0.5b-instruct, dtype: float32}",
     "judges.llm_coverage={kind: rubric, rubric: coverage, model: {name: embedded:qwen2.5-coder-1.5b-instruct, dtype: float32}, "

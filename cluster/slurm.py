@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from ..config import BackendSection, Recipe, ReplicatedSection
+from ..config import BackendSection, Recipe
 from ..config.recipe_file import dump_recipe
 from ..errors import EvenhandError, RecipeError, StorageError
 from ..loop import Step
@@ -184,15 +184,10 @@ def overrides(recipe: Recipe, nodes: Nodes) -> list[str]:
 
 def idle_gpus(recipe: Recipe, nodes: Nodes) -> list[str]:
     """Sections whose engines leave GPUs of a node idle: "generate" and judges'."""
-    asked: dict[str, BackendSection] = {"generate": recipe.generate}
-    for name, options in recipe.judges.items():
-        asked |= {f"judges.{name}": each.backend for each in options.language_models.values()}
     return [
         key
-        for key, section in asked.items()
-        if isinstance(section, ReplicatedSection)
-        and section.replicas != "auto"
-        and 0 < section.gpus_each * section.replicas < nodes.gpus_each
+        for key, section in recipe.replicated.items()
+        if section.replicas != "auto" and 0 < section.gpus_each * section.replicas < nodes.gpus_each
     ]
 
 
@@ -206,8 +201,14 @@ def jobs(recipe: Recipe, steps: Sequence[Step], nodes: Nodes, shards: int) -> li
         shards: tasks of each array.
 
     Raises:
-        RecipeError: a server is asked by files of requests, which takes no job but a command that is given again.
+        RecipeError: a server is asked by files of requests, which takes no job but a command that is given again, or Ray
+            is to spread the work.
     """
+    if recipe.executor == "ray":
+        raise RecipeError(
+            "key 'executor': SLURM spreads the work itself; leave executor: ray out, or start a Ray cluster in a job of your own "
+            "and run `evenhand loop` there"
+        )
     batched = [
         section.server for section in (recipe.generate, *_judging(recipe)) if section.server and section.server.batches
     ]

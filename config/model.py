@@ -157,11 +157,16 @@ class BackendSection(Section):
             )
 
 
+# where engines run that are replicas of each other: on this machine, or on those of a Ray cluster
+Executor = Literal["local", "ray"]
+
+
 class ReplicatedSection(BackendSection):
     """What runs a model, in one process or in several side by side."""
 
-    # engines side by side, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, and 1
-    # without any. Each has a process and GPUs of its own (engine.tensor_parallel_size); what is made does not depend on it
+    # engines side by side, which take batches from one queue: a number, or "auto" for as many as the visible GPUs hold, with
+    # executor: ray those of the cluster, and 1 without any. Each has a process and GPUs of its own
+    # (engine.tensor_parallel_size); what is made does not depend on it
     replicas: Literal["auto"] | Annotated[int, Field(ge=1)] = 1
 
     def refuse(self) -> None:

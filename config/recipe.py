@@ -15,7 +15,15 @@ from .generate import GenerateSection
 from .judges import JudgeOptions
 from .keywords import Keywords
 from .methods import Plan
-from .model import TORCH_VARLEN, LanguageModel, ModelSection, refuse_lost_adapter
+from .model import (
+    TORCH_VARLEN,
+    BackendSection,
+    Executor,
+    LanguageModel,
+    ModelSection,
+    ReplicatedSection,
+    refuse_lost_adapter,
+)
 from .reward import PairsSection, RewardSection
 from .section import Section
 from .server import ServerSection, refuse_unpriced
@@ -100,6 +108,8 @@ class Recipe(Section):
     corpus: CorpusSection = CorpusSection()
     task: TaskSection = TaskSection()
     generate: GenerateSection
+    # where candidates are made and models judge: on this machine, or on a Ray cluster that is running; see docs/many-machines.md
+    executor: Executor = "local"
     judges: dict[str, JudgeOptions] = Field(min_length=1)
     # files that `evenhand audit-judge` wrote: what is known of the judges, for reports and for limits.judge
     calibration: tuple[Path, ...] = ()
@@ -159,14 +169,23 @@ class Recipe(Section):
         refuse_unpriced("limits.cost", self.limits.cost, self.servers)
 
     @property
-    def servers(self) -> dict[str, ServerSection]:
-        """The servers that are asked, by the key of their backend."""
-        asked = {"generate": self.generate.server} | {
-            f"judges.{name}{'.' * bool(below)}{below}.backend": each.backend.server
+    def backends(self) -> dict[str, BackendSection]:
+        """What runs language models, by its key."""
+        return {"generate": self.generate} | {
+            f"judges.{name}{'.' * bool(below)}{below}.backend": each.backend
             for name, judge in self.judges.items()
             for below, each in judge.language_models.items()
         }
-        return {key: server for key, server in asked.items() if server is not None}
+
+    @property
+    def servers(self) -> dict[str, ServerSection]:
+        """The servers that are asked, by the key of their backend."""
+        return {key: each.server for key, each in self.backends.items() if each.server is not None}
+
+    @property
+    def replicated(self) -> dict[str, ReplicatedSection]:
+        """What may run several engines side by side, by its key."""
+        return {key: each for key, each in self.backends.items() if isinstance(each, ReplicatedSection)}
 
     @property
     def evaluated_rounds(self) -> list[int]:

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any, Literal
 
 from ..config import Recipe
-from ..config.model import LanguageModel, ReplicatedSection
+from ..config.model import Executor, LanguageModel, ReplicatedSection
 from ..errors import EvenhandError, RecipeError
 from ..models.flops import step_flops
 from ..models.sizes import Sizes, meta_model, parameters, sizes_of
@@ -101,20 +101,22 @@ class Cluster:
     # GPUs of each; None where that was not said, and `replicas: auto` counts as one engine
     gpus_each: int | None = None
 
-    def engines(self, asked: LanguageModel) -> int:
-        """Engines of a model on all machines together.
+    def engines(self, asked: LanguageModel, executor: Executor) -> int:
+        """Engines of a model on all machines together; with Ray a number is that of all, and otherwise of each.
 
         Raises:
             RecipeError: a machine has fewer GPUs than they take.
         """
         said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
         each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
+        if executor == "ray" and said != "auto":
+            each = max(1, ceil(said / self.nodes))
         if self.gpus_each is not None and each * gpus > self.gpus_each:
             raise RecipeError(
                 f"{asked.model.name}: {each} engines of {gpus} GPUs do not fit a machine of {self.gpus_each}; lower replicas or "
                 "engine.tensor_parallel_size, or raise --gpus-per-node"
             )
-        return self.nodes * each
+        return said if executor == "ray" and said != "auto" else self.nodes * each
 
 
 ONE_MACHINE = Cluster()
@@ -196,7 +198,7 @@ def estimate(
     """
     known = _Known(recipe)
     found = list(splits(recipe, assumed))
-    machine = _Machine(device, utilisation, cluster)
+    machine = _Machine(device, utilisation, cluster, recipe.executor)
     strategy, gpus = strategy_of(recipe)
     stages = [
         served(split, work) or machine.stage(split, work, known.sizes(work.model.model.name, work.model))
@@ -390,13 +392,14 @@ class _Machine:
     device: Device
     utilisation: float
     cluster: Cluster
+    executor: Executor
 
     def stage(self, split: Split, work: Work, sizes: Sizes | None) -> Stage:
         """A stage that asks a model, over all phases of the split."""
         gpus, tokens = engine_gpus(work.model), work.tokens.times(len(split.phases))
         # work is handed out in batches
         n_batches = ceil(split.n_requests / work.model.backend.requests_per_batch)
-        n_engines = max(1, min(self.cluster.engines(work.model), n_batches))
+        n_engines = max(1, min(self.cluster.engines(work.model, self.executor), n_batches))
         make: Callable[..., Stage] = partial(
             Stage,
             work.stage, split.name, len(split.phases), work.model.model.name, work.judges, split.n_requests,

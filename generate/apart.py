@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ..config import Recipe
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
-from ..runfolder.gpus import Engines, waves
+from ..runfolder.gpus import engines_of, waves
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase, resolved_recipe
 from ..runfolder.processes import failure_path
 from ..runfolder.replicas import Queue, Start, Task, work_off
 from ..runfolder.stages import Stage
+from ..runfolder.workers import Command
 from ..text import some_of
 from .batches import Batch, Kept, Line
 
@@ -19,7 +21,15 @@ from .batches import Batch, Kept, Line
 DIED = "the engine's process died"
 
 
-def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept, engines: Engines) -> None:
+def is_apart(recipe: Recipe) -> bool:
+    """Whether candidates are made by replicas; one process alone keeps the account of what a server costs."""
+    section = recipe.generate
+    if recipe.executor == "ray":
+        return section.server is None and section.fair_extractive is None
+    return engines_of(section, recipe.executor).n > 1
+
+
+def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest], kept: Kept) -> None:
     """Have replicas finish the batches that are open, each into a journal of its own.
 
     Args:
@@ -27,7 +37,6 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
         stage: has the journals.
         batches: of the phase's requests.
         kept: what the journals have.
-        engines: one for each replica.
 
     Raises:
         EvenhandError: what a replica refused.
@@ -37,17 +46,18 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
     open_batches = batches.open(kept.done)
     if not open_batches:
         return
-    (((_, shares),),) = waves([engines])
+    executor = phase.recipe.executor
+    (((_, launches),),) = waves([engines_of(phase.recipe.generate, executor)], executor)
     shard = batches.shard
     recipe = str(resolved_recipe(phase.recipe, "replicas", shard))
-    starts = [
-        Start(
-            argv=("-m", "evenhand.generate.child", recipe, phase.name, stage.key, str(shard), part),
-            failure=failure_path(Path(recipe).parent / phase.name, f"generate.{part}"),
-            variables=share,
+
+    def command(part: str) -> Command:
+        return Command(
+            ("-m", "evenhand.generate.child", recipe, phase.name, stage.key, str(shard), part),
+            failure_path(Path(recipe).parent / phase.name, f"generate.{part}"),
         )
-        for part, share in ((f"replica-{number}", share) for number, share in enumerate(shares, 1))
-    ]
+
+    starts = [Start(command, f"replica-{number}", launch) for number, launch in enumerate(launches, 1)]
     progress, given_up = batches.counted(open_batches), list[Batch]()
     tasks = [
         Task(each, {"rounds": [kept_round.model_dump(mode="json") for kept_round in kept.rounds(batches.of(each))]})

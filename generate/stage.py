@@ -20,7 +20,6 @@ from ..corpora import load_corpus, split_sets
 from ..corpora.splits import choose
 from ..errors import DataError, LeftOutError
 from ..records import Candidate, Failure, LeftOut, SummaryRequest, is_none
-from ..runfolder.gpus import engines_of
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import CANDIDATES, FAILURES, REQUESTS, TURNS, Phase
 from ..runfolder.progress import progress_path
@@ -40,7 +39,7 @@ from . import (
     thinned,
     zero_shot,
 )
-from .apart import generate_apart
+from .apart import generate_apart, is_apart
 from .backend import Backend, Usage
 from .backends import NO_MODEL, open_backend_of, signature_of
 from .batches import Batch, Kept, Line, batch_name, journals_of
@@ -213,8 +212,8 @@ def finish(phase: Phase, stage: Stage, requests: Sequence[SummaryRequest], shard
     kept = Kept(journals_of(stage, shard), requests)
     progress = progress_path(shard_folder(phase.recipe.output, shard) / phase.name, stage.name)
     batches = Batches(requests, section.requests_per_batch, "requests", progress, shard)
-    if (engines := engines_of(section)).n > 1:
-        generate_apart(phase, stage, batches, kept, engines)
+    if is_apart(phase.recipe):
+        generate_apart(phase, stage, batches, kept)
     else:
         journal = Journal(stage.journal_path(shard.part()), Line)
         batches.finish(journal, kept.done, lambda: closing(open_backend_of(phase)), asker(phase, journal, kept))

@@ -7,7 +7,7 @@ write them into journals of their own. Models whose GPUs are free at the same ti
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from ..runfolder.progress import Progress
 from ..runfolder.replicas import Outcome, Queue, Start, Task, work_off
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
+from ..runfolder.workers import Command, Launch
 from .batch import judge_work
 from .cache import verdict_key
 from .judge import Judge
@@ -46,7 +47,8 @@ def teams_of(phase: Phase, groups: Sequence[Sequence[Judge]]) -> list[Team]:
         for number, group in enumerate(groups, 1)
         if group[0].loads and not any(section.server for section in _backends(phase, group))
     ]
-    return [] if len(found) == 1 and found[0].engines.n == 1 else found
+    is_alone = len(found) == 1 and found[0].engines.n == 1 and phase.recipe.executor == "local"
+    return [] if is_alone else found
 
 
 def _backends(phase: Phase, group: Sequence[Judge]) -> list[BackendSection]:
@@ -55,9 +57,11 @@ def _backends(phase: Phase, group: Sequence[Judge]) -> list[BackendSection]:
 
 def _engines(phase: Phase, group: Sequence[Judge]) -> Engines:
     # a model that is no language model has one GPU where there is any
-    found = [engines_of(section) for section in _backends(phase, group) if isinstance(section, ReplicatedSection)] or [
-        Engines(1, 1)
-    ]
+    found = [
+        engines_of(section, phase.recipe.executor)
+        for section in _backends(phase, group)
+        if isinstance(section, ReplicatedSection)
+    ] or [Engines(1, 1)]
     return Engines(max(each.n for each in found), max(each.gpus_each for each in found))
 
 
@@ -85,13 +89,12 @@ def judge_apart(
         return
     recipe = resolved_recipe(phase.recipe, "the judges' processes", shard)
     given_up: list[Outcome] = []
-    for wave in waves([team.engines for team, _ in open_teams]):
+    for wave in waves([team.engines for team, _ in open_teams], phase.recipe.executor):
         queues = []
-        for place, shares in wave:
+        for place, launches in wave:
             team, tasks = open_teams[place]
-            queues.append(
-                Queue(tasks, [_start(phase, stage, (recipe, shard), team, *share) for share in enumerate(shares, 1)])
-            )
+            starts = [_start(phase, stage, (recipe, shard), team, *each) for each in enumerate(launches, 1)]
+            queues.append(Queue(tasks, starts))
         with closing(work_off(*queues)) as outcomes:
             for outcome in outcomes:
                 given_up += [outcome] if outcome.given_up else []
@@ -106,17 +109,17 @@ def judge_apart(
         )
 
 
-def _start(
-    phase: Phase, stage: Stage, work: tuple[Path, Shard], team: Team, number: int, share: Mapping[str, str]
-) -> Start:
+def _start(phase: Phase, stage: Stage, work: tuple[Path, Shard], team: Team, number: int, launch: Launch) -> Start:
     recipe, shard = work
-    part, names = f"{team.name}-{number}", [judge.name for judge in team.judges]
-    return Start(
-        argv=("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, str(shard), part, *names),
-        failure=failure_path(recipe.parent / phase.name, f"judge.{part}"),
-        variables=share,
-        owner=f"judges {', '.join(names)}",
-    )
+    names = [judge.name for judge in team.judges]
+
+    def command(part: str) -> Command:
+        return Command(
+            ("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, str(shard), part, *names),
+            failure_path(recipe.parent / phase.name, f"judge.{part}"),
+        )
+
+    return Start(command, f"{team.name}-{number}", launch, f"judges {', '.join(names)}")
 
 
 def _tasks(phase: Phase, teams: Sequence[Team], done: Done) -> list[tuple[Team, list[Task]]]:

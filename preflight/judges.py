@@ -9,7 +9,7 @@ from functools import partial
 
 from .. import models
 from ..config import JudgeOptions
-from ..config.model import LanguageModel, ReplicatedSection
+from ..config.model import Executor, LanguageModel, ReplicatedSection
 from ..config.section import Check
 from ..errors import EvenhandError, RecipeError
 from ..fairness.groups.coverage import ONE_VALUE
@@ -36,13 +36,13 @@ def under(key: str, below: str) -> str:
     return f"{key}.{below}" if below else key
 
 
-def judge_checks(name: str, options: JudgeOptions) -> Iterator[Check]:
+def judge_checks(name: str, options: JudgeOptions, executor: Executor) -> Iterator[Check]:
     """That what a judge names is there: models, prompts, weights."""
     key = f"judges.{name}"
     for below, asked in options.language_models.items():
         if asked.backend.reads_model:
             yield Check(f"{under(key, below)}.model.name", partial(models.check, asked.model.name), is_here=True)
-        if isinstance(asked.backend, ReplicatedSection):
+        if isinstance(asked.backend, ReplicatedSection) and executor == "local":
             too_many = partial(refuse_too_many, asked.backend)
             yield Check(f"{under(key, below)}.backend.replicas", too_many, is_here=True)
     for check in _named(name, options).values():

@@ -18,7 +18,7 @@ from ..generate.server.client import refuse_unreachable
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
 from ..runfolder import tracking
-from ..runfolder.gpus import refuse_too_many
+from ..runfolder.gpus import refuse_small_cluster, refuse_too_many
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
@@ -34,7 +34,7 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if (recipe.generate.has_model and recipe.generate.reads_model) or recipe.rounds:
         yield Check("model.name", partial(models.check, recipe.model.name), is_here=True)
     for name, options in recipe.judges.items():
-        yield from judge_checks(name, options)
+        yield from judge_checks(name, options, recipe.executor)
     # judges are opened for it, and their models may be elsewhere
     yield Check("reward.combine", partial(reward_ranges, recipe.reward, recipe.judges), is_here=True)
     if recipe.rounds:
@@ -42,7 +42,10 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     if recipe.model.adapter is not None:
         yield Check("model.adapter", partial(refuse_adapter, recipe.model.adapter), is_here=True)
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
-    yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
+    if recipe.executor == "local":
+        yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
+    else:
+        yield Check("executor", partial(refuse_small_cluster, list(recipe.replicated.values())), is_here=True)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     if recipe.rounds and recipe.train.launcher == "srun":

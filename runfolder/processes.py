@@ -355,9 +355,13 @@ def read_failure(path: Path) -> EvenhandError | None:
         return None
     left = json.loads(read_text(path))
     path.unlink()
-    kind = getattr(errors, left["error"], EvenhandError)
-    failure: EvenhandError = kind(left["message"])
-    return failure
+    return refused_as(left["error"], left["message"])
+
+
+def refused_as(kind: str, message: str) -> EvenhandError:
+    """The refusal that a process left, by the name of its class."""
+    found: EvenhandError = getattr(errors, kind, EvenhandError)(message)
+    return found
 
 
 def last_lines(log: Path, count: int) -> str:

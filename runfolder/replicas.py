@@ -1,38 +1,36 @@
-"""Replicas: children of a stage that hold an engine each and take batches from one queue.
+"""Replicas: processes of a stage that hold an engine each and take batches from one queue.
 
 The parent holds no engine. It hands each replica one batch at a time, and a replica answers when the batch is in its own journal.
 So the journals of all replicas together hold what one process would have written, and whoever reads them puts the batches in
 order. What comes of a batch does not depend on who works at it.
 
 A replica that dies is started anew in its place and gets its batch again. One that dies twice over a batch gives it up, and the
-others go on. A refusal is another matter: it would come again, and ends the stage.
-
-Batches come by standard input, a line of JSON each; it closes when the parent is gone, and the replica ends at once. Standard
-output has the answers, so what libraries print there goes to standard error.
+others go on. Where its place is gone, a machine of a cluster, the batch goes back into the queue, and the replica is started
+anew elsewhere. A refusal is another matter: it would come again, and ends the stage.
 """
 
 import json
 import os
-import subprocess
-import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
-from .processes import PATIENCE_SECONDS, as_child, followed_environment, read_failure
+from .processes import as_child
 from .timing import Part, account, book
+from .workers import END, Command, Launch, LocalWorker, PlaceLostError, Worker
 
 # deaths over one batch, or over one loading of a model, until it is given up
 MOST_DEATHS = 2
+# places that may be lost with one batch, or before a replica was ready, until it is given up: machines are lost for reasons of
+# their own, and a batch for which memory is short takes its place along
+MOST_LOST = 4
 # batches given up one after the other, with none finished in between: it is not the batches
 MOST_IN_A_ROW = 3
-# what ends a replica when nothing is left
-END = b"null\n"
 
 
 class Task(NamedTuple):
@@ -62,14 +60,18 @@ class Outcome(NamedTuple):
 class Start:
     """How a replica is started."""
 
-    # arguments of the interpreter
-    argv: Sequence[str]
-    # where it leaves what it refused
-    failure: Path
-    # variables of its environment, besides the parent's
-    variables: Mapping[str, str] = field(default_factory=dict)
+    # what its process is, by the name that its journal has
+    command: Callable[[str], Command]
+    # that name; a machine that cannot be reached may still be at work, so elsewhere there is another one
+    name: str
+    # what gives it a place
+    launch: Launch = LocalWorker
     # whose process it is, as errors say it
     owner: str = "an engine"
+
+    def command_after(self, n_lost: int) -> Command:
+        """What its process is, after so many places were lost."""
+        return self.command(f"{self.name}-{n_lost + 1}" if n_lost else self.name)
 
 
 class Queue(NamedTuple):
@@ -127,6 +129,8 @@ class _Waiting:
         self._changed = changed
         self._open = open_tasks
         self._open.update(map(id, tasks))
+        # of each task, places that were lost with it
+        self._lost: Counter[int] = Counter()
         self._n_in_a_row = 0
 
     def take(self) -> Task | None:
@@ -138,6 +142,21 @@ class _Waiting:
                         return self._tasks.pop(place)
                 self._changed.wait()
             return None
+
+    def has_any(self) -> bool:
+        """Whether nobody has taken some."""
+        with self._changed:
+            return bool(self._tasks)
+
+    def put_back(self, task: Task) -> bool:
+        """Let another take a task whose place was lost; False when that happened too often."""
+        with self._changed:
+            self._lost[id(task)] += 1
+            if self._lost[id(task)] == MOST_LOST:
+                return False
+            self._tasks.insert(0, task)
+            self._changed.notify_all()
+            return True
 
     def over(self, task: Task, given_up: str) -> None:
         """Say that a task is over.
@@ -174,9 +193,10 @@ class _Replica:
         self._start = start
         self._waiting = waiting
         self._heard = heard
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker: Worker | None = None
         # whether its process takes batches
         self.is_ready = False
+        self._n_lost = 0
         self._is_stopped = False
         self._lock = threading.Lock()
 
@@ -184,120 +204,105 @@ class _Replica:
         """End the process at once, whatever it is at."""
         with self._lock:
             self._is_stopped = True
-            if self._process is not None:
-                self._process.kill()
-                # also where another process stands between, as under a launcher
-                _hang_up(self._process)
+            if self._worker is not None:
+                self._worker.kill()
         self._waiting.close()
         self.thread.join()
 
     def _work(self) -> None:
         try:
             # a batch that waited for its engine to be loaded would be late
-            self._opened()
-            while (task := self._waiting.take()) is not None:
-                outcome = self._outcome(task)
+            while self._is_open() and (task := self._waiting.take()) is not None:
+                try:
+                    outcome = self._outcome(task)
+                except PlaceLostError as lost:
+                    self._forget()
+                    if self._waiting.put_back(task):
+                        continue
+                    outcome = Outcome(task, f"was lost with its place, {MOST_LOST} times in all: {lost}")
                 self._waiting.over(task, outcome.given_up)
                 self._heard.put(outcome)
-            if self._process is not None:
-                self._tell(END)
-                # its batches are in its journal: one that cannot end is ended
-                with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(PATIENCE_SECONDS)
+            if self._worker is not None and self.is_ready:
+                self._worker.end()
         except BaseException as error:
             # the thread of the stage raises it
             self._heard.put(error)
         finally:
-            if self._process is not None:
-                _close(self._process)
+            if self._worker is not None:
+                self._worker.close()
 
     def _outcome(self, task: Task) -> Outcome:
         how = ""
         message = json.dumps([task.places.start, task.places.stop, dict(task.beside)]).encode() + b"\n"
         for _ in range(MOST_DEATHS):
-            process = self._process or self._opened()
-            if self._tell(message) and (answer := _answer(process)) is not None:
-                return Outcome(task, "", answer)
-            how = self._death()
+            worker = self._worker if self._worker and self.is_ready else self._opened(lambda: not self._is_stopped)
+            if (spent := worker.work(message)) is not None:
+                return Outcome(task, "", spent)
+            how = self._death(worker)
         return Outcome(task, how)
 
-    def _opened(self) -> "subprocess.Popen[bytes]":
-        """A process that has said that it is ready for batches."""
+    def _is_open(self) -> bool:
+        """Whether its process is ready for batches; False when all batches are taken before it could be."""
+        n_lost = 0
+        while not self.is_ready:
+            if not self._is_wanted():
+                return False
+            try:
+                self._opened(self._is_wanted)
+            except PlaceLostError as lost:
+                self._forget()
+                n_lost += self._is_wanted()
+                if n_lost == MOST_LOST:
+                    raise ModelError(
+                        f"the process of {self._start.owner} was lost with its place, {MOST_LOST} times before it was ready "
+                        f"for a batch; the last time: {lost}. The same command continues"
+                    ) from lost
+        return True
+
+    def _opened(self, is_wanted: Callable[[], bool]) -> Worker:
+        """The place, with a process that has said that it is ready for batches."""
         how = ""
         for _ in range(MOST_DEATHS):
             with self._lock:
                 if self._is_stopped:
                     raise _Stopped
-                self._start.failure.unlink(missing_ok=True)
-                self._process = process = subprocess.Popen(
-                    [sys.executable, *self._start.argv],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=followed_environment() | dict(self._start.variables),
-                )
-            if _answer(process) is not None:
+                worker = self._worker = self._worker or self._start.launch()
+                worker.begin(self._start.command_after(self._n_lost))
+            if worker.is_ready(is_wanted):
                 self.is_ready = True
-                return process
-            how = self._death()
+                return worker
+            how = self._death(worker)
         raise ModelError(
             f"the process of {self._start.owner} {how}, twice before it was ready for its first batch; what it said stands "
             "above. The same command continues. When memory was short: write fewer replicas, lower max_model_len or, with vLLM "
             "on a GPU, engine.gpu_memory_utilization"
         )
 
-    def _tell(self, line: bytes) -> bool:
-        """Whether the process could be told."""
-        assert self._process is not None
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-        except (BrokenPipeError, ValueError):
-            # it has died, or was hung up
-            return False
-        return True
+    def _is_wanted(self) -> bool:
+        return self._waiting.has_any() and not self._is_stopped
 
-    def _death(self) -> str:
+    def _death(self, worker: Worker) -> str:
         """How the process ended.
 
         Raises:
             EvenhandError: what it refused.
         """
-        process = self._process
-        assert process is not None
-        code = process.wait()
         self.is_ready = False
-        with self._lock:
-            self._process = None
-        _close(process)
+        how = worker.death()
         if self._is_stopped:
             raise _Stopped
-        if refused := read_failure(self._start.failure):
-            raise refused
-        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return how
 
-
-def _hang_up(process: "subprocess.Popen[bytes]") -> None:
-    assert process.stdin is not None
-    # what it was told last may never have reached it
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-
-
-def _close(process: "subprocess.Popen[bytes]") -> None:
-    _hang_up(process)
-    # one that does not end by itself does so now
-    process.kill()
-    process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
-
-
-def _answer(process: "subprocess.Popen[bytes]") -> dict[Part, float] | None:
-    """What the process says next, the seconds that it spent; None when it has died."""
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    return json.loads(line) if line.endswith(b"\n") else None
+    def _forget(self) -> None:
+        """Leave a process that is gone with its place."""
+        self.is_ready = False
+        self._n_lost += 1
+        with self._lock:
+            if self._worker is not None:
+                self._worker.close()
+            self._worker = None
+        if self._is_stopped:
+            raise _Stopped
 
 
 class Batch(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.config import GenerateSection
 from evenhand.errors import RecipeError
-from evenhand.runfolder.gpus import Engines, engines_of, refuse_too_many, visible_gpus, waves
+from evenhand.runfolder.gpus import Engines, engines_of, refuse_too_many, shared_out, visible_gpus
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_visible_gpus_are_those_that_cuda_would_show(machine, n, visible, expect
 )
 def test_auto_is_as_many_engines_as_the_gpus_hold(machine, n, made, expected):
     machine(n)
-    assert engines_of(made).n == expected
+    assert engines_of(made, "local").n == expected
 
 
 def on(*gpus):
@@ -73,13 +73,13 @@ def on(*gpus):
 
 def test_each_engine_has_gpus_of_its_own(machine):
     machine(8, "2,3,4,5")
-    assert waves([Engines(2, 2)]) == [[(0, on("2,3", "4,5"))]]
+    assert shared_out([Engines(2, 2)]) == [[(0, on("2,3", "4,5"))]]
 
 
 def test_models_whose_gpus_are_free_together_work_side_by_side(machine):
     machine(4)
     models = [Engines(1, 2), Engines(2, 1), Engines(1, 1), Engines(1, 4), Engines(1, 0)]
-    assert waves(models) == [
+    assert shared_out(models) == [
         [(0, on("0,1")), (1, on("2", "3"))],
         [(2, on("0"))],
         # one without a model needs no room
@@ -89,7 +89,7 @@ def test_models_whose_gpus_are_free_together_work_side_by_side(machine):
 
 def test_without_gpus_a_model_has_the_memory_to_itself(machine):
     machine(None)
-    assert waves([Engines(1, 1), Engines(2, 1), Engines(2, 0), Engines(1, 0)]) == [
+    assert shared_out([Engines(1, 1), Engines(2, 1), Engines(2, 0), Engines(1, 0)]) == [
         [(0, [{}])],
         [(1, [{}, {}]), (2, [{}, {}]), (3, [{}])],
     ]

@@ -1,4 +1,4 @@
-"""Replicas: children at one queue; those that die, refuse, print, or lose their parent."""
+"""Replicas: children at one queue; those that die, refuse, print, lose their place or their parent."""
 
 import os
 import signal
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from evenhand.errors import DataError, ModelError
 from evenhand.runfolder.replicas import Queue, Start, Task, work_off
 from evenhand.runfolder.timing import account
+from evenhand.runfolder.workers import Command, LocalWorker, PlaceLostError
 
 # appends the places that it finished to the first file; {before} comes before the engine is open, {within} within a batch
 REPLICA = """
@@ -52,12 +54,15 @@ def new_children(others):
     return set(psutil.Process().children()) - others
 
 
-def starts(folder, n=1, before="pass", within="pass"):
+def starts(folder, n=1, before="pass", within="pass", launch=LocalWorker):
     code = REPLICA.format(before=before, within=within)
     return [
         Start(
-            ("-c", code, str(folder / f"done-{number}"), str(folder / f"failure-{number}")),
-            folder / f"failure-{number}",
+            lambda name: Command(
+                ("-c", code, str(folder / f"done-{name}"), str(folder / f"failure-{name}")), folder / f"failure-{name}"
+            ),
+            str(number),
+            launch,
         )
         for number in range(n)
     ]
@@ -176,12 +181,77 @@ def test_seconds_of_two_are_booked_as_shares_of_the_stages_own(tmp_path):
     assert spent["loading"] in {1.5, 3.0}  # one of them may have had no batch
 
 
+class Shaky(LocalWorker):
+    """One whose place is lost when its process dies."""
+
+    def work(self, message):
+        if (found := super().work(message)) is None:
+            raise PlaceLostError("the machine was switched off")
+        return found
+
+
+def test_a_batch_whose_place_is_lost_goes_back_into_the_queue_and_its_replica_works_elsewhere_under_another_name(
+    tmp_path,
+):
+    # each place is lost with its second batch
+    within = "if path.exists(): os._exit(9)"
+    assert outcomes(5, starts(tmp_path, 2, within=within, launch=Shaky)) == [
+        (0, ""),
+        (2, ""),
+        (4, ""),
+        (6, ""),
+        (8, ""),
+    ]
+    assert finished(tmp_path) == EVERYTHING
+    # no two places have written into the same file, and of each batch one alone knows
+    assert all(len(path.read_text().splitlines()) == 1 for path in tmp_path.glob("done-*"))
+    assert len(list(tmp_path.glob("done-*"))) == 5
+
+
+def test_a_batch_that_takes_every_place_along_is_given_up_with_the_reason(tmp_path):
+    within = "if first == 2: os._exit(9)"
+    found = outcomes(5, starts(tmp_path, 2, within=within, launch=Shaky))
+    assert [start for start, given_up in found if given_up] == [2]
+    assert dict(found)[2] == "was lost with its place, 4 times in all: the machine was switched off"
+
+
+class Unfound(LocalWorker):
+    """One for which there is no place as long as it is wanted."""
+
+    def is_ready(self, is_wanted=lambda: True):
+        while is_wanted():
+            time.sleep(0.01)
+        raise PlaceLostError("it is not wanted any more")
+
+
+def test_one_that_finds_no_place_holds_nobody_up(tmp_path, others):
+    unfound = [replace(start, launch=Unfound) for start in starts(tmp_path, 2)]
+    assert outcomes(3, [unfound[0], replace(unfound[1], launch=LocalWorker)]) == [(0, ""), (2, ""), (4, "")]
+    assert new_children(others) == set()
+
+
+class Lost(LocalWorker):
+    """One whose place is lost before it is ready."""
+
+    def is_ready(self, is_wanted=lambda: True):
+        raise PlaceLostError("the machine was switched off")
+
+
+def test_one_that_loses_place_after_place_before_it_is_ready_ends_the_stage(tmp_path):
+    with pytest.raises(
+        ModelError, match=r"lost with its place, 4 times before it was ready.*switched off\. The same command"
+    ):
+        outcomes(3, starts(tmp_path, 1, launch=Lost))
+
+
 PARENT = """
 import sys
+from pathlib import Path
 from evenhand.runfolder.replicas import Queue, Start, Task, work_off
-code = sys.argv[1]
-list(work_off(Queue([Task(range(1)), Task(range(1, 2))], [Start(("-c", code, sys.argv[2] + n, sys.argv[2] + ".failed"),
-    __import__("pathlib").Path(sys.argv[2] + ".failed")) for n in "01"])))
+from evenhand.runfolder.workers import Command
+code, path = sys.argv[1:]
+def command(name): return Command(("-c", code, path + name, path + ".failed"), Path(path + ".failed"))
+list(work_off(Queue([Task(range(1)), Task(range(1, 2))], [Start(command, n) for n in "01"])))
 """
 
 

@@ -1,0 +1,228 @@
+"""Stages on a real Ray cluster of two nodes: the same files as one process makes, also when a node is switched off."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import closing
+from functools import partial
+
+import pytest
+import ray_cluster
+from method_runs import make_recipe
+
+from evenhand.benchmarks import replicas
+from evenhand.config.recipe_file import dump_recipe, recipe_of
+from evenhand.errors import DataError, RecipeError, StorageError
+from evenhand.generate.stage import generate
+from evenhand.judges.stage import judge
+from evenhand.loop import work_in
+from evenhand.runfolder import ray_workers
+from evenhand.runfolder.gpus import Engines, engines_of, refuse_small_cluster, waves
+from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
+from evenhand.runfolder.replicas import Queue, Start, Task, work_off
+from evenhand.runfolder.workers import Command
+
+pytest.importorskip("ray")
+MOST_SECONDS = 300
+
+
+def recipe(folder, executor, seconds=0.0):
+    """Twelve batches of candidates and as many of judgements, for two engines."""
+    backend = {"backend": "scripted", "requests_per_batch": 2, "replicas": 2, "engine": {"seconds_per_batch": seconds}}
+    values = make_recipe("zero-shot", folder, **backend).model_dump(mode="json", exclude_defaults=True)
+    judges = {"grade": {"kind": "rubric", "rubric": "coverage", "model": {"name": "none"}, "backend": backend}}
+    return recipe_of(
+        values
+        | {"executor": executor, "judges": judges, "reward": {"judges": ["grade"]}}
+        | {"evaluation": {"judges": ["grade"], "resamples": 100}}
+    )
+
+
+def start(verb, recipe):
+    path = recipe.output.with_suffix(".yaml")
+    path.write_text(dump_recipe(recipe))
+    with recipe.output.with_suffix(".txt").open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "evenhand", verb, str(path)], stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+
+
+def said(recipe):
+    return recipe.output.with_suffix(".txt").read_text()
+
+
+def wait_until(holds, recipe):
+    deadline = time.monotonic() + MOST_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, said(recipe)
+        time.sleep(0.02)
+
+
+def lines(recipe, stage):
+    found = (recipe.output / "evaluation" / "base" / "receipts").glob(f"{stage}.*.partial.jsonl")
+    return sum(path.read_bytes().count(b"\n") for path in found)
+
+
+def made(recipe):
+    return {
+        name: (recipe.output / "evaluation" / "base" / name).read_bytes() for name in (REQUESTS, CANDIDATES, JUDGEMENTS)
+    }
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with ray_cluster.cluster("--num-cpus=1") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What this machine makes of it without Ray."""
+    mine = recipe(tmp_path_factory.mktemp("alone") / "run", "local")
+    phase = open_phase(mine, "evaluation/base")
+    with work_in(mine):
+        generate(phase)
+        judge(phase)
+    return made(mine)
+
+
+@pytest.mark.slow
+def test_files_are_those_of_one_machine_though_a_node_is_switched_off_and_the_command_is_killed(
+    tmp_path, cluster, alone
+):
+    mine = recipe(tmp_path / "run", "ray", seconds=1.0)
+    process = start("loop", mine)
+    # both nodes are at work
+    wait_until(lambda: all(node.workers() for node in cluster.nodes) and lines(mine, "generate") >= 2, mine)
+    cluster.nodes.pop().kill()
+    wait_until(lambda: lines(mine, "generate") >= 5, mine)
+    process.kill()
+    process.wait()
+    kept = lines(mine, "generate")
+    cluster.add("--num-cpus=1")
+    process = start("loop", mine)
+    # what was done is not done again, and with both machines it goes on
+    wait_until(lambda: all(node.workers() for node in cluster.nodes) and lines(mine, "judge") >= 2, mine)
+    cluster.nodes.pop().kill()
+    assert process.wait(MOST_SECONDS) == 0, said(mine)
+    assert kept >= 5
+    assert made(mine) == alone
+    cluster.add("--num-cpus=1")
+
+
+@pytest.mark.slow
+def test_engines_wait_for_places_and_those_that_find_none_hold_nobody_up(tmp_path, cluster, alone):
+    mine = recipe(tmp_path / "run", "ray")
+    mine = mine.model_copy(update={"generate": mine.generate.model_copy(update={"replicas": 5})})
+    process = start("loop", mine)
+    assert process.wait(MOST_SECONDS) == 0, said(mine)
+    assert made(mine) == alone
+
+
+CODE = """
+import os, sys
+from pathlib import Path
+from evenhand.errors import DataError
+from evenhand.runfolder.replicas import be_replica
+
+def work(batches):
+    for batch in batches:
+        if batch.places.start == 1: os.kill(os.getpid(), 9)
+        if batch.beside: raise DataError("docs.jsonl:3: no text; add one")
+
+sys.exit(be_replica(work, Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def joined(cluster):
+    ray_workers.connect()
+    yield
+    ray_workers.disconnect()
+
+
+def work(folder, *tasks):
+    """Outcomes of two processes on the cluster."""
+    (folder / "receipts").mkdir(exist_ok=True)
+
+    def command(name):
+        failure = folder / "receipts" / f"{name}.json"
+        return Command(("-c", CODE, str(failure)), failure)
+
+    starts = [Start(command, name, partial(ray_workers.RayWorker, gpus=0)) for name in ("one", "two")]
+    with closing(work_off(Queue(tasks, starts))) as found:
+        return {each.task.places.start: each.given_up for each in found}
+
+
+@pytest.mark.slow
+def test_what_a_process_elsewhere_dies_of_or_refuses_is_told_as_of_one_here(tmp_path, joined):
+    first, second, third = (Task(range(n, n + 1)) for n in range(3))
+    found = work(tmp_path, first, second, third)
+    assert found == {0: "", 1: f"was killed by signal 9 on {os.uname().nodename}", 2: ""}
+    with pytest.raises(DataError, match=r"^docs\.jsonl:3: no text; add one$"):
+        work(tmp_path, first, third._replace(beside={"refuse": True}))
+
+
+@pytest.mark.slow
+def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path, joined):
+    worker = ray_workers.RayWorker(gpus=0)
+    worker.begin(Command(("-c", "pass"), tmp_path / "elsewhere" / "receipts" / "failure.json"))
+    with pytest.raises(
+        StorageError, match=r"elsewhere: is not there on the machine .*All machines of the cluster must see"
+    ):
+        worker.is_ready(lambda: True)
+    worker.close()
+
+
+@pytest.mark.slow
+def test_the_benchmark_has_both_make_the_same_candidates(tmp_path, joined):
+    output = tmp_path / "replicas.json"
+    replicas.main(["--quick", "--output", str(output)])
+    (table,) = json.loads(output.read_text())["tables"]
+    here, there = table["rows"]
+    assert (here["name"], there["name"]) == ("replicas", "executor: ray")
+    assert here["counts"] == there["counts"] == {"candidates": 4 * 2 * 9}
+
+
+def section(folder, **engine):
+    return recipe(folder, "ray").generate.model_copy(update={"backend": "vllm", "replicas": "auto", "engine": engine})
+
+
+@pytest.mark.parametrize(
+    ("machines", "size", "expected"),
+    [([4, 4], 1, 8), ([4, 4], 2, 4), ([3, 8], 4, 2), ([0, 0], 1, 1), ([0, 2], 1, 2)],
+)
+def test_as_many_engines_as_the_machines_hold_each_whole_on_one(tmp_path, monkeypatch, machines, size, expected):
+    monkeypatch.setattr(ray_workers, "machines", lambda: machines)
+    assert engines_of(section(tmp_path, tensor_parallel_size=size), "ray") == Engines(expected, size)
+
+
+def test_an_engine_that_fits_no_machine_is_refused_and_models_follow_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(ray_workers, "machines", lambda: [2, 2])
+    with pytest.raises(
+        RecipeError, match=r"an engine of 4 GPUs needs a machine .* more than 2; lower tensor_parallel_size"
+    ):
+        refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)])
+    refuse_small_cluster([section(tmp_path, tensor_parallel_size=2).model_copy(update={"replicas": 64})])
+    found = waves([Engines(2, 2), Engines(1, 1)], "ray")
+    assert [[(place, [each.keywords["gpus"] for each in launches]) for place, launches in wave] for wave in found] == [
+        [(0, [2, 2])],
+        [(1, [1])],
+    ]
+    monkeypatch.setattr(ray_workers, "machines", lambda: [0, 0])
+    # a cluster without GPUs serves trials, as a machine without any does
+    refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)])
+    assert waves([Engines(1, 1)], "ray")[0][0][1][0].keywords == {"gpus": 0}
+
+
+@pytest.mark.slow
+def test_without_a_cluster_the_first_second_says_what_to_start(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    mine = recipe(tmp_path / "run", "ray")
+    process = start("validate", mine)
+    assert process.wait(MOST_SECONDS) == 2
+    assert "key 'executor': no Ray cluster can be joined" in said(mine)
+    assert "ray start --head" in said(mine)
+    assert "Traceback" not in said(mine)
