@@ -200,5 +200,9 @@ class RayWorker:
                 when_late = None
         try:
             return self._ray.get(promised)
-        except self._ray.exceptions.RayActorError as error:
+        except self._ray.exceptions.RayTaskError:
+            # the actor's own
+            raise
+        except self._ray.exceptions.RayError as error:
+            # its machine, its process, or memory there, for want of which Ray ended it
             raise PlaceLostError(str(error).strip().partition("\n")[0]) from error

@@ -76,6 +76,8 @@ class Cluster:
             variables = {
                 name: value for name, value in os.environ.items() if not name.startswith(("EVENHAND_", "OMP_"))
             }
+            # the memory is that of all tests
+            variables["RAY_memory_monitor_refresh_ms"] = "0"
             node = Node(subprocess.Popen(command, stdout=output, stderr=output, env=variables), log)
         self.nodes.append(node)
         deadline = time.monotonic() + START_SECONDS

@@ -128,6 +128,7 @@ from evenhand.errors import DataError
 from evenhand.runfolder.replicas import be_replica
 
 def work(batches):
+    Path(sys.argv[1]).with_suffix(".threads").write_text(os.environ.get("OMP_NUM_THREADS", "as ever"))
     for batch in batches:
         if batch.places.start == 1: os.kill(os.getpid(), 9)
         if batch.beside: raise DataError("docs.jsonl:3: no text; add one")
@@ -166,6 +167,19 @@ def test_what_a_process_elsewhere_dies_of_or_refuses_is_told_as_of_one_here(tmp_
 
 
 @pytest.mark.slow
+def test_engines_have_the_threads_that_they_would_have_here(tmp_path, joined, monkeypatch):
+    # which Ray sets to the processors that an actor asked for
+    for threads, folder in ((None, tmp_path / "first"), ("3", tmp_path / "second")):
+        if threads:
+            monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        else:
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        folder.mkdir()
+        work(folder, Task(range(1)), Task(range(2, 3)))
+        assert {path.read_text() for path in folder.glob("receipts/*.threads")} == {threads or "as ever"}
+
+
+@pytest.mark.slow
 def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path, joined):
     worker = ray_workers.RayWorker(gpus=0)
     worker.begin(Command(("-c", "pass"), tmp_path / "elsewhere" / "receipts" / "failure.json"))
@@ -174,6 +188,29 @@ def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path, joined):
     ):
         worker.is_ready(lambda: True)
     worker.close()
+
+
+@pytest.mark.slow
+def test_real_engines_on_both_nodes_write_what_one_engine_here_writes(tmp_path, tiny_model, cluster, monkeypatch):
+    pytest.importorskip("vllm")
+    # GiB; is handed over
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+    found = []
+    for executor in ("local", "ray"):
+        mine = recipe(tmp_path / executor, executor)
+        section = {
+            "backend": "vllm", "requests_per_batch": 3, "max_model_len": 1024, "replicas": 1 if executor == "local" else 2,
+            "plans": {"nucleus": {"candidates": 3, "max_tokens": 24, "temperature": 0.9}},
+        }  # fmt: skip
+        values = mine.model_dump(mode="json") | {
+            "generate": section,
+            "model": {"name": str(tiny_model), "dtype": "float32"},
+        }
+        values["corpus"] |= {"test": {"split": "test", "limit": 6}}
+        process = start("generate", recipe_of(values))
+        assert process.wait(MOST_SECONDS) == 0, said(mine)
+        found.append((mine.output / "evaluation" / "base" / CANDIDATES).read_bytes())
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow
