@@ -11,8 +11,6 @@ the answer. Clients ask again as soon as they are answered. "MiB" is the residen
 """
 
 import argparse
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +36,7 @@ from ..runfolder.gpus import visible_gpus
 from ..serve.asked import Asked, GivenDocument, request_of
 from ..storage import write_text
 from . import Breakdown, Report, bench_options, count, run_bench
+from .programs import end_when_stopped, started
 
 HOST, MODEL, NAME = "127.0.0.1", "writer", "serving"
 EVENHAND, ALONE = "evenhand", "server"
@@ -66,6 +65,7 @@ class Running:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
+    end_when_stopped()
     options = bench_options(
         NAME,
         __doc__,
@@ -175,7 +175,7 @@ def model_server(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         # on the CPU, vLLM 0.31 ends at a request with a seed whose prompt it runs in parts
         command += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "4096"]
     environment = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_NO_USAGE_STATS": "1"}
-    with started(command, environment, folder / "vllm.log", f"http://{HOST}:{port}/health"):
+    with serving(command, environment, folder / "vllm.log", f"http://{HOST}:{port}/health"):
         yield f"http://{HOST}:{port}/v1"
 
 
@@ -189,7 +189,7 @@ def evenhand_server(k: int, address: str, options: argparse.Namespace, folder: P
     command += ["--workers", str(n_most), "--deadline", str(PATIENCE), "--verbose"]
     cache = {"EVENHAND_CACHE": str(folder / f"cache-{k}")}
     openai = need("openai", f"benchmark '{NAME}'")
-    with started(command, cache, folder / f"{k}.log", f"http://{HOST}:{port}/health") as process:
+    with serving(command, cache, folder / f"{k}.log", f"http://{HOST}:{port}/health") as process:
         usual = {"api_key": "none", "timeout": PATIENCE, "max_retries": 0}
         chosen = openai.OpenAI(base_url=f"http://{HOST}:{port}/v1", **usual)
         alone = openai.OpenAI(base_url=address, **usual)
@@ -267,7 +267,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(
+def serving(
     command: Sequence[str], environment: Mapping[str, str], log: Path, health: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A server that answers at that address; it is ended with the block.
@@ -276,29 +276,18 @@ def started(
         DataError: it ends, or does not answer in time; with the end of its log.
     """
     httpx = need("httpx", f"benchmark '{NAME}'")
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, stdout=output, stderr=output, env=os.environ | environment, start_new_session=True
-        )
-    try:
-        until = time.monotonic() + START
-        while not _answers(httpx, health):
-            if process.poll() is not None or time.monotonic() > until:
-                raise DataError(f"{' '.join(command)}: does not serve:\n{_end(log)}")
-            time.sleep(0.2)
-        yield process
-    except Exception as error:
-        # the log goes with its folder
-        error.add_note(f"the end of {log.name}:\n{_end(log)}")
-        raise
-    finally:
-        process.terminate()
+    with started(command, log, environment, patience=30) as process:
         try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            # also the engine's processes
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            until = time.monotonic() + START
+            while not _answers(httpx, health):
+                if process.poll() is not None or time.monotonic() > until:
+                    raise DataError(f"{' '.join(command)}: does not serve:\n{_end(log)}")
+                time.sleep(0.2)
+            yield process
+        except Exception as error:
+            # the log goes with its folder
+            error.add_note(f"the end of {log.name}:\n{_end(log)}")
+            raise
 
 
 def _end(log: Path) -> str:

@@ -1,14 +1,11 @@
 """All parts one after another; `run.sh` calls this. A part that fails or runs past its limit leaves the others alone."""
 
 import argparse
-import contextlib
-import os
-import signal
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +14,7 @@ import rich.console
 from ...errors import DataError, RecipeError, StorageError
 from ...extras import need
 from ...storage import read_json, write_json
+from ..programs import end_when_stopped, started
 from ..report import Breakdown, print_breakdown, run_bench
 from .part import CODES, FAILED, NOT_HERE
 from .start import PARTS
@@ -46,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", action="append", type=_limit, default=[], metavar="PART=SECONDS", help="of a part")
     options = parser.parse_args(argv)
     # a run that is stopped stops its part
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_when_stopped()
     if not options.tiny and not need("torch", "a run on a GPU").cuda.is_available():
         raise RecipeError("torch sees no GPU here; --tiny runs the same parts on the CPU")
     limits = {name: TINY_LIMIT if options.tiny else part.limit for name, part in PARTS.items()} | dict(options.limit)
@@ -103,39 +101,11 @@ def run_jobs(jobs: Mapping[str, Job], folder: Path) -> int:
 
 def _run(job: Job, log: Path) -> int:
     """The job's exit code; `PAST_LIMIT` where it and all that it started had to be stopped."""
-    with log.open("wb") as out, contextlib.ExitStack() as ending:
-        with _put_off(signal.SIGTERM, signal.SIGINT):
-            process = ending.enter_context(
-                subprocess.Popen(
-                    job.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-                )
-            )
-            ending.callback(_kill_group, process)
+    with started(job.command, log) as process:
         try:
             return process.wait(job.limit)
         except subprocess.TimeoutExpired:
             return PAST_LIMIT
-
-
-@contextlib.contextmanager
-def _put_off(*numbers: int) -> Iterator[None]:
-    """Signals that come in the block are handled after it: a process that is just being started is known by then."""
-    caught: list[int] = []
-    before = {number: signal.signal(number, lambda found, _: caught.append(found)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in caught:
-            signal.raise_signal(number)
-
-
-def _kill_group(leader: "subprocess.Popen[bytes]") -> None:
-    """End a part, and what it started and did not end."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(leader.pid, signal.SIGKILL)
-    leader.wait()
 
 
 def _read(figures: Path) -> dict[str, Any]:

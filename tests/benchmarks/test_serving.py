@@ -10,7 +10,7 @@ pytest.importorskip("openai")
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-from evenhand.benchmarks.serving import asked_of, main, started
+from evenhand.benchmarks.serving import asked_of, main, serving
 from evenhand.errors import DataError
 
 pytestmark = pytest.mark.slow
@@ -35,5 +35,5 @@ def test_no_two_requests_begin_alike():
 def test_a_server_that_ends_says_why(tmp_path):
     command = [sys.executable, "-c", "raise SystemExit('no such model')"]
     nobody = "http://127.0.0.1:1/health"
-    with pytest.raises(DataError, match="no such model"), started(command, {}, tmp_path / "log", nobody):
+    with pytest.raises(DataError, match="no such model"), serving(command, {}, tmp_path / "log", nobody):
         pass
