@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 from ..config import Recipe
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
+from ..runfolder.assignments import commands
 from ..runfolder.gpus import engines_of, waves
 from ..runfolder.journal import Batches, Journal
-from ..runfolder.phases import Phase, resolved_recipe
-from ..runfolder.processes import failure_path
+from ..runfolder.phases import Phase
 from ..runfolder.replicas import Queue, Start, Task, work_off
 from ..runfolder.stages import Stage
-from ..runfolder.workers import Command
 from ..text import some_of
 from .batches import Batch, Kept, Line
 
@@ -48,15 +46,7 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
         return
     executor = phase.recipe.executor
     (((_, launches),),) = waves([engines_of(phase.recipe.generate, executor)], executor)
-    shard = batches.shard
-    recipe = str(resolved_recipe(phase.recipe, "replicas", shard))
-
-    def command(part: str) -> Command:
-        return Command(
-            ("-m", "evenhand.generate.child", recipe, phase.name, stage.key, str(shard), part),
-            failure_path(Path(recipe).parent / phase.name, f"generate.{part}"),
-        )
-
+    command = commands(phase, stage, batches.shard, "evenhand.generate.child")
     starts = [Start(command, f"replica-{number}", launch) for number, launch in enumerate(launches, 1)]
     progress, given_up = batches.counted(open_batches), list[Batch]()
     tasks = [
@@ -71,7 +61,7 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
             progress.add(len(requests))
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
-        Journal(stage.journal_path(shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
+        Journal(stage.journal_path(batches.shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
 
 
 def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:

@@ -1,17 +1,13 @@
-"""A replica of generation: `python -m evenhand.generate.child RECIPE PHASE KEY SHARD PART`; see `apart`."""
+"""A replica of generation: `python -m evenhand.generate.child ASSIGNMENT...`; see `apart`."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 
 from ..config.recipe_file import load_recipe
-from ..errors import StorageError
 from ..runfolder import replicas
-from ..runfolder.journal import Journal
+from ..runfolder.assignments import Assignment
 from ..runfolder.phases import hold_run, open_phase
-from ..runfolder.processes import failure_path
-from ..runfolder.shards import read_shard
 from .backends import open_backend_of
 from .batches import Kept, Line
 from .rounds import Round
@@ -20,20 +16,13 @@ from .stage import asker, generate_stage, phase_requests
 
 def main(arguments: Sequence[str]) -> int:
     """Generate; the exit code."""
-    recipe, name, key, written, part = arguments
-    shard = read_shard(written)
+    mine, _ = Assignment.read(arguments)
 
     def work(batches: Iterator[replicas.Batch]) -> None:
-        phase = open_phase(load_recipe(Path(recipe)), name)
-        with hold_run(phase.recipe, shard):
+        phase = open_phase(load_recipe(mine.recipe), mine.phase)
+        with hold_run(phase.recipe, mine.shard):
             requests = phase_requests(phase)
-            stage = generate_stage(phase, requests)
-            if stage.key != key:
-                raise StorageError(
-                    f"{phase.folder}: the recipe, the corpus or the model changed while candidates were made; the same command "
-                    "begins anew"
-                )
-            journal = Journal(stage.journal_path(shard.part(part)), Line)
+            journal = mine.journal(generate_stage(phase, requests), Line)
             kept = Kept([journal], requests)
             ask = asker(phase, journal, kept)
             with closing(open_backend_of(phase)) as backend:
@@ -43,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
                         kept.take(map(Round.model_validate, batch.beside["rounds"]))
                         journal.append([ask(backend, requests[batch.places.start : batch.places.stop])])
 
-    return replicas.be_replica(work, failure_path(Path(recipe).parent / name, f"generate.{part}"))
+    return replicas.be_replica(work, mine.failure)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 from ..config.model import BackendSection, ReplicatedSection
 from ..errors import JudgeError
+from ..runfolder.assignments import commands
 from ..runfolder.gpus import Engines, engines_of, waves
-from ..runfolder.phases import Phase, resolved_recipe
-from ..runfolder.processes import failure_path, read_failure, run_attached
+from ..runfolder.phases import Phase
+from ..runfolder.processes import read_failure, run_attached
 from ..runfolder.progress import Progress
 from ..runfolder.replicas import Outcome, Queue, Start, Task, work_off
 from ..runfolder.shards import Shard
 from ..runfolder.stages import Stage
-from ..runfolder.workers import Command, Launch
+from ..runfolder.workers import Launch
 from .batch import judge_work
 from .cache import verdict_key
 from .judge import Judge
@@ -87,13 +88,12 @@ def judge_apart(
     open_teams = [(team, tasks) for team, tasks in _tasks(phase, teams, done) if tasks]
     if not open_teams:
         return
-    recipe = resolved_recipe(phase.recipe, "the judges' processes", shard)
     given_up: list[Outcome] = []
     for wave in waves([team.engines for team, _ in open_teams], phase.recipe.executor):
         queues = []
         for place, launches in wave:
             team, tasks = open_teams[place]
-            starts = [_start(phase, stage, (recipe, shard), team, *each) for each in enumerate(launches, 1)]
+            starts = [_start(phase, stage, shard, team, *each) for each in enumerate(launches, 1)]
             queues.append(Queue(tasks, starts))
         with closing(work_off(*queues)) as outcomes:
             for outcome in outcomes:
@@ -109,16 +109,9 @@ def judge_apart(
         )
 
 
-def _start(phase: Phase, stage: Stage, work: tuple[Path, Shard], team: Team, number: int, launch: Launch) -> Start:
-    recipe, shard = work
+def _start(phase: Phase, stage: Stage, shard: Shard, team: Team, number: int, launch: Launch) -> Start:
     names = [judge.name for judge in team.judges]
-
-    def command(part: str) -> Command:
-        return Command(
-            ("-m", "evenhand.judges.child", str(recipe), phase.name, stage.key, str(shard), part, *names),
-            failure_path(recipe.parent / phase.name, f"judge.{part}"),
-        )
-
+    command = commands(phase, stage, shard, "evenhand.judges.child", *names)
     return Start(command, f"{team.name}-{number}", launch, f"judges {', '.join(names)}")
 
 

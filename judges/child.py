@@ -1,19 +1,15 @@
-"""Judges that hold one model: `python -m evenhand.judges.child RECIPE PHASE KEY SHARD PART JUDGE...`; see `apart`."""
+"""Judges that hold one model: `python -m evenhand.judges.child ASSIGNMENT... JUDGE...`; see `apart`."""
 
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice
-from pathlib import Path
 
 from ..config.recipe_file import load_recipe
-from ..errors import StorageError
 from ..runfolder import replicas
-from ..runfolder.journal import Journal
+from ..runfolder.assignments import Assignment
 from ..runfolder.phases import Phase, hold_run
-from ..runfolder.processes import failure_path
-from ..runfolder.shards import read_shard
 from . import open_judges
 from .batch import Batch
 from .cache import VerdictCache, cache_path
@@ -24,20 +20,13 @@ from .stage import judge_stage
 
 def main(arguments: Sequence[str]) -> int:
     """Judge; the exit code."""
-    recipe, name, key, written, part, *names = arguments
-    shard = read_shard(written)
+    mine, names = Assignment.read(arguments)
 
     def work(batches: Iterator[replicas.Batch]) -> None:
-        phase = Phase(load_recipe(Path(recipe)), name, after_round=None)
-        with hold_run(phase.recipe, shard), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
+        phase = Phase(load_recipe(mine.recipe), mine.phase, after_round=None)
+        with hold_run(phase.recipe, mine.shard), closing(VerdictCache(cache_path())) as cache, ExitStack() as models:
             judges = open_judges({each: phase.recipe.judges[each] for each in phase.judges})
-            stage = judge_stage(phase, judges)
-            if stage.key != key:
-                raise StorageError(
-                    f"{phase.folder}: the recipe, the candidates or a judge's model changed while they were judged; the same "
-                    "command begins anew"
-                )
-            journal = Journal(stage.journal_path(shard.part(part)), Batch)
+            journal = mine.journal(judge_stage(phase, judges), Batch)
             keep_last(phase, [journal], judges, cache)
             done = defaultdict(set, done_by([journal]))
             group = [each for each in judges if each.name in names]
@@ -48,8 +37,7 @@ def main(arguments: Sequence[str]) -> int:
                     done[judge].update(ids)
                 judge_open(phase, group, pairs, done, cache, journal)
 
-    # where the parent looks, also when the recipe cannot be read any more
-    return replicas.be_replica(work, failure_path(Path(recipe).parent / name, f"judge.{part}"))
+    return replicas.be_replica(work, mine.failure)
 
 
 def _read(phase: Phase, batches: Iterator[replicas.Batch]) -> Iterator[tuple[list[Pair], dict[str, list[str]]]]:
