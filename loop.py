@@ -14,10 +14,11 @@ from .config import Recipe
 from .config.recipe_file import differing_keys, dump_recipe, load_recipe
 from .errors import EvenhandError, RecipeError, StorageError
 from .evaluation.checkpoint.report import report_stage
+from .generate.apart import is_apart
 from .generate.stage import METHODS, phase_requests
 from .phase_stages import phase_stages
 from .records import SummaryRequest
-from .runfolder.gpus import engines_of
+from .runfolder.engines import engines_of
 from .runfolder.phases import ADAPTER, PAIRS, RESOLVED, Phase, hold_run, phases, round_name
 from .runfolder.processes import last_lines, run_child
 from .runfolder.shards import WHOLE, Shard, shard_folder
@@ -158,7 +159,7 @@ def _work(step: Step, made_of: Mapping[str, list[SummaryRequest]]) -> str:
     return {
         "generate": f"{requests} requests x {per_request} candidates = {made}{_beside(step.phase)}"
         + _calls(step.phase, made_of[step.phase.name])
-        + _by(engines_of(recipe.generate, recipe.executor).n),
+        + _by(recipe),
         "judge": f"{made} candidates x {len(step.phase.judges)} judges = {made * len(step.phase.judges)}"
         + _beside(step.phase, " by the pairs' judge"),
         "rerank": f"best of {per_request} for {requests} requests",
@@ -187,7 +188,11 @@ def _calls(phase: Phase, requests: Sequence[SummaryRequest]) -> str:
     return f", in {' + '.join(f'{each:,}' for each in n)} calls" if len(n) > 1 else ""
 
 
-def _by(n_engines: int) -> str:
+def _by(recipe: Recipe) -> str:
+    if recipe.executor == "ray":
+        # how many those are, the cluster alone knows
+        return ", on the Ray cluster" if is_apart(recipe) else ""
+    n_engines = engines_of(recipe.generate, recipe.executor).n
     return f", by {n_engines} engines side by side" if n_engines > 1 else ""
 
 

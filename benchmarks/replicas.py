@@ -1,7 +1,7 @@
 """Replicas on a Ray cluster against the same number of them on this machine, one after the other in one run.
 
 Engines are scripted and take as long over a batch as they are told, so what differs is the start of processes and the way of
-batches and answers. A cluster must be there (`ray start --head --num-cpus REPLICAS`); other machines may have joined it.
+batches and answers. A cluster must be there, of this machine alone: `ray start --head --num-cpus REPLICAS`.
 """
 
 import shutil

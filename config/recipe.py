@@ -149,6 +149,10 @@ class Recipe(Section):
         self._fairpo_has_its_parts()
         self._trainer_can()
         self._servers_fit()
+        if self.executor == "ray" and self.generate.python is not None:
+            raise ValueError(
+                "generate.python has no effect with executor: ray, whose machines run what `ray start` ran with; leave it out"
+            )
         if self.limits.judge and self.limits.judge.calibrated and not self.calibration:
             raise ValueError(
                 "limits.judge wants judges of which something is known, and no calibration is named; write calibration: "

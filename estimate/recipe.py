@@ -102,7 +102,7 @@ class Cluster:
     gpus_each: int | None = None
 
     def engines(self, asked: LanguageModel, executor: Executor) -> int:
-        """Engines of a model on all machines together; with Ray a number is that of all, and otherwise of each.
+        """Engines of a model on all machines together; with Ray a number is that of all, otherwise of each.
 
         Raises:
             RecipeError: a machine has fewer GPUs than they take.
@@ -110,13 +110,14 @@ class Cluster:
         said, gpus = asked.backend.replicas if isinstance(asked.backend, ReplicatedSection) else 1, engine_gpus(asked)
         each = max(1, (self.gpus_each or 1) // gpus) if said == "auto" else said
         if executor == "ray" and said != "auto":
-            each = max(1, ceil(said / self.nodes))
+            # more than there are places for wait
+            return said if self.gpus_each is None else min(said, self.nodes * max(1, self.gpus_each // gpus))
         if self.gpus_each is not None and each * gpus > self.gpus_each:
             raise RecipeError(
                 f"{asked.model.name}: {each} engines of {gpus} GPUs do not fit a machine of {self.gpus_each}; lower replicas or "
                 "engine.tensor_parallel_size, or raise --gpus-per-node"
             )
-        return said if executor == "ray" and said != "auto" else self.nodes * each
+        return self.nodes * each
 
 
 ONE_MACHINE = Cluster()

@@ -6,14 +6,14 @@ from contextlib import closing
 from ..config import Recipe
 from ..errors import ModelError
 from ..records import Failure, SummaryRequest
-from ..runfolder.assignments import commands
-from ..runfolder.gpus import engines_of, waves
+from ..runfolder.assignments import commands, refuse_unseen
+from ..runfolder.engines import engines_of, waves
 from ..runfolder.journal import Batches, Journal
 from ..runfolder.phases import Phase
 from ..runfolder.replicas import Queue, Start, Task, work_off
 from ..runfolder.stages import Stage
 from ..text import some_of
-from .batches import Batch, Kept, Line
+from .batches import Batch, Kept, Line, journals_of
 
 # why requests of a batch that was given up have no candidate
 DIED = "the engine's process died"
@@ -59,16 +59,22 @@ def generate_apart(phase: Phase, stage: Stage, batches: Batches[SummaryRequest],
             if outcome.given_up:
                 given_up.append(_given_up(requests, outcome.given_up))
             progress.add(len(requests))
+    if executor == "ray":
+        lost = {failure.request_id for batch in given_up for failure in batch.failures}
+        places = [place for each in open_batches for place in each if batches.items[place].id not in lost]
+        refuse_unseen(lambda: _n_unseen(stage, batches, places), phase.folder)
     if given_up:
         _refuse_lost(phase, given_up, len(batches.items))
         Journal(stage.journal_path(batches.shard.part("given-up")), Line).append([Line(batch) for batch in given_up])
 
 
+def _n_unseen(stage: Stage, batches: Batches[SummaryRequest], places: Sequence[int]) -> int:
+    seen = Kept(journals_of(stage, batches.shard), batches.items).done
+    return sum(place not in seen for place in places)
+
+
 def _given_up(requests: Sequence[SummaryRequest], how: str) -> Batch:
-    failures = (
-        Failure(request_id=each.id, side=each.side, reason=DIED, detail=f"twice over the same batch; it {how}")
-        for each in requests
-    )
+    failures = (Failure(request_id=each.id, side=each.side, reason=DIED, detail=how) for each in requests)
     return Batch(
         request_ids=tuple(each.id for each in requests),
         candidates=(),

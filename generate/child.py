@@ -7,7 +7,7 @@ from contextlib import closing
 from ..config.recipe_file import load_recipe
 from ..runfolder import replicas
 from ..runfolder.assignments import Assignment
-from ..runfolder.phases import hold_run, open_phase
+from ..runfolder.phases import open_phase
 from .backends import open_backend_of
 from .batches import Kept, Line
 from .rounds import Round
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
 
     def work(batches: Iterator[replicas.Batch]) -> None:
         phase = open_phase(load_recipe(mine.recipe), mine.phase)
-        with hold_run(phase.recipe, mine.shard):
+        with mine.held(phase.recipe):
             requests = phase_requests(phase)
             journal = mine.journal(generate_stage(phase, requests), Line)
             kept = Kept([journal], requests)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ..config.model import BackendSection, ReplicatedSection
 from ..errors import JudgeError
-from ..runfolder.assignments import commands
-from ..runfolder.gpus import Engines, engines_of, waves
+from ..runfolder.assignments import commands, refuse_unseen
+from ..runfolder.engines import Engines, engines_of, waves
 from ..runfolder.phases import Phase
 from ..runfolder.processes import read_failure, run_attached
 from ..runfolder.progress import Progress
@@ -25,6 +25,7 @@ from ..runfolder.stages import Stage
 from ..runfolder.workers import Launch
 from .batch import judge_work
 from .cache import verdict_key
+from .journals import done_by, journals_of
 from .judge import Judge
 from .open_work import Done, Pair, batches_of, n_new, open_pairs, size_of
 
@@ -100,13 +101,26 @@ def judge_apart(
                 given_up += [outcome] if outcome.given_up else []
                 for name, n in outcome.task.counts.items():
                     progress.add(n, name)
+    if phase.recipe.executor == "ray" and not given_up:
+        refuse_unseen(lambda: _n_unseen(phase, stage, teams, done, shard), phase.folder)
     if given_up:
         names = ", ".join(dict.fromkeys(name for outcome in given_up for name in outcome.task.counts))
         raise JudgeError(
-            f"{phase.name}: {len(given_up)} batches were given up, because the process of judges {names} died twice over each; "
-            f"the last time it {given_up[-1].given_up}. All others are judged, and the same command tries these again. When "
+            f"{phase.name}: {len(given_up)} batches were given up, because the process of judges {names} died over each, at last "
+            f"{given_up[-1].given_up}. All others are judged, and the same command tries these again. When "
             "memory was short: lower backend.requests_per_batch, backend.replicas or backend.max_model_len"
         )
+
+
+def _n_unseen(phase: Phase, stage: Stage, teams: Sequence[Team], done: Done, shard: Shard) -> int:
+    """Requests that a judge has not judged, so far as it can be seen."""
+    found = done_by(journals_of(stage, shard))
+    seen = {judge.name: done[judge.name] | found[judge.name] for team in teams for judge in team.judges}
+    return sum(
+        len({request.id for _, pairs in open_pairs(phase, team.judges, batch, seen) for request, _ in pairs})
+        for team in teams
+        for batch in batches_of(phase, size_of(team.judges))
+    )
 
 
 def _start(phase: Phase, stage: Stage, shard: Shard, team: Team, number: int, launch: Launch) -> Start:

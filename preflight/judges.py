@@ -22,7 +22,7 @@ from ..judges.rubric import refuse_unreadable_grades
 from ..models import file_at_hand
 from ..models.opening import open_chat_tokenizer, without_numbers
 from ..records import SummaryRequest
-from ..runfolder.gpus import refuse_too_many
+from ..runfolder.engines import refuse_too_many
 from ..runfolder.phases import Phase
 
 REMEDIES = {

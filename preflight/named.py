@@ -17,8 +17,8 @@ from ..extras import missing_extra
 from ..generate.server.client import refuse_unreachable
 from ..judges.combine import reward_ranges, widest_gap
 from ..models.files import refuse_adapter
-from ..runfolder import tracking
-from ..runfolder.gpus import refuse_small_cluster, refuse_too_many
+from ..runfolder import ray_workers, tracking
+from ..runfolder.engines import machines_of, refuse_small_cluster, refuse_too_many
 from ..text import did_you_mean
 from ..train.stage import own_pairs
 from .judges import judge_checks, reading_checks, under
@@ -44,8 +44,6 @@ def named_checks(recipe: Recipe) -> Iterator[Check]:
     yield Check("train.pairs", partial(own_pairs, recipe), is_here=True)
     if recipe.executor == "local":
         yield Check("generate.replicas", partial(refuse_too_many, recipe.generate), is_here=True)
-    else:
-        yield Check("executor", partial(refuse_small_cluster, list(recipe.replicated.values())), is_here=True)
     yield Check("generate.python", partial(_refuse_program, recipe.generate.python), is_here=True)
     yield Check("train.python", partial(_refuse_program, recipe.train.python), is_here=True)
     if recipe.rounds and recipe.train.launcher == "srun":
@@ -72,9 +70,17 @@ def _refuse_program(program: str | None) -> None:
         raise RecipeError(f"{program!r} is not a program that can be started")
 
 
+def _refuse_cluster(recipe: Recipe) -> None:
+    """Refuse a Ray cluster that is not there, or too small."""
+    with ray_workers.joined():
+        refuse_small_cluster(list(recipe.replicated.values()), machines_of("ray"))
+
+
 def engine_checks(recipe: Recipe) -> Iterator[Check]:
     """The libraries of every stage, the arguments of its engine, and whether its models can be had and are whole."""
     generate = recipe.generate
+    if recipe.executor == "ray":
+        yield Check("executor", partial(_refuse_cluster, recipe), is_here=True)
     if generate.has_model:
         asked = LanguageModel(recipe.model, generate)
         yield from _library_checks("generate.backend", generate.libraries, generate.python)

@@ -1,19 +1,26 @@
 """What a replica is told when it is started: its stage, and the name of its journal. Parent and child have it from here."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
+from uuid import uuid4
 
 from pydantic import BaseModel
 
+from ..config import Recipe
 from ..errors import StorageError
 from .journal import Journal
-from .phases import Phase, resolved_recipe
+from .phases import Phase, hold_run, resolved_recipe
 from .processes import failure_path
 from .shards import Shard, read_shard
 from .stages import Stage
 from .workers import Command
+
+# seconds that a network disk may keep what it knows of a folder, and between looks
+PATIENCE_SECONDS, POLL_SECONDS = 120.0, 2.0
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -42,6 +49,21 @@ class Assignment(NamedTuple):
         """Where the process leaves what it refused, also when the recipe cannot be read any more."""
         return failure_path(self.recipe.parent / self.phase, f"{self.stage}.{self.part}")
 
+    @contextmanager
+    def held(self, recipe: Recipe) -> Iterator[None]:
+        """Work in the run folder of the command that started the process.
+
+        Raises:
+            StorageError: no command is at work in it, so it is another folder of that name.
+        """
+        with hold_run(recipe, self.shard) as is_child:
+            if not is_child:
+                raise StorageError(
+                    f"{recipe.output.absolute()}: on the machine {os.uname().nodename} this is not the folder that the command "
+                    "works in, but one of its own; put the run folder on a disk that all machines share"
+                )
+            yield
+
     def journal(self, stage: Stage, line: type[R]) -> Journal[R]:
         """The journal of the process.
 
@@ -69,12 +91,33 @@ def commands(phase: Phase, stage: Stage, shard: Shard, module: str, *others: str
     Raises:
         StorageError: the resolved recipe is not in the run folder.
     """
-    return partial(
-        _command, (resolved_recipe(phase.recipe, "replicas", shard), phase.name, stage, shard), module, others
-    )
+    recipe = resolved_recipe(phase.recipe, "replicas", shard)
+    # a machine that cannot be reached may still be at work for an earlier command
+    own = f".{uuid4().hex[:8]}" if phase.recipe.executor == "ray" else ""
+
+    def command(name: str) -> Command:
+        mine = Assignment(recipe, phase.name, stage.name, stage.key, shard, name + own)
+        return Command(("-m", module, *map(str, mine), *others), mine.failure)
+
+    return command
 
 
-def _command(where: tuple[Path, str, Stage, Shard], module: str, others: Sequence[str], part: str) -> Command:
-    recipe, phase, stage, shard = where
-    mine = Assignment(recipe, phase, stage.name, stage.key, shard, part)
-    return Command(("-m", module, *map(str, mine), *others), mine.failure)
+def refuse_unseen(n_unseen: Callable[[], int], folder: Path, patience: float = PATIENCE_SECONDS) -> None:
+    """Refuse to go on without what processes elsewhere have done; a network disk shows it late.
+
+    Args:
+        n_unseen: how many of the requests that they have done are in no journal that can be read here.
+        folder: of the stage.
+        patience: seconds that they have to be seen.
+
+    Raises:
+        StorageError: they are not seen.
+    """
+    until = time.monotonic() + patience
+    while n := n_unseen():
+        if time.monotonic() > until:
+            raise StorageError(
+                f"{folder / 'receipts'}: of {n} requests that processes on other machines have done, no journal is there; is the "
+                "run folder on a disk that all machines share? The same command does them again"
+            )
+        time.sleep(POLL_SECONDS)

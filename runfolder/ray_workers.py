@@ -9,29 +9,37 @@ import logging
 import os
 import re
 import socket
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import EvenhandError, RecipeError, StorageError
-from ..extras import need
-from .processes import refused_as
+from ..extras import VERBOSITY, need
+from .gpus import visible_gpus
+from .processes import COMMAND, refused_as
 from .timing import Part
 from .workers import Command, LocalWorker, PlaceLostError
 
 log = logging.getLogger(__name__)
 
-# variables of this process that those elsewhere get; all others are the machine's own
-HANDED_OVER = ("EVENHAND_", "OMP_", "VLLM_CPU_")
+# variables of this process that those elsewhere get, by name or by how it begins; all others are the machine's own
+HANDED_OVER = (COMMAND, VERBOSITY, "OMP_", "VLLM_CPU_")
 # Ray sets it to the processors that an actor asked for, and an engine gives other numbers with another number of threads
 THREADS = "OMP_NUM_THREADS"
 # as RAY_ADDRESS has it where it names a machine, and seconds that this has to answer
 ADDRESS = re.compile(r"(ray://)?\[?(?P<host>[^/]+?)\]?:(?P<port>\d{1,5})")
 PATIENCE_SECONDS = 10
-# seconds between looks whether a place is still wanted, and until it is said that there is none
+# seconds between looks whether a place is still wanted, until it is said that there is none, and until it is said again
 POLL_SECONDS = 1.0
-SILENT_SECONDS = 30.0
+SILENT_SECONDS, REPEAT_SECONDS = 30.0, 600.0
+# what is said of an actor that was lost, but for numbers that nobody knows it by
+NUMBERS = re.compile(r"\t(?!ip:)")
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+MOST_SAID = 400
 
 
 def connect() -> None:
@@ -49,34 +57,81 @@ def connect() -> None:
         if (named := ADDRESS.fullmatch(os.environ.get("RAY_ADDRESS", ""))) is not None:
             socket.create_connection((named["host"], int(named["port"])), PATIENCE_SECONDS).close()
         ray.init(address="auto", logging_level=logging.WARNING)
-    except (OSError, RuntimeError, ValueError, OverflowError) as error:
+    except (OSError, RuntimeError, ValueError, OverflowError, ray.exceptions.RayError) as error:
         raise RecipeError(
             f"no Ray cluster can be joined: {error}\nStart one by `ray start --head`, and `ray start --address=HOST:6379` on "
             "each other machine, and run this on one of them, or let RAY_ADDRESS name it; or write executor: local"
         ) from error
 
 
-def disconnect() -> None:
-    """Leave the cluster."""
-    need("ray", "executor: ray").shutdown()
+@contextmanager
+def joined() -> Iterator[None]:
+    """Be in the cluster for the block alone: Ray ends a process that is in one when its head is gone.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        RecipeError: see `connect`.
+    """
+    ray = need("ray", "executor: ray")
+    was_in = ray.is_initialized()
+    connect()
+    try:
+        yield
+    finally:
+        if not was_in:
+            ray.shutdown()
 
 
 def machines() -> list[int]:
-    """GPUs of each machine of the cluster.
+    """GPUs of each machine of the cluster that has a processor to give.
 
     Raises:
-        RecipeError: see `connect`.
+        RecipeError: see `connect`, or there is no such machine.
     """
     connect()
-    ray = need("ray", "executor: ray")
-    return [int(node["Resources"].get("GPU", 0)) for node in ray.nodes() if node["Alive"]]
+    nodes = need("ray", "executor: ray").nodes()
+    found = [node["Resources"] for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    if not found:
+        raise RecipeError("no machine of the Ray cluster has a processor to give: they were started with --num-cpus=0")
+    return [int(each.get("GPU", 0)) for each in found]
+
+
+class Needs(NamedTuple):
+    """What a process asks of its machine, besides a processor."""
+
+    # GPUs that Ray is to give it, all of one machine; 0 where the cluster has none
+    gpus: int
+    # that it would use
+    wanted: int
+
+
+@dataclass
+class Notice:
+    """Says for all processes of a model together that the cluster has no place for another one."""
+
+    needs: Needs
+    _next: float = field(default_factory=lambda: time.monotonic() + SILENT_SECONDS)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def say(self) -> None:
+        """Say it, unless it was said a short time ago."""
+        with self._lock:
+            if time.monotonic() < self._next:
+                return
+            self._next = time.monotonic() + REPEAT_SECONDS
+        gpus = self.needs.gpus
+        log.warning(
+            "no machine of the Ray cluster has %s free for a further engine; it waits",
+            f"a processor and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "a processor",
+        )
 
 
 class Place:
     """The actor: one process on its machine."""
 
-    def __init__(self, folder: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, folder: str, variables: Mapping[str, str], lacks_gpus: bool) -> None:
         self._folder = folder
+        self._lacks_gpus = lacks_gpus
         self._variables = variables
         self._worker: LocalWorker | None = None
 
@@ -89,7 +144,15 @@ class Place:
         phase = Path(self._folder, failure).parent.parent
         for folder in (Path(self._folder), phase):
             if not folder.is_dir():
-                return f"{folder}: is not there on the machine {os.uname().nodename}"
+                return (
+                    f"{folder}: is not there on the machine {os.uname().nodename}. All machines of the cluster must see the "
+                    "folder of the run and that of the command, at the same path"
+                )
+        if self._lacks_gpus and visible_gpus():
+            return (
+                f"the machine {os.uname().nodename} has GPUs that Ray had not counted when this began; the same command uses "
+                "them, once `ray start` has counted them there (--num-gpus)"
+            )
         os.chdir(self._folder)
         os.environ.pop(THREADS, None)
         os.environ.update(self._variables)
@@ -120,15 +183,16 @@ class RayWorker:
     """A place on the cluster; see `workers.Worker`.
 
     Args:
-        gpus: that its process needs, all of one machine.
+        needs: of the process.
+        notice: says that there is no place.
     """
 
-    def __init__(self, gpus: int) -> None:
+    def __init__(self, needs: Needs, notice: Notice) -> None:
         self._ray = need("ray", "executor: ray")
-        self._gpus = gpus
+        self._notice = notice
         variables = {name: value for name, value in os.environ.items() if name.startswith(HANDED_OVER)}
-        actor = self._ray.remote(Place).options(num_cpus=1, num_gpus=gpus, max_restarts=0)
-        self._actor = actor.remote(str(Path.cwd()), variables)
+        actor = self._ray.remote(Place).options(num_cpus=1, num_gpus=needs.gpus, max_restarts=0)
+        self._actor = actor.remote(str(Path.cwd()), variables, needs.gpus < needs.wanted)
         self._is_here, self._begun = self._actor.is_here.remote(), None
 
     def begin(self, command: Command) -> None:
@@ -139,14 +203,12 @@ class RayWorker:
         """See `Worker`.
 
         Raises:
-            StorageError: its machine does not see the run folder.
+            StorageError: its machine does not see the run folder, or Ray does not know of its GPUs.
         """
-        self._found(self._is_here, is_wanted, self._say_that_it_waits)
+        self._found(self._is_here, is_wanted, self._notice.say)
         found = self._found(self._begun, is_wanted)
         if isinstance(found, str):
-            raise StorageError(
-                f"{found}. All machines of the cluster must see the folder of the run and that of the command, at the same path"
-            )
+            raise StorageError(found)
         return bool(found)
 
     def work(self, message: bytes) -> Mapping[Part, float] | None:
@@ -177,32 +239,41 @@ class RayWorker:
         """See `Worker`."""
         self.kill()
 
-    def _say_that_it_waits(self) -> None:
-        log.warning(
-            "a process waits for a machine of the cluster that has %s; the others go on",
-            f"{self._gpus} GPU{'s' * (self._gpus > 1)} free" if self._gpus else "a processor free",
-        )
-
     def _found(
-        self, promised: Any, is_wanted: Callable[[], bool] = lambda: True, when_late: Callable[[], None] | None = None
+        self,
+        promised: Any,
+        is_wanted: Callable[[], bool] = lambda: True,
+        while_waiting: Callable[[], None] = lambda: None,
     ) -> Any:
         """What the actor says.
 
         Raises:
             PlaceLostError: it is gone, or is not wanted any more.
+            RecipeError: its machine cannot start it.
         """
-        began = time.monotonic()
         while not self._ray.wait([promised], timeout=POLL_SECONDS)[0]:
             if not is_wanted():
                 raise PlaceLostError("it is not wanted any more")
-            if when_late and time.monotonic() - began > SILENT_SECONDS:
-                when_late()
-                when_late = None
+            while_waiting()
         try:
             return self._ray.get(promised)
         except self._ray.exceptions.RayTaskError:
             # the actor's own
             raise
         except self._ray.exceptions.RayError as error:
+            if getattr(error, "actor_init_failed", False):
+                raise RecipeError(
+                    f"a machine of the Ray cluster cannot start evenhand: {_shortened(error, 1)}\nInstall the same environment "
+                    "on all machines, and give the same command again"
+                ) from error
             # its machine, its process, or memory there, for want of which Ray ended it
-            raise PlaceLostError(str(error).strip().partition("\n")[0]) from error
+            raise PlaceLostError(_shortened(error)) from error
+
+
+def _shortened(error: Exception, n_lines: int = 0) -> str:
+    """What Ray says of an error, on one line: all of it, or the last lines."""
+    lines = [
+        line.strip() for line in ESCAPES.sub("", str(error)).splitlines() if line.strip() and not NUMBERS.match(line)
+    ]
+    said = " ".join(lines[-n_lines:] if n_lines else lines)
+    return said[-MOST_SAID:] if n_lines else said[:MOST_SAID]

@@ -10,6 +10,7 @@ anew elsewhere. A refusal is another matter: it would come again, and ends the s
 """
 
 import json
+import logging
 import os
 import threading
 from collections import Counter
@@ -23,6 +24,8 @@ from ..errors import ModelError
 from .processes import as_child
 from .timing import Part, account, book
 from .workers import END, Command, Launch, LocalWorker, PlaceLostError, Worker
+
+log = logging.getLogger(__name__)
 
 # deaths over one batch, or over one loading of a model, until it is given up
 MOST_DEATHS = 2
@@ -50,7 +53,7 @@ class Outcome(NamedTuple):
     """What came of a task."""
 
     task: Task
-    # how the replica died the last time, when it gave the task up; "" when the task is done
+    # how often the replica died over the task and how the last time, when it was given up; "" when the task is done
     given_up: str
     # seconds of the replica since its answer before, by part; see `timing`
     spent: Mapping[Part, float] = {}
@@ -98,18 +101,22 @@ def work_off(*queues: Queue) -> Generator[Outcome, None, None]:
     ]
     for replica in replicas:
         replica.thread.start()
+    spent: dict[Part, float] = {}
     try:
         for _ in range(sum(len(queue.tasks) for queue in queues)):
             found = heard.get()
             if isinstance(found, BaseException):
                 raise found
             for part, seconds in found.spent.items():
-                # they work side by side: together they take a share each of the stage's seconds
-                book(part, seconds / len(replicas))
+                spent[part] = spent.get(part, 0.0) + seconds
             yield found
         for replica in replicas:
             if replica.is_ready:
                 replica.thread.join()
+        # they worked side by side: together they took a share each of the stage's seconds
+        n_at_work = max(1, sum(replica.was_ready for replica in replicas))
+        for part, seconds in spent.items():
+            book(part, seconds / n_at_work)
     finally:
         for replica in replicas:
             replica.stop()
@@ -170,8 +177,8 @@ class _Waiting:
             self._changed.notify_all()
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
-                    f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died twice "
-                    f"over each; the last time it {given_up}. What it said stands above. The same command continues"
+                    f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died over "
+                    f"each, at last {given_up}. What it said stands above. The same command continues"
                 )
 
     def close(self) -> None:
@@ -196,6 +203,8 @@ class _Replica:
         self._worker: Worker | None = None
         # whether its process takes batches
         self.is_ready = False
+        # whether it ever did
+        self.was_ready = False
         self._n_lost = 0
         self._is_stopped = False
         self._lock = threading.Lock()
@@ -217,9 +226,14 @@ class _Replica:
                     outcome = self._outcome(task)
                 except PlaceLostError as lost:
                     self._forget()
+                    log.warning(
+                        "a process of %s was lost, and its batch is handed out again: %s", self._start.owner, lost
+                    )
                     if self._waiting.put_back(task):
                         continue
-                    outcome = Outcome(task, f"was lost with its place, {MOST_LOST} times in all: {lost}")
+                    outcome = Outcome(
+                        task, f"{MOST_LOST} times over the same batch, with its machine or place there: {lost}"
+                    )
                 self._waiting.over(task, outcome.given_up)
                 self._heard.put(outcome)
             if self._worker is not None and self.is_ready:
@@ -239,7 +253,7 @@ class _Replica:
             if (spent := worker.work(message)) is not None:
                 return Outcome(task, "", spent)
             how = self._death(worker)
-        return Outcome(task, how)
+        return Outcome(task, f"twice over the same batch; it {how}")
 
     def _is_open(self) -> bool:
         """Whether its process is ready for batches; False when all batches are taken before it could be."""
@@ -251,7 +265,9 @@ class _Replica:
                 self._opened(self._is_wanted)
             except PlaceLostError as lost:
                 self._forget()
-                n_lost += self._is_wanted()
+                if self._is_wanted():
+                    log.warning("a process of %s was lost while it began: %s", self._start.owner, lost)
+                    n_lost += 1
                 if n_lost == MOST_LOST:
                     raise ModelError(
                         f"the process of {self._start.owner} was lost with its place, {MOST_LOST} times before it was ready "
@@ -269,7 +285,7 @@ class _Replica:
                 worker = self._worker = self._worker or self._start.launch()
                 worker.begin(self._start.command_after(self._n_lost))
             if worker.is_ready(is_wanted):
-                self.is_ready = True
+                self.is_ready = self.was_ready = True
                 return worker
             how = self._death(worker)
         raise ModelError(

@@ -62,6 +62,8 @@ class Cluster:
     address: str
     nodes: list[Node]
     folder: Path
+    # of the environment of all nodes
+    variables: dict[str, str]
 
     def add(self, *arguments: str) -> Node:
         """Start another node and wait for it."""
@@ -77,7 +79,7 @@ class Cluster:
                 name: value for name, value in os.environ.items() if not name.startswith(("EVENHAND_", "OMP_"))
             }
             # the memory is that of all tests
-            variables["RAY_memory_monitor_refresh_ms"] = "0"
+            variables |= {"RAY_memory_monitor_refresh_ms": "0"} | self.variables
             node = Node(subprocess.Popen(command, stdout=output, stderr=output, env=variables), log)
         self.nodes.append(node)
         deadline = time.monotonic() + START_SECONDS
@@ -88,14 +90,14 @@ class Cluster:
 
 
 @contextmanager
-def cluster(*arguments: str) -> Iterator[Cluster]:
+def cluster(*arguments: str, **variables: str) -> Iterator[Cluster]:
     """A cluster of two nodes, each with these arguments of `ray start`; commands of this process and its children join it."""
     # sockets lie there, so its path must be short
     folder = Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    found = Cluster(f"127.0.0.1:{port}", [], folder)
+    found = Cluster(f"127.0.0.1:{port}", [], folder, {"EVENHAND_CACHE": str(folder / "cache"), **variables})
     before = os.environ.get("RAY_ADDRESS")
     try:
         found._started("--head", f"--port={port}", f"--temp-dir={folder}", "--include-dashboard=false", *arguments)

@@ -19,13 +19,13 @@ from evenhand.generate.stage import generate
 from evenhand.judges.stage import judge
 from evenhand.loop import work_in
 from evenhand.runfolder import ray_workers
-from evenhand.runfolder.gpus import Engines, engines_of, refuse_small_cluster, waves
+from evenhand.runfolder.engines import Engines, engines_of, refuse_small_cluster, waves
 from evenhand.runfolder.phases import CANDIDATES, JUDGEMENTS, REQUESTS, open_phase
 from evenhand.runfolder.replicas import Queue, Start, Task, work_off
 from evenhand.runfolder.workers import Command
 
-pytest.importorskip("ray")
 MOST_SECONDS = 300
+NOTHING = ray_workers.Needs(0, 0)
 
 
 def recipe(folder, executor, seconds=0.0):
@@ -60,9 +60,17 @@ def wait_until(holds, recipe):
         time.sleep(0.02)
 
 
-def lines(recipe, stage):
+def journals(recipe, stage):
     found = (recipe.output / "evaluation" / "base" / "receipts").glob(f"{stage}.*.partial.jsonl")
-    return sum(path.read_bytes().count(b"\n") for path in found)
+    return {path.name: path.read_bytes() for path in found}
+
+
+def lines(recipe, stage):
+    return sum(content.count(b"\n") for content in journals(recipe, stage).values())
+
+
+def said_by_steps(recipe):
+    return "".join(path.read_text() for path in (recipe.output / "logs").iterdir())
 
 
 def made(recipe):
@@ -73,6 +81,7 @@ def made(recipe):
 
 @pytest.fixture(scope="module")
 def cluster():
+    pytest.importorskip("ray")
     with ray_cluster.cluster("--num-cpus=1") as found:
         yield found
 
@@ -100,15 +109,20 @@ def test_files_are_those_of_one_machine_though_a_node_is_switched_off_and_the_co
     wait_until(lambda: lines(mine, "generate") >= 5, mine)
     process.kill()
     process.wait()
-    kept = lines(mine, "generate")
+    kept = journals(mine, "generate")
+    assert sum(content.count(b"\n") for content in kept.values()) >= 5
     cluster.add("--num-cpus=1")
     process = start("loop", mine)
-    # what was done is not done again, and with both machines it goes on
+    # what was done stays, and with both machines it goes on
+    wait_until(lambda: lines(mine, "generate") > 5 or lines(mine, "judge"), mine)
+    for name, content in journals(mine, "generate").items():
+        assert content.startswith(kept.get(name, b"")), name
     wait_until(lambda: all(node.workers() for node in cluster.nodes) and lines(mine, "judge") >= 2, mine)
     cluster.nodes.pop().kill()
     assert process.wait(MOST_SECONDS) == 0, said(mine)
-    assert kept >= 5
     assert made(mine) == alone
+    # the node's batch was handed out again, and no batch that was in a journal was asked for twice
+    assert "was lost" in said_by_steps(mine)
     cluster.add("--num-cpus=1")
 
 
@@ -139,9 +153,8 @@ sys.exit(be_replica(work, Path(sys.argv[1])))
 
 @pytest.fixture
 def joined(cluster):
-    ray_workers.connect()
-    yield
-    ray_workers.disconnect()
+    with ray_workers.joined():
+        yield
 
 
 def work(folder, *tasks):
@@ -152,7 +165,10 @@ def work(folder, *tasks):
         failure = folder / "receipts" / f"{name}.json"
         return Command(("-c", CODE, str(failure)), failure)
 
-    starts = [Start(command, name, partial(ray_workers.RayWorker, gpus=0)) for name in ("one", "two")]
+    starts = [
+        Start(command, name, partial(ray_workers.RayWorker, NOTHING, ray_workers.Notice(NOTHING)))
+        for name in ("one", "two")
+    ]
     with closing(work_off(Queue(tasks, starts))) as found:
         return {each.task.places.start: each.given_up for each in found}
 
@@ -161,7 +177,7 @@ def work(folder, *tasks):
 def test_what_a_process_elsewhere_dies_of_or_refuses_is_told_as_of_one_here(tmp_path, joined):
     first, second, third = (Task(range(n, n + 1)) for n in range(3))
     found = work(tmp_path, first, second, third)
-    assert found == {0: "", 1: f"was killed by signal 9 on {os.uname().nodename}", 2: ""}
+    assert found == {0: "", 1: f"twice over the same batch; it was killed by signal 9 on {os.uname().nodename}", 2: ""}
     with pytest.raises(DataError, match=r"^docs\.jsonl:3: no text; add one$"):
         work(tmp_path, first, third._replace(beside={"refuse": True}))
 
@@ -181,7 +197,7 @@ def test_engines_have_the_threads_that_they_would_have_here(tmp_path, joined, mo
 
 @pytest.mark.slow
 def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path, joined):
-    worker = ray_workers.RayWorker(gpus=0)
+    worker = ray_workers.RayWorker(NOTHING, ray_workers.Notice(NOTHING))
     worker.begin(Command(("-c", "pass"), tmp_path / "elsewhere" / "receipts" / "failure.json"))
     with pytest.raises(
         StorageError, match=r"elsewhere: is not there on the machine .*All machines of the cluster must see"
@@ -231,35 +247,95 @@ def section(folder, **engine):
     ("machines", "size", "expected"),
     [([4, 4], 1, 8), ([4, 4], 2, 4), ([3, 8], 4, 2), ([0, 0], 1, 1), ([0, 2], 1, 2)],
 )
-def test_as_many_engines_as_the_machines_hold_each_whole_on_one(tmp_path, monkeypatch, machines, size, expected):
-    monkeypatch.setattr(ray_workers, "machines", lambda: machines)
-    assert engines_of(section(tmp_path, tensor_parallel_size=size), "ray") == Engines(expected, size)
+def test_as_many_engines_as_the_machines_hold_each_whole_on_one(tmp_path, machines, size, expected):
+    found = engines_of(section(tmp_path, tensor_parallel_size=size), "ray", lambda _: machines)
+    assert found == Engines(expected, size)
 
 
-def test_an_engine_that_fits_no_machine_is_refused_and_models_follow_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_workers, "machines", lambda: [2, 2])
+def test_an_engine_that_fits_no_machine_is_refused_and_machines_that_have_no_gpu_yet(tmp_path):
+    two = section(tmp_path, tensor_parallel_size=2)
     with pytest.raises(
         RecipeError, match=r"an engine of 4 GPUs needs a machine .* more than 2; lower tensor_parallel_size"
     ):
-        refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)])
-    refuse_small_cluster([section(tmp_path, tensor_parallel_size=2).model_copy(update={"replicas": 64})])
-    found = waves([Engines(2, 2), Engines(1, 1)], "ray")
-    assert [[(place, [each.keywords["gpus"] for each in launches]) for place, launches in wave] for wave in found] == [
-        [(0, [2, 2])],
-        [(1, [1])],
-    ]
-    monkeypatch.setattr(ray_workers, "machines", lambda: [0, 0])
-    # a cluster without GPUs serves trials, as a machine without any does
-    refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)])
-    assert waves([Engines(1, 1)], "ray")[0][0][1][0].keywords == {"gpus": 0}
+        refuse_small_cluster([section(tmp_path, tensor_parallel_size=4)], [2, 2])
+    # those that find no place wait
+    refuse_small_cluster([two.model_copy(update={"replicas": 64})], [2, 2])
+    with pytest.raises(
+        RecipeError, match=r"no machine of the Ray cluster has a GPU, so that replicas: auto .* or write a number"
+    ):
+        refuse_small_cluster([two], [0, 0])
+    refuse_small_cluster([two.model_copy(update={"replicas": 2})], [0, 0])
+    refuse_small_cluster([two.model_copy(update={"backend": "scripted"})], [0, 0])
+
+
+def test_models_follow_each_other_and_that_processors_are_used_is_said(caplog):
+    def needs(machines):
+        found = waves([Engines(2, 2), Engines(1, 1)], "ray", lambda _: machines)
+        return [[(place, [each.args[0] for each in launches]) for place, launches in wave] for wave in found]
+
+    assert needs([2, 2]) == [[(0, [(2, 2), (2, 2)])], [(1, [(1, 1)])]]
+    assert not caplog.records
+    assert needs([0, 0]) == [[(0, [(0, 2), (0, 2)])], [(1, [(0, 1)])]]
+    assert "no machine of the Ray cluster has a GPU: engines run on its processors" in caplog.text
+
+
+def test_a_machine_whose_gpus_ray_does_not_count_is_refused(tmp_path, monkeypatch):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100 (UUID: GPU-0)'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    found = ray_workers.Place(str(tmp_path), {}, True).begin((), str(tmp_path / "receipts" / "failure.json"))
+    assert "has GPUs that Ray had not counted" in str(found)
+
+
+def test_that_there_is_no_place_is_said_once_for_all_engines_and_again_much_later(caplog, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    notice = ray_workers.Notice(ray_workers.Needs(2, 2))
+    said_at = []
+    for second in range(1300):
+        now[0] = float(second)
+        for _ in range(3):
+            notice.say()
+        if caplog.records:
+            said_at.append(second)
+            caplog.clear()
+    assert said_at == [30, 630, 1230]
 
 
 @pytest.mark.slow
 def test_without_a_cluster_the_first_second_says_what_to_start(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     mine = recipe(tmp_path / "run", "ray")
     process = start("validate", mine)
     assert process.wait(MOST_SECONDS) == 2
     assert "key 'executor': no Ray cluster can be joined" in said(mine)
     assert "ray start --head" in said(mine)
+    assert "Traceback" not in said(mine)
+
+
+@pytest.mark.slow
+def test_a_cluster_without_its_token_is_one_message(tmp_path, monkeypatch, cluster):
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    mine = recipe(tmp_path / "run", "ray")
+    process = start("validate", mine)
+    assert process.wait(MOST_SECONDS) == 2, said(mine)
+    assert "key 'executor': no Ray cluster can be joined" in said(mine)
+    assert "Traceback" not in said(mine)
+
+
+@pytest.mark.slow
+def test_a_machine_that_cannot_start_evenhand_is_told_with_its_reason(tmp_path):
+    pytest.importorskip("ray")
+    broken = tmp_path / "broken" / "evenhand"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("import no_such_library\n")
+    mine = recipe(tmp_path / "run", "ray")
+    with ray_cluster.cluster("--num-cpus=1", PYTHONPATH=str(broken.parent)):
+        process = start("generate", mine)
+        assert process.wait(MOST_SECONDS) == 2, said(mine)
+    assert "cannot start evenhand: ModuleNotFoundError: No module named 'no_such_library'" in said(mine)
     assert "Traceback" not in said(mine)

@@ -137,8 +137,8 @@ def test_engines_of_all_machines_share_the_work(tiny_model, tmp_path):
     # of a Ray cluster a number is that of all machines
     assumed, on_ray = Assumed({"test": 100_000}, prompt_tokens=300), twelve.model_copy(update={"executor": "ray"})
     assert stage(on_ray, 2, 8)[0].gpus == 12
-    with pytest.raises(RecipeError, match="12 engines of 1 GPUs do not fit a machine of 8"):
-        stage(on_ray, 1, 8)
+    # the others wait
+    assert stage(on_ray, 1, 8)[0].gpus == 8
 
 
 def ask(text, *, tokens=5, choices=()):

@@ -4,7 +4,8 @@ import pytest
 
 from evenhand.config import GenerateSection
 from evenhand.errors import RecipeError
-from evenhand.runfolder.gpus import Engines, engines_of, refuse_too_many, shared_out, visible_gpus
+from evenhand.runfolder.engines import Engines, engines_of, refuse_too_many, shared_out
+from evenhand.runfolder.gpus import visible_gpus
 
 
 @pytest.fixture

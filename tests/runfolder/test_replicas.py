@@ -119,7 +119,8 @@ def test_one_that_dies_is_started_anew_and_gets_its_batch_again(tmp_path, where)
 def test_a_batch_over_which_it_dies_twice_is_given_up_with_the_reason_and_the_others_are_done(tmp_path):
     replicas = starts(tmp_path, 1, within="if first in (2, 6): os._exit(first)")
     assert outcomes(5, replicas) == [
-        (0, ""), (2, "ended with exit code 2"), (4, ""), (6, "ended with exit code 6"), (8, ""),
+        (0, ""), (2, "twice over the same batch; it ended with exit code 2"), (4, ""),
+        (6, "twice over the same batch; it ended with exit code 6"), (8, ""),
     ]  # fmt: skip
     assert finished(tmp_path) == [EVERYTHING[0], EVERYTHING[2], EVERYTHING[4]]
 
@@ -212,7 +213,9 @@ def test_a_batch_that_takes_every_place_along_is_given_up_with_the_reason(tmp_pa
     within = "if first == 2: os._exit(9)"
     found = outcomes(5, starts(tmp_path, 2, within=within, launch=Shaky))
     assert [start for start, given_up in found if given_up] == [2]
-    assert dict(found)[2] == "was lost with its place, 4 times in all: the machine was switched off"
+    assert (
+        dict(found)[2] == "4 times over the same batch, with its machine or place there: the machine was switched off"
+    )
 
 
 class Unfound(LocalWorker):
