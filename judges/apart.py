@@ -106,7 +106,7 @@ def judge_apart(
     if given_up:
         names = ", ".join(dict.fromkeys(name for outcome in given_up for name in outcome.task.counts))
         raise JudgeError(
-            f"{phase.name}: {len(given_up)} batches were given up, because the process of judges {names} died over each, at last "
+            f"{phase.name}: {len(given_up)} batches were given up, because the process of judges {names} died: "
             f"{given_up[-1].given_up}. All others are judged, and the same command tries these again. When "
             "memory was short: lower backend.requests_per_batch, backend.replicas or backend.max_model_len"
         )

@@ -177,8 +177,8 @@ class _Waiting:
             self._changed.notify_all()
             if self._n_in_a_row == MOST_IN_A_ROW:
                 raise ModelError(
-                    f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died over "
-                    f"each, at last {given_up}. What it said stands above. The same command continues"
+                    f"{MOST_IN_A_ROW} batches were given up one after the other, because the process of the engine died: "
+                    f"{given_up}. What it said stands above. The same command continues"
                 )
 
     def close(self) -> None:
