@@ -157,8 +157,8 @@ def test_a_batch_that_was_given_up_stops_the_stage_and_is_all_that_the_same_comm
         poisoned(tmp_path, "ferry-2", patch)
         with pytest.raises(
             JudgeError,
-            match=r"2 batches were given up.* of judges coverage-0, faithfulness-0, coverage-1, faithfulness-1 died twice over "
-            r"each; the last time it was killed by signal 9\. All others are judged",
+            match=r"2 batches were given up.* of judges coverage-0, faithfulness-0, coverage-1, faithfulness-1 died: twice over "
+            r"the same batch; it was killed by signal 9\. All others are judged",
         ):
             judged(phase)
     assert not (phase.folder / JUDGEMENTS).exists()
