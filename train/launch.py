@@ -99,8 +99,14 @@ def n_processes(section: TrainSection, config: Path) -> int:
             )
         return 1
     configured = values.num_machines or 1
-    processes = section.num_processes or (values.num_processes or configured) * machines // configured
-    if processes % machines or (values.num_processes or configured) % configured:
+    started = values.num_processes or configured
+    if section.num_processes is None and started % configured:
+        raise RecipeError(
+            f"key 'train.accelerate_config': {config} starts {started} processes, which cannot be shared out evenly over its "
+            f"{configured} machines; mend its num_processes, or write train.num_processes"
+        )
+    processes = section.num_processes or started * machines // configured
+    if processes % machines:
         raise RecipeError(
             f"key 'train.num_processes': {processes} processes cannot be shared out evenly over {machines} machines; write a "
             f"multiple of {machines}"

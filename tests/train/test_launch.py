@@ -96,6 +96,22 @@ def test_processes_of_more_machines_than_the_file_says_are_as_many_on_each(
     assert n_processes(section, config) == started
 
 
+def test_a_configuration_that_does_not_divide_is_named_unless_the_recipe_has_a_number_of_its_own(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "three.json"
+    config.write_text(json.dumps({"distributed_type": "MULTI_GPU", "num_machines": 2, "num_processes": 3}))
+    with pytest.raises(
+        RecipeError, match=r"'train.accelerate_config': .*three.json starts 3 processes.* over its 2 machines"
+    ):
+        n_processes(TrainSection(launcher="srun"), config)
+    assert n_processes(TrainSection(launcher="srun", num_processes=4), config) == 4
+    with pytest.raises(
+        RecipeError, match=r"'train.num_processes': 3 processes cannot be shared out evenly over 2 machines"
+    ):
+        n_processes(TrainSection(launcher="srun", num_processes=3), config)
+
+
 def test_machines_without_processes_that_know_each_other_are_refused(tmp_path: Path) -> None:
     config = tmp_path / "none.yaml"
     config.write_text(json.dumps({"distributed_type": "NO", "num_machines": 2}))
