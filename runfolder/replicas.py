@@ -226,10 +226,8 @@ class _Replica:
                     outcome = self._outcome(task)
                 except PlaceLostError as lost:
                     self._forget()
-                    log.warning(
-                        "a process of %s was lost, and its batch is handed out again: %s", self._start.owner, lost
-                    )
                     if self._waiting.put_back(task):
+                        log.warning("%s was lost, and its batch is handed out again: %s", self._start.owner, lost)
                         continue
                     outcome = Outcome(
                         task, f"{MOST_LOST} times over the same batch, with its machine or place there: {lost}"
@@ -266,7 +264,7 @@ class _Replica:
             except PlaceLostError as lost:
                 self._forget()
                 if self._is_wanted():
-                    log.warning("a process of %s was lost while it began: %s", self._start.owner, lost)
+                    log.warning("%s was lost while it began: %s", self._start.owner, lost)
                     n_lost += 1
                 if n_lost == MOST_LOST:
                     raise ModelError(
